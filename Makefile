@@ -1,0 +1,87 @@
+# `make` lists the targets. Each sets up what it needs; `make PYTHON=python3.12 ...` chooses
+# the interpreter (`make clean` first to change it).
+
+PYTHON ?= python3
+VENV := .venv
+COMPILED := .venv-compiled
+
+export PYTHON
+# pip reads the second for the packages a build needs, older ones read the first for both.
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+
+BUILD := pyproject.toml setup.py constraints.txt
+# With the folders, whose time changes when a file goes away.
+SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -type d ')' -print)
+PIP := bin/python -m pip -qq --disable-pip-version-check install
+PYTEST := bin/python -m pytest -q -n 2
+
+.NOTPARALLEL:
+.PHONY: help run test test-plain test-compiled test-full lint bench fuzz generate docs clean
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+
+run: $(VENV)/stamp ## run the demo
+	@$(VENV)/bin/python -m zenlake.cli.main demo
+
+# Without a compiler a person still gets an answer; CI gets a failure.
+test: test-plain ## run the tests, on plain Python and compiled
+	@if scripts/bootstrap.sh compiler; then $(MAKE) --no-print-directory test-compiled; \
+	else echo "zenlake: only the plain suite ran, the compiled one needs the above"; \
+		test -z "$$CI"; fi
+
+test-plain: $(VENV)/stamp ## run the tests on plain Python
+	@echo "== tests, plain"
+	@ZENLAKE_EXPECT=plain $(VENV)/$(PYTEST)
+
+test-compiled: $(COMPILED)/stamp ## run the tests on modules compiled by mypyc
+	@echo "== tests, compiled"
+	@ZENLAKE_EXPECT=compiled $(COMPILED)/$(PYTEST)
+
+test-full: export ZENLAKE_FULL := 1
+test-full: test ## run the tests with many more examples
+
+lint: $(VENV)/stamp ## check style and types
+	@echo "== lint"
+	@$(VENV)/bin/ruff check -q .
+	@$(VENV)/bin/ruff format -q --check .
+	@$(VENV)/bin/mypy
+
+bench: $(COMPILED)/stamp ## run the benchmarks, compiled
+	@for file in benchmarks/bench_*.py; do \
+		echo "== $$file"; $(COMPILED)/bin/python "$$file" || exit; done
+
+fuzz: $(VENV)/fuzz-stamp ## look for crashes in the decoders
+	@$(VENV)/bin/python fuzz/run.py
+
+generate: $(VENV)/stamp ## write the codecs and reference pages from the definition
+	@$(VENV)/bin/python -m zenlake.wire.generate
+
+docs: generate ## write the reference pages
+
+clean: ## remove everything made by make
+	@rm -rf .venv* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/stamp: $(BUILD)
+	@echo "== setting up $(VENV)"
+	@scripts/bootstrap.sh venv $(VENV)
+	@$(VENV)/$(PIP) pip
+	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint]'
+	@touch $@
+
+# Old build output would be packed again, so it goes first.
+$(COMPILED)/stamp: $(BUILD) $(SOURCES)
+	@echo "== compiling into $(COMPILED)"
+	@scripts/bootstrap.sh compiler
+	@scripts/bootstrap.sh venv $(COMPILED)
+	@$(COMPILED)/$(PIP) pip
+	@rm -rf build
+	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test]'
+	@touch $@
+
+$(VENV)/fuzz-stamp: $(VENV)/stamp
+	@$(VENV)/$(PIP) --only-binary atheris -e '.[fuzz]' || \
+		{ echo "zenlake: atheris has no wheel for this Python: try make PYTHON=python3.12 fuzz"; exit 1; }
+	@touch $@

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Provides what the system must have: installs it if root, otherwise says what to install.
+#
+#   bootstrap.sh venv DIR    a virtual environment in DIR
+#   bootstrap.sh compiler    a C compiler and the headers of Python
+set -eu
+
+python=${PYTHON:-python3}
+
+fail() {
+    echo "zenlake: $*" >&2
+    exit 1
+}
+
+ask() {
+    "$python" -c "import sys, sysconfig; print($1)"
+}
+
+need() {
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        fail "please install: $* (as root: apt-get install $*)"
+    fi
+    echo "zenlake: installing $*"
+    # A broken third-party source must not stop us: the install tells whether it mattered.
+    apt-get update -qq >/dev/null 2>&1 || true
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" \
+        >/dev/null 2>&1 || fail "apt-get install $* failed"
+}
+
+compiles() {
+    echo '#include <Python.h>' |
+        ${CC:-$(ask 'sysconfig.get_config_var("CC") or "cc"')} \
+            -x c -fsyntax-only -I"$(ask 'sysconfig.get_path("include")')" - 2>/dev/null
+}
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    fail "Python 3.11 or newer is needed, '$python' is not: try make PYTHON=python3.11"
+version=$(ask '"%d.%d" % sys.version_info[:2]')
+
+case $1 in
+venv)
+    # Debian keeps ensurepip in a package of its own.
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || need "python$version-venv"
+    "$python" -m venv "$2"
+    ;;
+compiler)
+    if ! compiles; then
+        headers=$(ask 'sysconfig.get_path("include")')/Python.h
+        if [ -e "$headers" ]; then need gcc libc6-dev; else need gcc "python$version-dev"; fi
+        compiles || fail "no working C compiler, or no headers for '$python'"
+    fi
+    ;;
+esac

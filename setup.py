@@ -1,0 +1,85 @@
+"""Compiles the hot modules with mypyc; pyproject.toml says everything else.
+
+ZENLAKE_COMPILE=auto (the default) compiles if C compiler and Python headers are found,
+0 never does, 1 fails if it cannot. The plain sources are installed either way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from glob import glob
+from pathlib import Path
+
+from setuptools import Distribution, Extension, setup
+from setuptools.command.build_ext import build_ext
+
+HOT_MODULES = (
+    "src/zenlake/keyexpr/canonical.py",
+    "src/zenlake/keyexpr/matching.py",
+    "src/zenlake/keyexpr/pattern_index.py",
+    "src/zenlake/keyexpr/prefix.py",
+    "src/zenlake/keyexpr/tree.py",
+    "src/zenlake/wire/_generated/*.py",
+    "src/zenlake/wire/batch.py",
+    "src/zenlake/wire/framing.py",
+    "src/zenlake/wire/message.py",
+    "src/zenlake/wire/primitives.py",
+    "src/zenlake/wire/values/*.py",
+)
+
+
+def hot_modules() -> list[str]:
+    found = (path for pattern in HOT_MODULES for path in sorted(glob(pattern)))
+    return [path for path in found if Path(path).name != "__init__.py"]
+
+
+def can_compile() -> bool:
+    """Whether a trivial extension module builds here."""
+    if sys.implementation.name != "cpython":
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("#include <Python.h>\nPyObject *PyInit_probe(void) { return NULL; }\n")
+        command = build_ext(Distribution({"ext_modules": [Extension("probe", [str(source)])]}))
+        command.build_lib = command.build_temp = folder
+        try:
+            command.ensure_finalized()
+            command.run()
+        except (Exception, SystemExit):
+            return False
+    return True
+
+
+def extensions() -> list[Extension]:
+    from mypyc.build import mypycify
+
+    return mypycify(hot_modules(), opt_level="3", debug_level="0", group_name="zenlake")
+
+
+def main() -> None:
+    mode = os.environ.get("ZENLAKE_COMPILE") or "auto"
+    if mode not in ("auto", "0", "1"):
+        sys.exit(f"zenlake: ZENLAKE_COMPILE is auto, 0 or 1, not {mode!r}")
+    # An editable install runs the sources: binaries beside them would go stale.
+    if mode == "1" and "editable_wheel" in sys.argv:
+        sys.exit("zenlake: an editable install is never compiled; unset ZENLAKE_COMPILE")
+    # Asking for metadata or an sdist must not cost a compilation.
+    builds = not {"bdist_wheel", "build", "build_ext"}.isdisjoint(sys.argv)
+    if not builds or mode == "0":
+        setup()
+    elif mode == "1":
+        setup(ext_modules=extensions())
+    elif not can_compile():
+        print("zenlake: no C compiler or no Python headers found, installing uncompiled")
+        setup()
+    else:
+        try:
+            setup(ext_modules=extensions())
+        except (Exception, SystemExit) as error:
+            print(error, "zenlake: WARNING: compilation failed, installing uncompiled", sep="\n")
+            setup()
+
+
+main()

@@ -1,0 +1,51 @@
+"""Every exception zenlake raises, in one small tree.
+
+    ZenlakeError (also called ZError, the name users of eclipse-zenoh know)
+    ├── LocalError       our caller's mistake: a value that cannot be sent, a bad argument
+    │   └── KeyExprError     a text that is not a key expression, with the position
+    └── WireError        the peer's mistake: bytes that are not a message, with the place
+
+The first question about an error is whose it is: a local misuse is never reported as a
+peer's violation, nor the other way round.
+"""
+
+from __future__ import annotations
+
+
+class ZenlakeError(Exception):
+    """The root of all errors raised by zenlake."""
+
+
+ZError = ZenlakeError
+
+
+class LocalError(ZenlakeError):
+    """Our caller asked for something that cannot be done."""
+
+
+class KeyExprError(LocalError):
+    """A text is not a key expression (or selector, format, time range)."""
+
+    def __init__(self, text: str, position: int, cause: str) -> None:
+        shown = text if len(text) <= 80 else text[:77] + "..."
+        super().__init__(f"{shown!r}: {cause} (at character {position})")
+        self.text = text
+        self.position = position
+        self.cause = cause
+
+
+class WireError(ZenlakeError):
+    """Bytes of a peer that are not what the protocol allows.
+
+    `message` and `field` name the row of the definition that could not be read, `offset`
+    counts bytes from the start of the buffer that was handed to the decoder. `partial` is a
+    FRAME with the messages before the bad one, which a receiver has delivered by then.
+    """
+
+    def __init__(self, message: str, field: str, offset: int, cause: str) -> None:
+        super().__init__(f"{message}.{field} at byte {offset}: {cause}")
+        self.message = message
+        self.field = field
+        self.offset = offset
+        self.cause = cause
+        self.partial: object = None

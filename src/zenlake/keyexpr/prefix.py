@@ -1,0 +1,72 @@
+"""Taking a beginning off a key expression.
+
+A storage keeps keys without their common prefix, a namespace hides one: both must turn an
+expression about full keys into expressions about what follows the prefix. With wildcards
+there can be several, because a `**` may end inside the prefix or reach beyond it.
+"""
+
+from __future__ import annotations
+
+from zenlake.keyexpr.matching import chunk_includes, intersection_table
+
+
+def nonwild_prefix(text: str) -> str | None:
+    """The chunks before the first one containing `*`; None if that is the first chunk."""
+    star = text.find("*")
+    if star < 0:
+        return text
+    slash = text.rfind("/", 0, star)
+    return text[:slash] if slash >= 0 else None
+
+
+def strip_prefix(text: str, prefix: str) -> list[str]:
+    """What may follow `prefix` in keys of `text`, without remainders included in others.
+
+    The remainder after the longest beginning comes first.
+    """
+    chunks = text.split("/")
+    inclusion = _suffix_inclusion(chunks)
+    kept: list[int] = []
+    for start in reversed(_remainders(chunks, prefix)):
+        if not any(inclusion[other][start] for other in kept):
+            kept = [other for other in kept if not inclusion[start][other]]
+            kept.append(start)
+    return ["/".join(chunks[start:]) for start in kept]
+
+
+def strip_nonwild_prefix(text: str, prefix: str) -> str | None:
+    """The longest remainder of `text` after `prefix`, a key without wildcards."""
+    chunks = text.split("/")
+    remainders = _remainders(chunks, prefix)
+    return "/".join(chunks[remainders[0] :]) if remainders else None
+
+
+def _remainders(chunks: list[str], prefix: str) -> list[int]:
+    """Where remainders start, ascending: one for each beginning that intersects `prefix`.
+
+    A beginning that ends in `**` leaves that `**` to the remainder: it may reach further.
+    """
+    starts: list[int] = []
+    reached = intersection_table(chunks, prefix.split("/"))[-1]
+    for end in range(1, len(chunks) + 1):
+        start = end - 1 if chunks[end - 1] == "**" else end
+        if reached[end] and start < len(chunks):
+            starts.append(start)
+    return starts
+
+
+def _suffix_inclusion(chunks: list[str]) -> list[list[bool]]:
+    """`table[i][j]`: whether `chunks[i:]` includes `chunks[j:]`, as `matching.includes` says."""
+    size = len(chunks)
+    table = [[False] * size + [True]]
+    for i in range(size - 1, -1, -1):
+        below = table[0]
+        row = [below[size] and chunks[i] == "**"]
+        for j in range(size - 1, -1, -1):
+            if chunks[i] == "**":
+                includes = below[j] or (row[0] and chunks[j][0] != "@")
+            else:
+                includes = below[j + 1] and chunk_includes(chunks[i], chunks[j])
+            row.insert(0, includes)
+        table.insert(0, row)
+    return table

@@ -1,0 +1,80 @@
+"""Batches: what one transport unit holds (wire.md §6.1, §6.4, §9).
+
+A batch is transport messages back to back; a low-latency unit is network messages, KEEP_ALIVE
+or CLOSE without frames. Reading one gives everything that came whole, and the error that ended
+it early if there was one: a real receiver has delivered the former before it meets the latter.
+"""
+
+from __future__ import annotations
+
+from zenlake.errors import WireError
+from zenlake.wire._generated.network import decode_network
+from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire.message import Message, NetworkMessage, TransportMessage
+from zenlake.wire.writer import BytesWriter
+
+
+class Batch:
+    """The messages of one batch, and why reading stopped if not at its end."""
+
+    __slots__ = ("error", "messages")
+
+    def __init__(self, messages: list[TransportMessage], error: WireError | None) -> None:
+        self.messages = messages
+        self.error = error
+
+
+class LowLatencyUnit:
+    """The messages of one low-latency unit, and why reading stopped if not at its end."""
+
+    __slots__ = ("error", "messages")
+
+    def __init__(
+        self, messages: list[NetworkMessage | TransportMessage], error: WireError | None
+    ) -> None:
+        self.messages = messages
+        self.error = error
+
+
+def decode_batch(data: bytes) -> Batch:
+    """The content of one batch: after the length prefix, after decompression. May be empty."""
+    messages: list[TransportMessage] = []
+    pos = 0
+    try:
+        while pos < len(data):
+            message, pos = decode_transport(data, pos)
+            messages.append(message)
+    except WireError as error:
+        if isinstance(error.partial, TransportMessage):
+            messages.append(error.partial)
+        return Batch(messages, error)
+    return Batch(messages, None)
+
+
+def decode_low_latency(data: bytes) -> LowLatencyUnit:
+    """The content of one low-latency unit: after the length prefix."""
+    messages: list[NetworkMessage | TransportMessage] = []
+    pos = 0
+    try:
+        while pos < len(data):
+            id = data[pos] & 0x1F
+            if id >= 0x19:
+                network, pos = decode_network(data, pos)
+                messages.append(network)
+            elif id == 0x03 or id == 0x04:
+                transport, pos = decode_transport(data, pos)
+                messages.append(transport)
+            else:
+                cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
+                raise WireError("low-latency unit", "header", pos, cause)
+    except WireError as error:
+        return LowLatencyUnit(messages, error)
+    return LowLatencyUnit(messages, None)
+
+
+def encode_messages(messages: list[Message]) -> bytes:
+    """Messages back to back."""
+    out = BytesWriter()
+    for message in messages:
+        message.encode(out)
+    return out.getvalue()

@@ -1,0 +1,47 @@
+"""SCOUT and HELLO: who is there (seed page: packet formats, Scout & Hello; wire.md §3)."""
+
+# fmt: off
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zenlake.limits import LOCATORS_PER_HELLO_MAX
+from zenlake.wire.define import (
+    LOCATOR,
+    ROLE_CODE,
+    ROLES,
+    U8,
+    ScoutingMessage,
+    bits,
+    byte,
+    chain,
+    many,
+    wire,
+    zid,
+)
+
+if TYPE_CHECKING:
+    from zenlake.wire.message import Extension
+    from zenlake.wire.values.whatami import WhatAmI, WhatAmIMatcher
+    from zenlake.wire.values.zenoh_id import ZenohId
+
+
+class Scout(ScoutingMessage, id=0x01, header="Z|X|X"):
+    """Who of these roles is there?"""
+
+    version:    int                    = wire(U8, default="9")
+    packed                             = byte("zid_len:4|I|WHAT:3")
+    what:       WhatAmIMatcher         = bits("WHAT", ROLES)
+    zid:        ZenohId | None         = zid(if_flag="I")
+    extensions: tuple[Extension, ...]  = chain("ScoutExts")
+
+
+class Hello(ScoutingMessage, id=0x02, header="Z|X|L"):
+    """I am, and can be reached here."""
+
+    version:    int                    = wire(U8, default="9")
+    packed                             = byte("zid_len:4|X|X|WAI:2")
+    whatami:    WhatAmI                = bits("WAI", ROLE_CODE)
+    zid:        ZenohId                = zid()
+    locators:   tuple[str, ...] | None = many(LOCATOR, limit=LOCATORS_PER_HELLO_MAX, if_flag="L")
+    extensions: tuple[Extension, ...]  = chain("HelloExts")

@@ -1,0 +1,1 @@
+"""Writes the codec from the definitions: `python -m zenlake.wire.generate`, or `make generate`."""

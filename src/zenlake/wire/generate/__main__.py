@@ -1,0 +1,77 @@
+"""Writes `wire/_generated/*.py`; with `--check`, only says whether they are fresh."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from zenlake.wire.definitions import MODULES
+from zenlake.wire.generate.module import generated_names, module_source
+
+PACKAGE = Path(__file__).parents[2]
+GENERATED = PACKAGE / "wire" / "_generated"
+
+# Modules that generated code imports from, besides its own kind.
+LIBRARIES = (
+    "zenlake.errors",
+    "zenlake.limits",
+    "zenlake.wire.primitives",
+    "zenlake.wire.message",
+    "zenlake.wire.values.choices",
+    "zenlake.wire.values.encoding",
+    "zenlake.wire.values.endpoint",
+    "zenlake.wire.values.qos",
+    "zenlake.wire.values.qos_link",
+    "zenlake.wire.values.queryable_info",
+    "zenlake.wire.values.resolution",
+    "zenlake.wire.values.slices",
+    "zenlake.wire.values.timestamp",
+    "zenlake.wire.values.whatami",
+    "zenlake.wire.values.wire_expr",
+    "zenlake.wire.values.zenoh_id",
+)
+
+
+def sources() -> dict[Path, str]:
+    """Every generated file and the text it should have."""
+    homes = {"BytesWriter": "zenlake.wire.writer"}
+    for library in LIBRARIES:
+        homes |= dict.fromkeys(_names_defined_in(library), library)
+    texts = {}
+    for module in MODULES:
+        layer = module.__name__.rpartition(".")[2]
+        texts[GENERATED / f"{layer}.py"] = module_source(module, homes)
+        homes |= dict.fromkeys(generated_names(module), f"zenlake.wire._generated.{layer}")
+    return texts
+
+
+def _names_defined_in(module: str) -> Iterator[str]:
+    """Names that a module binds itself, at its top level, not by importing them."""
+    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def main() -> int:
+    stale = [path for path, text in sources().items() if not _is_fresh(path, text)]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path.name} is not what the definitions say: run `make generate`")
+        return 1 if stale else 0
+    for path, text in sources().items():
+        path.write_text(text)
+        print(f"wrote {path.name}")
+    return 0
+
+
+def _is_fresh(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,386 @@
+"""Emits `decode_<message>`: straight-line code that reads a layout's rows in order.
+
+Every decoder keeps two locals, `row` and `at`: which row is being read and where it began. They
+cost next to nothing and make every error exact. Messages end where their buffer ends, so a
+single byte is read without a check (Python's own IndexError tells); structures lie inside an
+extension and check each byte against `end`.
+"""
+
+from __future__ import annotations
+
+from zenlake.wire.generate.names import (
+    bits_expression,
+    bits_value,
+    converted,
+    local,
+    snake,
+    test_of,
+)
+from zenlake.wire.generate.source import Source
+from zenlake.wire.layout import (
+    BitsRow,
+    BodyRow,
+    ByteRow,
+    ChainRow,
+    Enc,
+    ExtRow,
+    FieldRow,
+    KeyRow,
+    Layout,
+    ListRow,
+    MessagesRow,
+    OamBodyRow,
+    Row,
+    WireType,
+    ZidRow,
+    condition_of,
+)
+
+
+def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
+    """The whole function for one message or structure."""
+    name = snake(layout.class_name)
+    rows = f"_{name.upper()}_ROWS"
+    labels = ["header", *(row.attribute for row in layout.rows)]
+    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in labels)},)")
+    out.line()
+    out.line()
+    bounds = "" if layout.header else ", end: i64"
+    with out.block(
+        f"def decode_{name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"
+    ):
+        if layout.header:
+            out.line("end: i64 = len(buf)")
+        out.line("row = 0")
+        out.line("at: i64 = pos")
+        with out.block("try:"):
+            _Decoder(out, layout, layouts).emit()
+        with out.block("except FIELD_ERRORS as error:"):
+            out.line(f'raise wire_error("{layout.name}", {rows}[row], at, error) from None')
+
+
+class _Decoder:
+    """The body of one decoder."""
+
+    def __init__(self, out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
+        self.out = out
+        self.layout = layout
+        self.layouts = layouts
+        self.inline = bool(layout.header)
+
+    def emit(self) -> None:
+        out = self.out
+        if self.layout.header:
+            out.line("header: i64 = buf[pos]")
+            out.line("pos += 1")
+        for row in self.layout.rows:
+            self._emit_row(row)
+        arguments = ", ".join(local(row) for row in self.layout.attributes)
+        out.line(f"return {self.layout.class_name}({arguments}), pos")
+
+    def _begin(self, row: Row) -> None:
+        self.out.line(f"row = {self.layout.rows.index(row) + 1}")
+        self.out.line("at = pos")
+
+    def _emit_row(self, row: Row) -> None:
+        match row:
+            case ByteRow():
+                self._emit_byte(row)
+            case BitsRow():
+                self._emit_bits(row)
+            case FieldRow() | ZidRow() | KeyRow() | ListRow():
+                self._emit_conditional(row)
+            case ChainRow():
+                self._emit_chain()
+            case BodyRow():
+                self._emit_body(row)
+            case MessagesRow():
+                self._emit_messages(row)
+            case OamBodyRow():
+                self._emit_oam_body(row)
+
+    # --- bytes cut into bits ------------------------------------------------------------------
+
+    def _emit_byte(self, row: ByteRow) -> None:
+        out, name = self.out, row.attribute
+        condition = test_of(self.layout, row.condition)
+        if condition is not None:
+            out.line(f"{name}: i64 = 0")
+        with out.block_if(condition):
+            self._begin(row)
+            if row.vle:
+                out.line("word, pos = read_z64(buf, pos, end)")
+                out.line(f"{name}: i64 = word & 0xFF")
+                return
+            if not self.inline:
+                with out.block("if pos >= end:"):
+                    out.line("raise IndexError")
+            out.line(f"{name} = buf[pos]" if condition else f"{name}: i64 = buf[pos]")
+            out.line("pos += 1")
+
+    def _emit_bits(self, row: BitsRow) -> None:
+        out = self.out
+        if row.type.of:
+            if self.layout.find_bits(row.bits)[0] != "header":
+                out.line(f"row = {self.layout.rows.index(row) + 1}")
+            value = converted(row.type, bits_value(self.layout, row.bits))
+        else:
+            value = f"{bits_expression(self.layout, row.bits)} != 0"
+        out.line(f"{local(row)} = {value}")
+
+    # --- fields -------------------------------------------------------------------------------
+
+    def _emit_conditional(self, row: FieldRow | ZidRow | KeyRow | ListRow) -> None:
+        condition = test_of(self.layout, condition_of(row))
+        if condition is not None:
+            self.out.line(f"{local(row)}: {row.annotation} = None")
+        with self.out.block_if(condition):
+            self._begin(row)
+            match row:
+                case FieldRow():
+                    self._emit_field(row)
+                case ZidRow():
+                    self.out.line(
+                        f"{local(row)}, pos = "
+                        f"read_zid(buf, pos, end, ({bits_value(self.layout, 'zid_len')}) + 1)"
+                    )
+                case KeyRow():
+                    self._emit_key(row)
+                case ListRow():
+                    self._emit_list(row)
+
+    def _emit_field(self, row: FieldRow) -> None:
+        if row.sliced_if:
+            with self.out.block(f"if {row.sliced_if}:"):
+                self.out.line(f"{local(row)}, pos = read_slices(buf, pos, end)")
+            with self.out.block("else:"):
+                self._emit_leaf(row.type, local(row))
+        else:
+            self._emit_leaf(row.type, local(row))
+        if row.nonzero:
+            self._emit_nonzero(local(row))
+
+    def _emit_nonzero(self, variable: str) -> None:
+        with self.out.block(f"if {variable} == 0:"):
+            self.out.line('raise Malformed("0 is not allowed here")')
+
+    def _emit_leaf(self, type: WireType, target: str) -> None:
+        """Reads one leaf into `target`; the common short forms are read on the spot."""
+        out = self.out
+        if not self.inline:
+            self._emit_call(type, target)
+        elif type.name == "u8":
+            out.line(f"{target} = {converted(type, 'buf[pos]')}")
+            out.line("pos += 1")
+        elif type.is_vle:
+            number = "number" if type.of else target
+            self._emit_vle(type, number)
+            if type.of:
+                out.line(f"{target} = {converted(type, number)}")
+        elif type.name.startswith("<") and type.read.startswith(("read_bytes", "read_text")):
+            self._emit_sized(type, target)
+        else:
+            self._emit_call(type, target)
+
+    def _emit_call(self, type: WireType, target: str) -> None:
+        number = "number" if type.of else target
+        self.out.line(f"{number}, pos = {type.read}(buf, pos, end)")
+        if type.of:
+            self.out.line(f"{target} = {converted(type, number)}")
+
+    def _emit_vle(self, type: WireType, target: str) -> None:
+        out = self.out
+        out.line("small = buf[pos]")
+        out.line("pos += 1")
+        with out.block("if small < 0x80:"):
+            out.line(f"{target} = small")
+        with out.block("else:"):
+            if type.name == "z64":
+                out.line(f"{target}, pos = read_tail_z64(buf, pos, end, small)")
+            else:
+                limit = f"{type.name.upper()}_MAX"
+                out.line(f"{target}, pos = read_tail(buf, pos, end, small, {limit})")
+
+    def _emit_sized(self, type: WireType, target: str) -> None:
+        """A length and that many bytes, or as much text."""
+        self._emit_size(type.name.split(";")[1].rstrip(">"))
+        text = ".decode()" if type.python == "str" else ""
+        self.out.line(f"{target} = buf[pos:stop]{text}")
+        self.out.line("pos = stop")
+
+    def _emit_size(self, width: str) -> None:
+        """Reads a length and sets `stop` to the end of what it measures."""
+        out = self.out
+        out.line("size = buf[pos]")
+        out.line("pos += 1")
+        with out.block("if size >= 0x80:"):
+            out.line(f"size, pos = read_tail(buf, pos, end, size, {width.upper()}_MAX)")
+        out.line("stop = pos + size")
+        with out.block("if stop > end:"):
+            out.line("raise overrun(size, end - pos)")
+
+    def _emit_key(self, row: KeyRow) -> None:
+        out = self.out
+        if self.inline:
+            out.line("scope = buf[pos]")
+            out.line("pos += 1")
+            with out.block("if scope >= 0x80:"):
+                out.line("scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)")
+        else:
+            out.line("scope, pos = read_small(buf, pos, end, Z16_MAX)")
+        out.line('suffix = ""')
+        with out.block(f"if {bits_expression(self.layout, row.suffix_if)}:"):
+            self._emit_leaf(row.suffix, "suffix")
+        sender = "False"
+        if row.sender_if:
+            sender = f"{bits_expression(self.layout, row.sender_if)} != 0"
+        out.line(f"{local(row)} = WireExpr(scope, suffix, {sender})")
+
+    # --- lists --------------------------------------------------------------------------------
+
+    def _emit_list(self, row: ListRow) -> None:
+        out, items = self.out, f"{local(row)}_list"
+        item = row.item if isinstance(row.item, str) else row.item.python
+        if isinstance(row.count, WireType):
+            out.line(f"count, pos = read_count(buf, pos, end, {row.limit})")
+        elif isinstance(row.count, int):
+            out.line(f"count = {row.count}")
+        else:
+            out.line(f"count = len({row.count})")
+        out.line(f"{items}: list[{item}] = []")
+        with out.block("while count > 0:"):
+            out.line("count -= 1")
+            if isinstance(row.item, str):
+                out.line(f"item_{row.attribute}, pos = decode_{snake(row.item)}(buf, pos, end)")
+            else:
+                out.line(f"item_{row.attribute}, pos = {row.item.read}(buf, pos, end)")
+            out.line(f"{items}.append(item_{row.attribute})")
+        out.line(f"{local(row)} = tuple({items})")
+
+    # --- extensions ---------------------------------------------------------------------------
+
+    def _emit_chain(self) -> None:
+        out = self.out
+        for ext in self.layout.extensions:
+            default = "False" if ext.annotation == "bool" else "None"
+            out.line(f"{local(ext)}: {ext.annotation} = {default}")
+        out.line("extensions: tuple[Extension, ...] = ()")
+        with out.block("if header >= 0x80:"):
+            out.line("count_exts = 0")
+            with out.block("while True:"):
+                assert self.layout.chain is not None
+                self._begin(self.layout.chain)
+                out.line("ext: i64 = buf[pos]")
+                out.line("pos += 1")
+                self._emit_known_extensions()
+                with out.block("if ext < 0x80:"):
+                    out.line("break")
+                out.line("count_exts += 1")
+                with out.block("if count_exts == EXTENSIONS_PER_MESSAGE_MAX:"):
+                    self._begin(self.layout.chain)
+                    out.line("raise too_many_extensions()")
+
+    def _emit_known_extensions(self) -> None:
+        out = self.out
+        read = "read_unknown" if self.layout.refuses_unknown_mandatory else "read_extension"
+        if not self.layout.extensions:
+            out.line(f"unknown, pos = {read}(buf, pos, end, ext)")
+            out.line("extensions += (unknown,)")
+            return
+        out.line("kind = ext & 0x7F")
+        word = "if"
+        for ext in self.layout.extensions:
+            with out.block(f"{word} kind == {ext.header:#04x}:"):
+                self._emit_extension(ext)
+            word = "elif"
+        with out.block("else:"):
+            out.line(f"unknown, pos = {read}(buf, pos, end, ext)")
+            out.line("extensions += (unknown,)")
+
+    def _emit_extension(self, ext: ExtRow) -> None:
+        out = self.out
+        if ext.enc is Enc.UNIT:
+            out.line(f"{local(ext)} = {'0' if ext.marks else 'True'}")
+            return
+        out.line(f"row = {self.layout.rows.index(ext) + 1}")
+        if ext.enc is Enc.Z64:
+            assert isinstance(ext.content, WireType)
+            self._emit_leaf(ext.content, local(ext))
+            if ext.nonzero:
+                self._emit_nonzero(local(ext))
+            return
+        if ext.sliced_if:
+            with out.block(f"if {ext.sliced_if} is not None:"):
+                self._emit_sliced_body(ext)
+            with out.block("else:"):
+                self._emit_zbuf(ext)
+        else:
+            self._emit_zbuf(ext)
+
+    def _emit_zbuf(self, ext: ExtRow) -> None:
+        """A ZBuf is read within its own length; surplus bytes are passed over (wire.md §2.1)."""
+        out = self.out
+        self._emit_size("z32")
+        if ext.length is not None:
+            low, high = ext.length
+            with out.block(f"if not {low} <= size <= {high}:"):
+                out.line(f'raise Malformed(f"{{size}} bytes, {low} to {high} are possible")')
+        if isinstance(ext.content, str):
+            out.line(f"{local(ext)}, _ = decode_{snake(ext.content)}(buf, pos, stop)")
+        else:
+            assert ext.content is not None
+            if ext.content.python == "bytes":
+                out.line(f"{local(ext)} = buf[pos:stop]")
+            else:
+                out.line(f"{local(ext)}, _ = {ext.content.read}(buf, pos, stop)")
+        out.line("pos = stop")
+
+    def _emit_sliced_body(self, ext: ExtRow) -> None:
+        """QueryBody in shared memory: the length is that of the data in memory."""
+        out = self.out
+        out.line(f"{ext.sliced_if}, pos = read_z32(buf, pos, end)")
+        out.line("body_encoding, pos = read_encoding(buf, pos, end)")
+        out.line("body_slices, pos = read_slices(buf, pos, end)")
+        out.line(f"{local(ext)} = QueryBody(body_encoding, body_slices)")
+
+    # --- what messages carry ------------------------------------------------------------------
+
+    def _emit_body(self, row: BodyRow) -> None:
+        out = self.out
+        self._begin(row)
+        out.line("id_of_body = buf[pos] & 0x1F")
+        out.line(f"{local(row)}: {row.annotation}")
+        word = "if"
+        for choice in row.choices:
+            with out.block(f"{word} id_of_body == {self.layouts[choice].id:#04x}:"):
+                out.line(f"{local(row)}, pos = decode_{snake(choice)}(buf, pos)")
+            word = "elif"
+        with out.block("else:"):
+            names = " or ".join(self.layouts[choice].name for choice in row.choices)
+            out.line(f'raise wrong_body(id_of_body, "{names}")')
+
+    def _emit_messages(self, row: MessagesRow) -> None:
+        """Network messages until something else begins (wire.md §6.4)."""
+        out = self.out
+        self._begin(row)
+        out.line(f"{local(row)}: {row.annotation} = []")
+        with out.block("try:"), out.block("while pos < end and buf[pos] & 0x1F >= 0x19:"):
+            out.line("message, pos = decode_network(buf, pos)")
+            out.line(f"{local(row)}.append(message)")
+        with out.block("except WireError as error:"):
+            arguments = ", ".join(local(row) for row in self.layout.attributes)
+            out.line("# What came whole before the error was delivered by a real receiver too.")
+            out.line(f"error.partial = {self.layout.class_name}({arguments})")
+            out.line("raise")
+
+    def _emit_oam_body(self, row: OamBodyRow) -> None:
+        out = self.out
+        self._begin(row)
+        out.line(f"{local(row)}: {row.annotation} = None")
+        out.line("encoding_bits = header & 0x60")
+        with out.block("if encoding_bits == 0x20:"):
+            out.line(f"{local(row)}, pos = read_z64(buf, pos, end)")
+        with out.block("elif encoding_bits == 0x40:"):
+            out.line(f"{local(row)}, pos = read_bytes_z32(buf, pos, end)")
+        with out.block("elif encoding_bits == 0x60:"):
+            out.line('raise Malformed("the body has the reserved encoding 0b11")')

@@ -1,0 +1,280 @@
+"""Layout: a message definition as plain data, which every reader takes its facts from.
+
+A definition (`definitions/*.py`) is a class body that reads like the page's box; `define.py`
+turns it into a `Layout`, a tuple of rows in wire order. The code generator, `explain`, the
+printed reference and the test strategies read layouts and nothing else.
+
+Conditions come from a closed vocabulary, because readers must compile, draw and invert them:
+a row is there if some named bits of an earlier byte are set, or unless they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Enc(IntEnum):
+    """How an extension's body lies on the wire (bits 6 and 5 of its header)."""
+
+    UNIT = 0
+    Z64 = 1
+    ZBUF = 2
+
+
+@dataclass(frozen=True)
+class WireType:
+    """A leaf: something with one reader and one writer in `primitives` or `values`.
+
+    `of` and `to`, where given, are the functions between the number on the wire and the value
+    that a message holds.
+    """
+
+    name: str
+    """As the pages write it: `z16`, `<u8;z32>`."""
+    python: str
+    read: str
+    write: str
+    of: str = ""
+    to: str = ""
+    limit: int | None = None
+    """The greatest number of an unsigned integer; None for other types."""
+
+    @property
+    def is_vle(self) -> bool:
+        return self.name in ("z8", "z16", "z32", "z64")
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A named group of bits within one byte; `X` is reserved."""
+
+    name: str
+    shift: int
+    width: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.width) - 1) << self.shift
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The row is there if (or, when `unless`, only if not) the named bits are not all zero."""
+
+    bits: str
+    unless: bool = False
+
+    def __str__(self) -> str:
+        return f"if {self.bits}=={0 if self.unless else 1}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What all rows have. `attribute` is the name on the message, or of the byte itself."""
+
+    attribute: str
+    annotation: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class ByteRow(Row):
+    """A byte cut into named bits, such as `zid_len:4|X|X|WAI:2`."""
+
+    bits: tuple[Bits, ...]
+    condition: Condition | None
+    vle: bool = False
+    """The byte is the low byte of a variable-length integer (LinkState's options)."""
+
+
+@dataclass(frozen=True)
+class BitsRow(Row):
+    """An attribute that lives in named bits of the header or of a ByteRow."""
+
+    bits: str
+    type: WireType
+    default: str | None
+
+
+@dataclass(frozen=True)
+class FieldRow(Row):
+    """A leaf value."""
+
+    type: WireType
+    condition: Condition | None
+    cell: str
+    default: str | None
+    nonzero: bool = False
+    sliced_if: str = ""
+    """The attribute that says the bytes are a list of shared-memory slices (wire.md §10.3)."""
+    pages: WireType | None = None
+    """The type in the pages' dialect, where it is another."""
+
+
+@dataclass(frozen=True)
+class ZidRow(Row):
+    """A ZenohId whose length stands in the bits `zid_len` of an earlier byte."""
+
+    condition: Condition | None
+
+
+@dataclass(frozen=True)
+class KeyRow(Row):
+    """A WireExpr: the scope, then the suffix."""
+
+    suffix_if: str
+    sender_if: str
+    condition: Condition | None
+    suffix: WireType
+    pages: WireType | None = None
+
+
+@dataclass(frozen=True)
+class ListRow(Row):
+    """Items one after another, after their count unless that is known."""
+
+    item: WireType | str
+    """A leaf, or the class name of a structure."""
+    count: WireType | int | str
+    """A type to read the count with, a fixed number, or the attribute that has as many."""
+    limit: int
+    condition: Condition | None
+    cell: str
+    pages_header: int | None = None
+    """In the pages' dialect a header byte stands here instead of the count."""
+
+
+@dataclass(frozen=True)
+class ChainRow(Row):
+    """Where the extension chain stands; the attribute keeps the unknown ones."""
+
+    cell: str
+
+
+@dataclass(frozen=True)
+class ExtRow(Row):
+    """One known extension of the chain, known by (encoding, mandatory, id)."""
+
+    id: int
+    enc: Enc
+    mandatory: bool
+    content: WireType | str | None
+    """None for UNIT; a leaf; or the class name of a structure."""
+    nonzero: bool = False
+    length: tuple[int, int] | None = None
+    sliced_if: str = ""
+    marks: str = ""
+    """Of UNIT: the extension whose ZBuf length it turns into a size in shared memory."""
+    pages: WireType | None = None
+
+    @property
+    def header(self) -> int:
+        """The header byte without Z: the identity of the extension."""
+        return self.enc << 5 | self.mandatory << 4 | self.id
+
+
+@dataclass(frozen=True)
+class BodyRow(Row):
+    """Exactly one sub-message, chosen by its own header."""
+
+    choices: tuple[str, ...]
+    cell: str
+
+
+@dataclass(frozen=True)
+class MessagesRow(Row):
+    """The network messages of a FRAME: as many as follow."""
+
+    cell: str
+
+
+@dataclass(frozen=True)
+class OamBodyRow(Row):
+    """Nothing, a z64 or bytes, as the header's ENC says."""
+
+    cell: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One message, structure or extension body."""
+
+    name: str
+    """The page's word: PUSH, D_KEYEXPR. Structures have their class name."""
+    class_name: str
+    layer: str
+    """scouting, transport, network, data, declare, or structure."""
+    id: int | None
+    label: str
+    """What the page writes into the header cell of the box."""
+    header: tuple[Bits, ...]
+    rows: tuple[Row, ...]
+    doc: str
+    refuses_unknown_mandatory: bool = True
+
+    @property
+    def chain(self) -> ChainRow | None:
+        return next((row for row in self.rows if isinstance(row, ChainRow)), None)
+
+    @property
+    def extensions(self) -> tuple[ExtRow, ...]:
+        return tuple(row for row in self.rows if isinstance(row, ExtRow))
+
+    @property
+    def attributes(self) -> tuple[Row, ...]:
+        """The rows that are attributes, as the constructor takes them.
+
+        Required ones first, then those that may be absent, the unknown extensions last.
+        """
+        rows = [row for row in self.rows if not isinstance(row, ByteRow)]
+        return tuple(
+            sorted(rows, key=lambda row: (isinstance(row, ChainRow), default_of(row) is not None))
+        )
+
+    def bytes_with_bits(self) -> Iterator[tuple[str, tuple[Bits, ...]]]:
+        """Every byte that is cut into bits: the header first."""
+        if self.header:
+            yield "header", self.header
+        for row in self.rows:
+            if isinstance(row, ByteRow):
+                yield row.attribute, row.bits
+
+    def find_bits(self, name: str) -> tuple[str, Bits]:
+        """The byte that holds the named bits, and where in it they are."""
+        for byte, groups in self.bytes_with_bits():
+            for bits in groups:
+                if bits.name == name:
+                    return byte, bits
+        raise KeyError(f"{self.class_name} has no bits named {name}")
+
+    def stored_bits(self) -> dict[str, BitsRow]:
+        return {row.bits: row for row in self.rows if isinstance(row, BitsRow)}
+
+    def dependents(self, bits: str) -> list[Row]:
+        """Rows whose presence the named bits announce."""
+        return [row for row in self.rows if (c := condition_of(row)) and c.bits == bits]
+
+
+def condition_of(row: Row) -> Condition | None:
+    return getattr(row, "condition", None)
+
+
+def default_of(row: Row) -> str | None:
+    """The source text of an attribute's default; None where it must be given."""
+    match row:
+        case FieldRow() if row.default is not None:
+            return row.default
+        case BitsRow():
+            return row.default
+        case ExtRow():
+            return "False" if row.enc is Enc.UNIT and not row.marks else "None"
+        case ChainRow():
+            return "()"
+        case OamBodyRow():
+            return "None"
+    if condition_of(row) is None:
+        return None
+    # A list keeps its emptiness and its absence apart.
+    return "None"

@@ -1,0 +1,1 @@
+"""Values that messages hold: ids, times, encodings, qualities, key expressions."""

@@ -1,0 +1,111 @@
+"""Priority, congestion control and the QoS byte of network messages (wire.md §2.4)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from zenlake.errors import LocalError
+
+
+class Priority(IntEnum):
+    """The lane a message travels in; the lowest number is served first."""
+
+    CONTROL = 0
+    REAL_TIME = 1
+    INTERACTIVE_HIGH = 2
+    INTERACTIVE_LOW = 3
+    DATA_HIGH = 4
+    DATA = 5
+    DATA_LOW = 6
+    BACKGROUND = 7
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class CongestionControl(IntEnum):
+    """What a sender does with a message when its queue is full."""
+
+    DROP = 0
+    BLOCK = 1
+    BLOCK_FIRST = 2
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+PRIORITIES: Final = list(Priority)
+
+
+class QoS:
+    """The QoS byte `0|0|F|E|D|prio`: read it by its properties, build it with `of`.
+
+    D=1 is Block whatever F says; F alone is BlockFirst; neither is Drop.
+    """
+
+    __slots__ = ("byte",)
+
+    def __init__(self, byte: int) -> None:
+        if not 0 <= byte <= 0x3F:
+            raise LocalError(f"a QoS byte is 0x00 to 0x3f, not {byte:#x}")
+        self.byte = byte
+
+    @staticmethod
+    def of(
+        priority: Priority = Priority.DATA,
+        congestion: CongestionControl = CongestionControl.DROP,
+        express: bool = False,
+    ) -> QoS:
+        how = (0x00, 0x08, 0x20)[congestion]
+        return QOS_BYTES[priority | how | (0x10 if express else 0)]
+
+    @property
+    def priority(self) -> Priority:
+        return PRIORITIES[self.byte & 7]
+
+    @property
+    def congestion(self) -> CongestionControl:
+        if self.byte & 0x08:
+            return CongestionControl.BLOCK
+        if self.byte & 0x20:
+            return CongestionControl.BLOCK_FIRST
+        return CongestionControl.DROP
+
+    @property
+    def express(self) -> bool:
+        return self.byte & 0x10 != 0
+
+    def __str__(self) -> str:
+        express = ", express" if self.express else ""
+        return f"{self.priority}, {self.congestion}{express}"
+
+    def __repr__(self) -> str:
+        return f"QoS({self.byte:#04x})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QoS) and self.byte == other.byte
+
+    def __hash__(self) -> int:
+        return self.byte
+
+
+QOS_BYTES: Final = [QoS(byte) for byte in range(0x40)]
+
+
+def qos_of_byte(byte: int) -> QoS:
+    """Bits 7 and 6 are reserved and ignored."""
+    return QOS_BYTES[byte & 0x3F]
+
+
+def byte_of_qos(qos: QoS) -> int:
+    return qos.byte
+
+
+def priority_of_byte(byte: int) -> Priority:
+    """The QoS of FRAME, FRAGMENT and transport OAM: bits 7 to 3 are reserved and ignored."""
+    return PRIORITIES[byte & 7]
+
+
+def byte_of_priority(priority: Priority) -> int:
+    return int(priority)

@@ -1,0 +1,47 @@
+"""WireExpr: a key expression as it travels (wire.md §1.10)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import LocalError
+
+
+class WireExpr:
+    """A declared prefix by number, and the text after it.
+
+    The full key is the expansion of `scope` followed by `suffix`, nothing between. Scope 0 is
+    the empty prefix. `sender` says whose numbering `scope` belongs to: the node's that sends
+    the message (M=1), or the node's that receives it.
+    """
+
+    __slots__ = ("scope", "sender", "suffix")
+
+    def __init__(self, scope: int, suffix: str = "", sender: bool = True) -> None:
+        if not 0 <= scope <= 0xFFFF:
+            raise LocalError(f"a key scope is 0 to 65535, not {scope}")
+        self.scope = scope
+        self.suffix = suffix
+        self.sender = sender
+
+    def __str__(self) -> str:
+        if self.scope == 0:
+            return self.suffix
+        return f"[{'sender' if self.sender else 'receiver'} {self.scope}]{self.suffix}"
+
+    def __repr__(self) -> str:
+        return f"WireExpr({self.scope}, {self.suffix!r}, sender={self.sender})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, WireExpr)
+            and self.scope == other.scope
+            and self.suffix == other.suffix
+            and self.sender == other.sender
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.scope, self.suffix, self.sender))
+
+
+NO_KEY: Final = WireExpr(0, "", sender=False)

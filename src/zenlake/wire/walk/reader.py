@@ -1,0 +1,420 @@
+"""Reads messages straight from their layouts, row by row, and labels every byte on the way.
+
+Slower than the generated decoders and told nothing by them: `explain` and the pages' dialect
+need it, and both must agree on every input, which the tests and the fuzzers hold them to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zenlake.errors import WireError
+from zenlake.limits import EXTENSIONS_PER_MESSAGE_MAX
+from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.layout import (
+    Bits,
+    BitsRow,
+    BodyRow,
+    ByteRow,
+    ChainRow,
+    Condition,
+    Enc,
+    ExtRow,
+    FieldRow,
+    KeyRow,
+    Layout,
+    ListRow,
+    MessagesRow,
+    OamBodyRow,
+    Row,
+    WireType,
+    ZidRow,
+    condition_of,
+    default_of,
+)
+from zenlake.wire.message import (
+    Extension,
+    Message,
+    read_extension,
+    read_unknown,
+    too_many_extensions,
+)
+from zenlake.wire.primitives import (
+    FIELD_ERRORS,
+    Z32_MAX,
+    Malformed,
+    overrun,
+    read_bytes_z32,
+    read_count,
+    read_small,
+    read_z16,
+    read_z64,
+    wire_error,
+    wrong_body,
+)
+from zenlake.wire.values.encoding import read_encoding
+from zenlake.wire.values.slices import read_slices
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import read_zid
+from zenlake.wire.walk.functions import class_named, function_named
+from zenlake.wire.walk.meaning import bits_meaning, value_meaning
+from zenlake.wire.walk.span import BitSpan, Span
+
+LINK_STATE_OAM_ID = 1
+_DEFAULTS = {"None": None, "False": False, "()": ()}
+
+
+class Reader:
+    """Reads one buffer. `root` holds what was understood, even after an error."""
+
+    def __init__(self, buf: bytes, dialect: str = "deployed") -> None:
+        self.buf = buf
+        self.dialect = dialect
+        self.root = Span("", 0, 0)
+
+    def read_message(self, layer: str, pos: int, parent: Span | None = None) -> tuple[Message, int]:
+        """One message of a layer, whichever its id says."""
+        if pos >= len(self.buf):
+            raise WireError(layer, "header", pos, "there are no bytes")
+        id = self.buf[pos] & 0x1F
+        for layout in LAYOUTS.values():
+            if layout.layer == layer and layout.id == id:
+                return self.read_layout(layout, pos, len(self.buf), parent or self.root)
+        raise WireError(layer, "header", pos, f"{id:#04x} is no {layer} message")
+
+    def read_layout(self, layout: Layout, pos: int, end: int, parent: Span) -> tuple[Message, int]:
+        span = parent.add(layout.name, pos)
+        span.meaning = layout.doc
+        return _LayoutReader(self, layout, end, span).read(pos)
+
+
+class _LayoutReader:
+    """Reads the rows of one layout."""
+
+    def __init__(self, reader: Reader, layout: Layout, end: int, span: Span) -> None:
+        self.reader = reader
+        self.buf = reader.buf
+        self.layout = layout
+        self.end = end
+        self.span = span
+        self.row_name = "header"
+        self.at = span.start
+        self.bytes: dict[str, int] = {}
+        self.bytes_spans: dict[str, Span] = {}
+        self.values: dict[str, Any] = {}
+
+    def read(self, pos: int) -> tuple[Message, int]:
+        try:
+            if self.layout.header:
+                pos = self._read_bits("header", self.layout.header, pos)
+            for row in self.layout.rows:
+                pos = self._read_row(row, pos)
+        except FIELD_ERRORS as error:
+            raise wire_error(self.layout.name, self.row_name, self.at, error) from None
+        except WireError as error:
+            if any(isinstance(row, MessagesRow) for row in self.layout.rows):
+                error.partial = self._message()
+            raise
+        finally:
+            self.span.stop = max([pos, *(child.stop for child in self.span.children)])
+        return self._message(), pos
+
+    def _message(self) -> Message:
+        arguments = [self.values[row.attribute] for row in self.layout.attributes]
+        self.span.value = class_named(self.layout.class_name)(*arguments)
+        return self.span.value
+
+    def _begin(self, row: Row, pos: int) -> None:
+        self.row_name = row.attribute
+        self.at = pos
+
+    def _is_there(self, condition: Condition | None) -> bool:
+        if condition is None:
+            return True
+        return (self._bits(condition.bits) != 0) != condition.unless
+
+    def _bits(self, name: str) -> int:
+        byte, bits = self.layout.find_bits(name)
+        return self.bytes.get(byte, 0) >> bits.shift & (1 << bits.width) - 1
+
+    def _dialect_type(self, deployed: WireType, pages: WireType | None) -> WireType:
+        return pages if pages is not None and self.reader.dialect == "pages" else deployed
+
+    # --- rows ---------------------------------------------------------------------------------
+
+    def _read_row(self, row: Row, pos: int) -> int:
+        match row:
+            case BitsRow():
+                self._read_stored_bits(row)
+            case ChainRow():
+                pos = self._read_chain(row, pos)
+            case ExtRow():
+                pass  # read where the chain stands
+            case _ if not self._is_there(condition_of(row)):
+                self.values[row.attribute] = None
+            case _:
+                self._begin(row, pos)
+                pos = self._read_present(row, pos)
+        return pos
+
+    def _read_present(self, row: Row, pos: int) -> int:
+        if isinstance(row, ByteRow):
+            return self._read_bits(row.attribute, row.bits, pos, vle=row.vle)
+        if isinstance(row, KeyRow):
+            return self._read_key(row, pos)
+        span = self.span.add(row.attribute, pos)
+        match row:
+            case FieldRow():
+                value, pos = self._read_field(row, pos, span)
+            case ZidRow():
+                value, pos = read_zid(self.buf, pos, self.end, self._bits("zid_len") + 1)
+            case ListRow():
+                value, pos = self._read_list(row, pos, span)
+            case BodyRow():
+                value, pos = self._read_body(row, pos, span)
+            case MessagesRow():
+                value, pos = self._read_messages(row, pos, span)
+            case OamBodyRow():
+                value, pos = self._read_oam_body(pos, span)
+            case _:
+                raise TypeError(f"{type(row).__name__} cannot be read")
+        self._finish(row, span, value, pos)
+        return pos
+
+    def _finish(self, row: Row, span: Span, value: object, stop: int) -> None:
+        self.values[row.attribute] = value
+        span.value = value
+        span.stop = stop
+        span.meaning = value_meaning(self.layout, row, value)
+
+    def _read_bits(self, name: str, groups: tuple[Bits, ...], pos: int, vle: bool = False) -> int:
+        span = self.span.add(name, pos, "z64" if vle else "u8")
+        if vle:
+            word, stop = read_z64(self.buf, pos, self.end)
+            byte = word & 0xFF
+        else:
+            byte, stop = function_named("read_u8")(self.buf, pos, self.end)
+        self.bytes[name] = byte
+        self.bytes_spans[name] = span
+        span.value, span.stop = byte, stop
+        for bits in groups:
+            value = (byte & bits.mask) >> bits.shift
+            meaning = bits_meaning(self.layout, bits, value)
+            span.bits.append(BitSpan(bits.name, bits.mask, value, meaning))
+        return stop
+
+    def _read_stored_bits(self, row: BitsRow) -> None:
+        byte, _ = self.layout.find_bits(row.bits)
+        number = self._bits(row.bits)
+        if not row.type.of:
+            self.values[row.attribute] = number != 0
+            return
+        if byte != "header":
+            self.row_name = row.attribute
+        value = function_named(row.type.of)(number)
+        self.values[row.attribute] = value
+        for bits in self.bytes_spans[byte].bits:
+            if bits.name == row.bits:
+                bits.meaning = f"{row.attribute}: {value}"
+
+    # --- fields -------------------------------------------------------------------------------
+
+    def _read_leaf(self, type: WireType, pos: int, end: int) -> tuple[Any, int]:
+        value, pos = function_named(type.read)(self.buf, pos, end)
+        return (function_named(type.of)(value) if type.of else value), pos
+
+    def _read_field(self, row: FieldRow, pos: int, span: Span) -> tuple[Any, int]:
+        type = self._dialect_type(row.type, row.pages)
+        span.type = type.name
+        if row.sliced_if and self.values[row.sliced_if]:
+            return read_slices(self.buf, pos, self.end)
+        value, pos = self._read_leaf(type, pos, self.end)
+        if row.nonzero and value == 0:
+            raise Malformed("0 is not allowed here")
+        return value, pos
+
+    def _read_key(self, row: KeyRow, pos: int) -> int:
+        scope_span = self.span.add("key_scope", pos, "z16")
+        scope, pos = read_z16(self.buf, pos, self.end)
+        scope_span.value, scope_span.stop = scope, pos
+        sender = bool(row.sender_if) and self._bits(row.sender_if) != 0
+        whose = "sender" if sender else "receiver"
+        scope_span.meaning = f"declared by the {whose}" if scope else "no prefix"
+        suffix = ""
+        if self._bits(row.suffix_if):
+            type = self._dialect_type(row.suffix, row.pages)
+            suffix_span = self.span.add("key_suffix", pos, type.name)
+            suffix, pos = self._read_leaf(type, pos, self.end)
+            suffix_span.value, suffix_span.stop = suffix, pos
+        self.values[row.attribute] = WireExpr(scope, suffix, sender)
+        return pos
+
+    def _read_list(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
+        if row.pages_header is not None and self.reader.dialect == "pages":
+            return self._read_until_end(row, pos, span)
+        if isinstance(row.count, WireType):
+            count_span = span.add("count", pos, "z64")
+            count, pos = read_count(self.buf, pos, self.end, row.limit)
+            count_span.value, count_span.stop = count, pos
+        else:
+            count = row.count if isinstance(row.count, int) else len(self.values[row.count])
+        items = []
+        for _ in range(count):
+            item, pos = self._read_item(row, pos, span)
+            items.append(item)
+        return tuple(items), pos
+
+    def _read_item(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
+        if isinstance(row.item, str):
+            return self.reader.read_layout(LAYOUTS[row.item], pos, self.end, span)
+        child = span.add("item", pos, row.item.name)
+        child.value, child.stop = self._read_leaf(row.item, pos, self.end)
+        return child.value, child.stop
+
+    def _read_until_end(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
+        """The pages' dialect of LinkStateList: a header byte, then entries to the end."""
+        header = span.add("header", pos, "u8")
+        header.value, pos = function_named("read_u8")(self.buf, pos, self.end)
+        header.stop = pos
+        items: list[Any] = []
+        while pos < self.end:
+            if len(items) == row.limit:
+                raise Malformed(f"more than {row.limit} items")
+            item, pos = self._read_item(row, pos, span)
+            items.append(item)
+        return tuple(items), pos
+
+    # --- extensions ---------------------------------------------------------------------------
+
+    def _read_chain(self, row: ChainRow, pos: int) -> int:
+        for ext in self.layout.extensions:
+            self.values[ext.attribute] = _DEFAULTS[default_of(ext) or "None"]
+        unknown: list[Extension] = []
+        self.values[row.attribute] = ()
+        more = self.bytes["header"] >= 0x80
+        count = 0
+        while more:
+            self._begin(row, pos)
+            if count == EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_extensions()
+            header = self.buf[pos]
+            known = [ext for ext in self.layout.extensions if ext.header == header & 0x7F]
+            span = self.span.add(known[0].attribute if known else "unknown extension", pos)
+            span.type = "extension"
+            _label_extension_header(span, header, pos, self.layout)
+            if known:
+                pos = self._read_extension(known[0], pos + 1, span)
+            else:
+                extension, pos = self._read_unknown(header, pos + 1, span)
+                unknown.append(extension)
+            self.values[row.attribute] = tuple(unknown)
+            more = header >= 0x80
+            count += 1
+        return pos
+
+    def _read_unknown(self, header: int, pos: int, span: Span) -> tuple[Extension, int]:
+        refuses = self.layout.refuses_unknown_mandatory
+        read = read_unknown if refuses else read_extension
+        extension, stop = read(self.buf, pos, self.end, header)
+        span.value, span.stop = extension.body, stop
+        span.meaning = "kept as it is"
+        return extension, stop
+
+    def _read_extension(self, ext: ExtRow, pos: int, span: Span) -> int:
+        if ext.enc is not Enc.UNIT:
+            self.row_name = ext.attribute
+        value: Any
+        if ext.enc is Enc.UNIT:
+            value = 0 if ext.marks else True
+        elif ext.enc is Enc.Z64:
+            assert isinstance(ext.content, WireType)
+            value, pos = self._read_leaf(self._dialect_type(ext.content, ext.pages), pos, self.end)
+            if ext.nonzero and value == 0:
+                raise Malformed("0 is not allowed here")
+        elif ext.sliced_if and self.values[ext.sliced_if] is not None:
+            value, pos = self._read_sliced_body(ext, pos)
+        else:
+            value, pos = self._read_zbuf(ext, pos, span)
+        self._finish(ext, span, value, pos)
+        return pos
+
+    def _read_zbuf(self, ext: ExtRow, pos: int, span: Span) -> tuple[Any, int]:
+        length = span.add("length", pos, "z32")
+        size, pos = read_small(self.buf, pos, self.end, Z32_MAX)
+        length.value, length.stop = size, pos
+        if size > self.end - pos:
+            raise overrun(size, self.end - pos)
+        if ext.length is not None and not ext.length[0] <= size <= ext.length[1]:
+            raise Malformed(f"{size} bytes, {ext.length[0]} to {ext.length[1]} are possible")
+        stop = pos + size
+        if isinstance(ext.content, str):
+            value, after = self.reader.read_layout(LAYOUTS[ext.content], pos, stop, span)
+        else:
+            assert ext.content is not None
+            value, after = self._read_leaf(ext.content, pos, stop)
+        if after < stop:
+            surplus = span.add("surplus", after, "bytes")
+            surplus.value, surplus.stop = self.buf[after:stop], stop
+            surplus.meaning = "passed over"
+        return value, stop
+
+    def _read_sliced_body(self, ext: ExtRow, pos: int) -> tuple[Any, int]:
+        self.values[ext.sliced_if], pos = read_small(self.buf, pos, self.end, Z32_MAX)
+        encoding, pos = read_encoding(self.buf, pos, self.end)
+        slices, pos = read_slices(self.buf, pos, self.end)
+        assert isinstance(ext.content, str)
+        return class_named(ext.content)(encoding, slices), pos
+
+    # --- what messages carry ------------------------------------------------------------------
+
+    def _read_body(self, row: BodyRow, pos: int, span: Span) -> tuple[Any, int]:
+        id = self.buf[pos] & 0x1F
+        choices = [LAYOUTS[choice] for choice in row.choices]
+        for choice in choices:
+            if choice.id == id:
+                return self.reader.read_layout(choice, pos, self.end, span)
+        raise wrong_body(id, " or ".join(choice.name for choice in choices))
+
+    def _read_messages(self, row: MessagesRow, pos: int, span: Span) -> tuple[Any, int]:
+        messages: list[Message] = []
+        self.values[row.attribute] = messages
+        while pos < self.end and self.buf[pos] & 0x1F >= 0x19:
+            message, pos = self.reader.read_message("network", pos, span)
+            messages.append(message)
+        return messages, pos
+
+    def _read_oam_body(self, pos: int, span: Span) -> tuple[int | bytes | None, int]:
+        enc = self._bits("ENC")
+        if enc == Enc.UNIT:
+            return None, pos
+        if enc == Enc.Z64:
+            return read_z64(self.buf, pos, self.end)
+        if enc != Enc.ZBUF:
+            raise Malformed("the body has the reserved encoding 0b11")
+        body, stop = read_bytes_z32(self.buf, pos, self.end)
+        carrier = "TransportOam" if self.reader.dialect == "pages" else "Oam"
+        if self.layout.class_name == carrier and self.values["id"] == LINK_STATE_OAM_ID:
+            self._label_link_states(stop - len(body), stop, span)
+        return body, stop
+
+    def _label_link_states(self, pos: int, stop: int, span: Span) -> None:
+        """For the eye only: a body that is no link state is still a legal OAM body."""
+        try:
+            self.reader.read_layout(LAYOUTS["LinkStateList"], pos, stop, span)
+        except WireError as error:
+            span.children.append(Span("not a link state", pos, stop, meaning=str(error)))
+
+
+def _label_extension_header(span: Span, header: int, pos: int, layout: Layout) -> None:
+    child = span.add("header", pos, "u8")
+    child.value, child.stop = header, pos + 1
+    enc = header >> 5 & 3
+    names = ("Unit: no body", "Z64: one number", "ZBuf: length and bytes", "reserved")
+    mandatory = header >> 4 & 1
+    child.bits = [
+        BitSpan("Z", 0x80, header >> 7, "another follows" if header >> 7 else "the last one"),
+        BitSpan("ENC", 0x60, enc, names[enc]),
+        BitSpan("M", 0x10, mandatory, "mandatory" if mandatory else "optional"),
+        BitSpan("ID", 0x0F, header & 0x0F, f"of {layout.name}"),
+    ]
+    span.stop = pos + 1

@@ -1,0 +1,38 @@
+"""Span: a labelled stretch of bytes, with what lies inside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class BitSpan:
+    """Named bits of one byte."""
+
+    name: str
+    mask: int
+    value: int
+    meaning: str
+
+
+@dataclass
+class Span:
+    """A message, a row of one, or an extension, as it was found in the bytes.
+
+    `stop` grows while reading goes on, so that a span whose reading failed ends where it
+    failed.
+    """
+
+    name: str
+    start: int
+    stop: int
+    type: str = ""
+    value: object = None
+    meaning: str = ""
+    bits: list[BitSpan] = field(default_factory=list)
+    children: list[Span] = field(default_factory=list)
+
+    def add(self, name: str, start: int, type: str = "") -> Span:
+        child = Span(name, start, start, type)
+        self.children.append(child)
+        return child

@@ -1,0 +1,120 @@
+"""What is installed: its version, its speed to import, its names, and no trace of a machine."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+import zenlake
+from zenlake import limits
+from zenlake._compiled import is_compiled
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*command: str) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif("ZENLAKE_EXPECT" not in os.environ, reason="set by make")
+def test_runs_the_way_make_asked_for() -> None:
+    assert is_compiled() == (os.environ["ZENLAKE_EXPECT"] == "compiled")
+
+
+def test_compiled_install_does_not_run_the_sources() -> None:
+    assert Path(zenlake.__file__).is_relative_to(ROOT / "src") != is_compiled()
+
+
+def test_version_is_the_same_everywhere() -> None:
+    assert metadata.version("zenlake") == zenlake.__version__
+    assert f"\n## {zenlake.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_types_are_shipped() -> None:
+    assert (resources.files("zenlake") / "py.typed").is_file()
+
+
+def test_every_exported_name_exists() -> None:
+    assert set(zenlake.__all__) <= set(dir(zenlake))
+    for name in zenlake.__all__:
+        assert getattr(zenlake, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = zenlake.no_such_name  # type: ignore[attr-defined]
+
+
+def test_import_is_fast_and_loads_no_part() -> None:
+    probe = (
+        "import sys, time; start = time.perf_counter(); import zenlake;"
+        "print(time.perf_counter() - start, *(m for m in sys.modules if m[:8] == 'zenlake.'))"
+    )
+    seconds = []
+    for _ in range(3):
+        spent, *loaded = run(sys.executable, "-c", probe).split()
+        assert loaded == ["zenlake.errors"]
+        seconds.append(float(spent))
+    # A few milliseconds; the best of three and the wide margin are for busy machines.
+    assert min(seconds) < 0.1
+
+
+def test_limits_table_lists_every_limit_once() -> None:
+    constants = {name: value for name, value in vars(limits).items() if name.endswith("_MAX")}
+    assert {row.name: row.value for row in limits.LIMITS} == constants
+    assert len({row.name for row in limits.LIMITS}) == len(limits.LIMITS)
+    assert len({row.key for row in limits.LIMITS}) == len(limits.LIMITS)
+    for row in limits.LIMITS:
+        assert row.value > 0
+        assert row.why
+
+
+def imported(path: Path) -> set[str]:
+    """The packages a module needs when it runs; type checkers have more."""
+    names: set[str] = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(str(node.module))
+        pending += ast.iter_child_nodes(node)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    declared = {re.split(r"[^\w-]", text)[0] for text in sum(extras, project["dependencies"])}
+    modules = {"eclipse-zenoh": "zenoh"}
+    known = {"zenlake", *sys.stdlib_module_names, *(modules.get(name, name) for name in declared)}
+    for path in (ROOT / "src").rglob("*.py"):
+        assert imported(path) <= known, path
+
+
+def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    try:
+        files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("git cannot list the files here")
+    trace = re.compile(
+        r"index[-_]url|trusted[-_]host|find[-_]links|\bfiles\.pythonhosted"
+        r"|(?<![\w*$./-])/(root|work|home|Users)/\w",
+        re.IGNORECASE,
+    )
+    for name in filter(None, files.split("\0")):
+        path = ROOT / name
+        if path.is_file():
+            found = trace.search(path.read_bytes().decode("utf-8", "replace"))
+            assert found is None, f"{name}: {found}"
