@@ -14,7 +14,7 @@ def bits_meaning(layout: Layout, bits: Bits, value: int) -> str:
     if bits.name == "id":
         return layout.name
     if bits.name == "Z":
-        return "extensions follow" if value else "no extensions"
+        return "with extensions" if value else "no extensions"
     if bits.name == "ENC":
         return ("no body", "the body is a number", "the body is bytes", "reserved")[value]
     if bits.name == "zid_len":
@@ -25,7 +25,7 @@ def bits_meaning(layout: Layout, bits: Bits, value: int) -> str:
     for row in layout.rows:
         if isinstance(row, KeyRow):
             if bits.name == row.suffix_if:
-                return "a key suffix follows" if value else "no key suffix"
+                return "with a key suffix" if value else "no key suffix"
             if bits.name == row.sender_if:
                 return f"the scope is the {'sender' if value else 'receiver'}'s"
     return _presence(layout, bits.name, value)
@@ -36,7 +36,7 @@ def _presence(layout: Layout, name: str, value: int) -> str:
     conditions = [condition_of(row) for row in rows]
     there = (value != 0) != any(isinstance(c, Condition) and c.unless for c in conditions)
     names = " and ".join(row.attribute for row in rows)
-    return f"{names} follow{'s' if len(rows) == 1 else ''}" if there else f"no {names}"
+    return f"with {names}" if there else f"no {names}"
 
 
 def value_meaning(layout: Layout, row: Row, value: object) -> str:
@@ -51,3 +51,32 @@ def value_meaning(layout: Layout, row: Row, value: object) -> str:
     if row.attribute == "version":
         return "the current one" if value == 9 else "not 9, the current one"
     return ""
+
+
+def value_text(value: object) -> str:
+    """A value as one line of printable text: control characters of a peer are escaped."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, bytes):
+        return _bytes_text(value)
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, tuple | list):
+        return f"{len(value)} items" if value else "none"
+    text = str(value)
+    return text if text.isprintable() else repr(text)
+
+
+def _bytes_text(value: bytes) -> str:
+    """Text in quotes where it is text, otherwise the size."""
+    if not value:
+        return "empty"
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return f"{len(value)} bytes"
+    if len(text) > 60 or not text.isprintable():
+        return f"{len(value)} bytes"
+    return repr(text)

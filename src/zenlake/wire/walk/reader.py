@@ -58,7 +58,7 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import read_zid
 from zenlake.wire.walk.functions import class_named, function_named
 from zenlake.wire.walk.meaning import bits_meaning, value_meaning
-from zenlake.wire.walk.span import BitSpan, Span
+from zenlake.wire.walk.span import BitSpan, Kind, Span
 
 LINK_STATE_OAM_ID = 1
 _DEFAULTS = {"None": None, "False": False, "()": ()}
@@ -82,8 +82,12 @@ class Reader:
                 return self.read_layout(layout, pos, len(self.buf), parent or self.root)
         raise WireError(layer, "header", pos, f"{id:#04x} is no {layer} message")
 
-    def read_layout(self, layout: Layout, pos: int, end: int, parent: Span) -> tuple[Message, int]:
-        span = parent.add(layout.name, pos)
+    def read_layout(
+        self, layout: Layout, pos: int, end: int, parent: Span, name: str = ""
+    ) -> tuple[Message, int]:
+        """One message or structure; `name` says which of several it is."""
+        kind: Kind = "message" if layout.header else "structure"
+        span = parent.add(name or layout.name, pos, kind=kind)
         span.meaning = layout.doc
         return _LayoutReader(self, layout, end, span).read(pos)
 
@@ -162,7 +166,8 @@ class _LayoutReader:
             return self._read_bits(row.attribute, row.bits, pos, vle=row.vle)
         if isinstance(row, KeyRow):
             return self._read_key(row, pos)
-        span = self.span.add(row.attribute, pos)
+        holds = isinstance(row, BodyRow | MessagesRow | ListRow)
+        span = self.span.add(row.attribute, pos, kind="holder" if holds else "field")
         match row:
             case FieldRow():
                 value, pos = self._read_field(row, pos, span)
@@ -253,23 +258,27 @@ class _LayoutReader:
         if row.pages_header is not None and self.reader.dialect == "pages":
             return self._read_until_end(row, pos, span)
         if isinstance(row.count, WireType):
-            count_span = span.add("count", pos, "z64")
+            count_span = span.add(f"{row.attribute} count", pos, "z64")
             count, pos = read_count(self.buf, pos, self.end, row.limit)
             count_span.value, count_span.stop = count, pos
         else:
             count = row.count if isinstance(row.count, int) else len(self.values[row.count])
-        items = []
-        for _ in range(count):
-            item, pos = self._read_item(row, pos, span)
-            items.append(item)
+        items: list[Any] = []
+        while len(items) < count:
+            pos = self._read_item(row, pos, span, items)
         return tuple(items), pos
 
-    def _read_item(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
+    def _read_item(self, row: ListRow, pos: int, span: Span, items: list[Any]) -> int:
+        name = f"{row.attribute}[{len(items)}]"
         if isinstance(row.item, str):
-            return self.reader.read_layout(LAYOUTS[row.item], pos, self.end, span)
-        child = span.add("item", pos, row.item.name)
+            layout = LAYOUTS[row.item]
+            item, pos = self.reader.read_layout(layout, pos, self.end, span, name)
+            items.append(item)
+            return pos
+        child = span.add(name, pos, row.item.name)
         child.value, child.stop = self._read_leaf(row.item, pos, self.end)
-        return child.value, child.stop
+        items.append(child.value)
+        return child.stop
 
     def _read_until_end(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
         """The pages' dialect of LinkStateList: a header byte, then entries to the end."""
@@ -280,8 +289,7 @@ class _LayoutReader:
         while pos < self.end:
             if len(items) == row.limit:
                 raise Malformed(f"more than {row.limit} items")
-            item, pos = self._read_item(row, pos, span)
-            items.append(item)
+            pos = self._read_item(row, pos, span, items)
         return tuple(items), pos
 
     # --- extensions ---------------------------------------------------------------------------
@@ -299,8 +307,8 @@ class _LayoutReader:
                 raise too_many_extensions()
             header = self.buf[pos]
             known = [ext for ext in self.layout.extensions if ext.header == header & 0x7F]
-            span = self.span.add(known[0].attribute if known else "unknown extension", pos)
-            span.type = "extension"
+            name = known[0].attribute if known else "unknown"
+            span = self.span.add(name, pos, "extension", kind="extension")
             _label_extension_header(span, header, pos, self.layout)
             if known:
                 pos = self._read_extension(known[0], pos + 1, span)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+# A message has a header, a structure has none; a holder is a row that is all children.
+Kind = Literal["message", "structure", "holder", "extension", "field"]
 
 
 @dataclass
@@ -27,12 +31,13 @@ class Span:
     start: int
     stop: int
     type: str = ""
+    kind: Kind = "field"
     value: object = None
     meaning: str = ""
     bits: list[BitSpan] = field(default_factory=list)
     children: list[Span] = field(default_factory=list)
 
-    def add(self, name: str, start: int, type: str = "") -> Span:
-        child = Span(name, start, start, type)
+    def add(self, name: str, start: int, type: str = "", kind: Kind = "field") -> Span:
+        child = Span(name, start, start, type, kind)
         self.children.append(child)
         return child

@@ -1,0 +1,1 @@
+"""The `zenlake` command: one file for each subcommand."""

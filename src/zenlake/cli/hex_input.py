@@ -1,0 +1,32 @@
+"""Bytes from the hexadecimal text people have at hand: plain, or dumps of common tools."""
+
+from __future__ import annotations
+
+import re
+
+from zenlake.errors import LocalError
+
+# `00000010  7d 00 ...  |}...|` (hexdump -C), `00000010: 7d00 ...  }...` (xxd, tcpdump -x)
+_OFFSET = re.compile(r"^\s*(?:0x)?[0-9a-fA-F]{4,8}(?::\s+|\s\s+)(?=[0-9a-fA-F])")
+_ASCII = re.compile(r"(?:\s\s+|\s*\|).*$")
+_SEPARATORS = re.compile(r"[\s:,;_\-]+|0[xX]|\\x")
+
+
+def parse_hex(text: str) -> bytes:
+    """Hexadecimal digits in pairs, however separated; dumps lose offsets and text columns."""
+    digits = "".join(_digits_of(line) for line in text.splitlines())
+    if not digits:
+        raise LocalError("there are no bytes: expected hexadecimal digits such as 7d 00 06")
+    for position, digit in enumerate(digits):
+        if digit not in "0123456789abcdefABCDEF":
+            raise LocalError(f"{digit!r} is no hexadecimal digit (after {position} digits)")
+    if len(digits) % 2:
+        raise LocalError(f"{len(digits)} hexadecimal digits: a byte has two")
+    return bytes.fromhex(digits)
+
+
+def _digits_of(line: str) -> str:
+    dump = _OFFSET.match(line)
+    if dump:
+        line = _ASCII.sub("", line[dump.end() :].replace("  ", " ", 1))
+    return _SEPARATORS.sub("", line)

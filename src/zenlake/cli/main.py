@@ -1,0 +1,89 @@
+"""The command itself: finds the subcommand, runs it, turns errors into one line and a code.
+
+Exit codes: 0 done; 1 done, and the answer is negative; 2 the call is wrong or the input cannot
+be read at all. Subcommands are imported only when they are called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import zenlake
+from zenlake.cli.output import complain
+from zenlake.errors import ZenlakeError
+
+COMMANDS = {
+    "explain": "read bytes bit by bit and label them",
+    "ke": "compare and canonize key expressions",
+    "demo": "explain a few real messages",
+    "completion": "print a completion script for a shell",
+}
+EPILOG = """examples:
+  zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f
+  zenlake ke intersects 'robot/*/pose' 'robot/**'
+  zenlake COMMAND --help
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        complain(f"{message} (see {self.prog} --help)")
+        sys.exit(2)
+
+
+def build_parser(
+    only: str | None = None,
+) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser and those of the subcommands; with `only`, just that one gets its arguments."""
+    parser = _Parser(
+        prog="zenlake",
+        description="The Zenoh protocol, from the wire to the lake.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    version = f"zenlake {zenlake.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    parsers: dict[str, argparse.ArgumentParser] = {}
+    for name, summary in COMMANDS.items():
+        parsers[name] = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if only is None or only == name:
+            import_module(f"zenlake.cli.{name}").add_arguments(parsers[name])
+    return parser, parsers
+
+
+def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser, _ = build_parser(only=next((word for word in arguments if word in COMMANDS), ""))
+    args = parser.parse_args(arguments)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        code: int = import_module(f"zenlake.cli.{args.command}").run(args)
+        sys.stdout.flush()
+        return code
+    except ZenlakeError as error:
+        complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has seen enough; keep Python from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""Explains bytes: what every bit of them is, and where they break if they do.
+
+`explain` reads bytes as one of `FORMS`, or as whichever reads farthest, and gives a tree of
+spans; `explain_text.py` shows it to people, `to_json` to programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from zenlake.errors import LocalError, WireError
+from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
+from zenlake.wire.compression import decompress_batch
+from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.primitives import FIELD_ERRORS, wire_error
+from zenlake.wire.walk import Reader, Span
+from zenlake.wire.walk.functions import function_named
+from zenlake.wire.walk.meaning import value_text
+
+REST = "rest"
+
+
+@dataclass
+class Explanation:
+    """What `data` was read as, what was found, and the error that ended it, if any.
+
+    `content` explains what a compressed batch holds; its offsets count from the start of the
+    decompressed bytes.
+    """
+
+    form: str
+    data: bytes
+    root: Span
+    error: WireError | None = None
+    content: Explanation | None = None
+
+    @property
+    def failure(self) -> WireError | None:
+        return self.error or (self.content.failure if self.content else None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every byte has a meaning."""
+        return self.failure is None and all(span.name != REST for span in self.root.children)
+
+    @property
+    def read_bytes(self) -> int:
+        """How far reading came."""
+        if self.failure is None:
+            return self.root.stop
+        return 1 if self.error is None else self.error.offset
+
+
+def explain(data: bytes, form: str = "auto", dialect: str = "deployed") -> Explanation:
+    """Reads `data` as `form`; "auto" takes the form that reads farthest."""
+    if form == "auto":
+        tried = [explain(data, guess, dialect) for guess in GUESSES]
+        return max(tried, key=lambda found: (found.is_whole, found.read_bytes))
+    if form not in FORMS:
+        raise LocalError(f"there is no form {form!r}: {', '.join(FORMS)}")
+    reader = Reader(data, dialect)
+    found = Explanation(form, data, reader.root)
+    try:
+        if form == "compressed":
+            found.content = _read_compressed(reader)
+        else:
+            FORMS[form](reader)
+    except WireError as error:
+        found.error = error
+    reader.root.stop = max((child.stop for child in reader.root.children), default=0)
+    return found
+
+
+# --- forms ----------------------------------------------------------------------------------
+
+
+def _read_one(layer: str) -> Callable[[Reader], None]:
+    """Exactly one message of a layer."""
+
+    def read(reader: Reader) -> None:
+        message, pos = reader.read_message(layer, 0)
+        _refuse_rest(reader, message.NAME, pos)
+
+    return read
+
+
+def _read_scouting(reader: Reader) -> None:
+    _, pos = reader.read_message("scouting", 0)
+    if pos < len(reader.buf):
+        rest = reader.root.add(REST, pos, "bytes")
+        rest.value, rest.stop = reader.buf[pos:], len(reader.buf)
+        rest.meaning = "passed over by deployed nodes"
+
+
+def _read_batch(reader: Reader) -> None:
+    _read_messages(reader, 0, len(reader.buf))
+
+
+def _read_stream(reader: Reader) -> None:
+    """Batches after their two-byte lengths."""
+    _read_units(reader, 2, BATCH_BYTES_MAX)
+
+
+def _read_low_latency(reader: Reader) -> None:
+    """Low-latency units after their four-byte lengths."""
+    _read_units(reader, 4, LOW_LATENCY_UNIT_BYTES_MAX)
+
+
+def _read_units(reader: Reader, prefix: int, limit: int) -> None:
+    buf, pos = reader.buf, 0
+    while pos < len(buf):
+        length = reader.root.add("length", pos, f"u{prefix * 8}")
+        size = int.from_bytes(buf[pos : pos + prefix], "little")
+        start = pos + prefix
+        if start > len(buf) or size > limit or size > len(buf) - start:
+            raise WireError("batch", "length", pos, f"{size} bytes, {len(buf) - pos} are left")
+        length.value, length.stop = size, start
+        pos = start + size
+        _read_messages(reader, start, pos, bare_network=prefix == 4)
+
+
+def _read_messages(reader: Reader, pos: int, end: int, bare_network: bool = False) -> None:
+    """Messages back to back up to `end`, which is where their buffer ends for them."""
+    whole = reader.buf
+    reader.buf = whole[:end]
+    try:
+        while pos < end:
+            network = bare_network and whole[pos] & 0x1F >= 0x19
+            _, pos = reader.read_message("network" if network else "transport", pos)
+    finally:
+        reader.buf = whole
+
+
+def _read_compressed(reader: Reader) -> Explanation:
+    """The header byte of a batch on a link with compression, and what it stands for."""
+    data = reader.buf
+    if not data:
+        raise WireError("batch", "compression header", 0, "there are no bytes")
+    header = reader.root.add("compression header", 0, "u8")
+    header.value, header.stop = data[0], 1
+    header.meaning = "an LZ4 block follows" if data[0] & 1 else "stored as it is"
+    content = decompress_batch(data)
+    block = reader.root.add("content", 1, "bytes")
+    block.stop = len(data)
+    block.meaning = f"{len(content)} bytes after decompression"
+    return explain(content, "batch", reader.dialect)
+
+
+def _read_structure(name: str) -> Callable[[Reader], None]:
+    def read(reader: Reader) -> None:
+        _, pos = reader.read_layout(LAYOUTS[name], 0, len(reader.buf), reader.root)
+        _refuse_rest(reader, name, pos)
+
+    return read
+
+
+def _read_leaf(name: str, function: str) -> Callable[[Reader], None]:
+    """A primitive, such as one variable-length integer."""
+
+    def read(reader: Reader) -> None:
+        span = reader.root.add(name, 0, name)
+        try:
+            span.value, span.stop = function_named(function)(reader.buf, 0, len(reader.buf))
+        except FIELD_ERRORS as error:
+            raise wire_error(name, "value", 0, error) from None
+        _refuse_rest(reader, name, span.stop)
+
+    return read
+
+
+def _refuse_rest(reader: Reader, name: str, pos: int) -> None:
+    left = len(reader.buf) - pos
+    if left:
+        raise WireError(name, "end", pos, f"{left} bytes are left over")
+
+
+def _nothing(reader: Reader) -> None:
+    """`compressed` is read by `explain` itself: its content is another buffer."""
+
+
+FORMS: dict[str, Callable[[Reader], None]] = {
+    "scouting": _read_scouting,
+    "transport": _read_one("transport"),
+    "network": _read_one("network"),
+    "data": _read_one("data"),
+    "declaration": _read_one("declare"),
+    "batch": _read_batch,
+    "stream": _read_stream,
+    "compressed": _nothing,
+    "low-latency": _read_low_latency,
+    "link-state": _read_structure("LinkStateList"),
+    "vle": _read_leaf("vle", "read_z64"),
+    "timestamp": _read_leaf("timestamp", "read_timestamp"),
+    "encoding": _read_leaf("encoding", "read_encoding"),
+}
+
+# In order of preference where several fit.
+GUESSES = ("network", "batch", "scouting", "stream", "low-latency", "compressed")
+
+
+# --- for programs ---------------------------------------------------------------------------
+
+
+def to_json(found: Explanation) -> dict[str, Any]:
+    """A tree of plain values."""
+    error = found.error
+    return {
+        "as": found.form,
+        "bytes": len(found.data),
+        "spans": [_span_json(span) for span in found.root.children],
+        "error": error
+        and {
+            "message": error.message,
+            "field": error.field,
+            "offset": error.offset,
+            "cause": error.cause,
+        },
+        "content": to_json(found.content) if found.content else None,
+    }
+
+
+def _span_json(span: Span) -> dict[str, Any]:
+    return {
+        "name": span.name,
+        "start": span.start,
+        "stop": span.stop,
+        "type": span.type,
+        "value": value_text(span.value),
+        "meaning": span.meaning,
+        "bits": [vars(bits) for bits in span.bits],
+        "children": [_span_json(child) for child in span.children],
+    }
