@@ -71,7 +71,11 @@ ROLE_MASK = _mapped(U8, "WhatAmI", "role_of_mask", "mask_of_role")
 ROLE_CODE = WireType("bits", "WhatAmI", "", "", "role_of_code", "code_of_role", 2)
 ROLES = WireType("bits", "WhatAmIMatcher", "", "", "matcher_of_mask", "mask_of_matcher", 7)
 MODE = WireType("bits", "InterestMode", "", "", "mode_of_number", "number_of_mode", 3)
-QOS = _mapped(Z8, "QoS", "qos_of_byte", "byte_of_qos")
+QOS = replace(
+    _mapped(Z8, "QoS", "qos_of_byte", "byte_of_qos"),
+    inline_of="QOS_BYTES[{} & 0x3F]",
+    inline_to="{}.byte",
+)
 PRIORITY = _mapped(Z8, "Priority", "priority_of_byte", "byte_of_priority")
 CONSOLIDATION = _mapped(
     Z64, "ConsolidationMode", "consolidation_of_number", "number_of_consolidation"

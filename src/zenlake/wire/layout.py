@@ -28,7 +28,8 @@ class WireType:
     """A leaf: something with one reader and one writer in `primitives` or `values`.
 
     `of` and `to`, where given, are the functions between the number on the wire and the value
-    that a message holds.
+    that a message holds; `inline_of` and `inline_to` are what generated code writes instead of
+    a call.
     """
 
     name: str
@@ -40,10 +41,22 @@ class WireType:
     to: str = ""
     limit: int | None = None
     """The greatest number of an unsigned integer; None for other types."""
+    inline_of: str = ""
+    inline_to: str = ""
 
     @property
     def is_vle(self) -> bool:
         return self.name in ("z8", "z16", "z32", "z64")
+
+    @property
+    def is_sized(self) -> bool:
+        """A length and that many bytes, or as much text."""
+        return self.read.startswith(("read_bytes_", "read_text_"))
+
+    @property
+    def length_name(self) -> str:
+        """The integer type of a sized one's length."""
+        return self.name.partition(";")[2].rstrip(">")
 
 
 @dataclass(frozen=True)

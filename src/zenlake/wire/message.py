@@ -153,6 +153,10 @@ def too_many_extensions() -> Malformed:
     return Malformed(f"more than {EXTENSIONS_PER_MESSAGE_MAX} extensions")
 
 
+def too_many_to_send(count: int) -> LocalError:
+    return LocalError(f"{count} extensions, at most {EXTENSIONS_PER_MESSAGE_MAX} may be sent")
+
+
 def write_extension(out: BytesWriter, extension: Extension, more: bool) -> None:
     out.append(extension.header | 0x80 if more else extension.header)
     write_body(out, extension.body)
@@ -161,8 +165,6 @@ def write_extension(out: BytesWriter, extension: Extension, more: bool) -> None:
 def write_unknown(out: BytesWriter, extensions: tuple[Extension, ...]) -> None:
     """The end of a chain: what the message does not define."""
     left = len(extensions)
-    if left > EXTENSIONS_PER_MESSAGE_MAX:
-        raise LocalError(f"{left} extensions, at most {EXTENSIONS_PER_MESSAGE_MAX} may be sent")
     for extension in extensions:
         left -= 1
         write_extension(out, extension, left > 0)
@@ -186,6 +188,8 @@ def read_chain(buf: bytes, pos: i64, end: i64) -> tuple[tuple[Extension, ...], i
 def write_chain(out: BytesWriter, extensions: tuple[Extension, ...]) -> None:
     if not extensions:
         raise LocalError("a chain of extensions cannot be empty: leave it out instead")
+    if len(extensions) > EXTENSIONS_PER_MESSAGE_MAX:
+        raise too_many_to_send(len(extensions))
     write_unknown(out, extensions)
 
 

@@ -24,6 +24,7 @@ Z8_MAX: Final = 0xFF
 Z16_MAX: Final = 0xFFFF
 Z32_MAX: Final = 0xFFFF_FFFF
 Z64_MAX: Final = 0xFFFF_FFFF_FFFF_FFFF
+_I64_MAX: Final = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class Malformed(Exception):
@@ -92,7 +93,9 @@ def read_tail_z64(buf: bytes, pos: i64, end: i64, first: i64) -> tuple[int, i64]
         byte: i64 = buf[pos]
         pos += 1
         if shift == 56:
-            # Bits 63 to 56 whole: this is no LEB128, and a signed 64-bit integer is too short.
+            # Bits 63 to 56 whole: this is no LEB128, and a machine integer may be too short.
+            if byte < 0x80:
+                return value | byte << 56, pos
             return int(value) | int(byte) << 56, pos
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
@@ -134,14 +137,28 @@ def read_z64(buf: bytes, pos: i64, end: i64) -> tuple[int, i64]:
 
 
 def write_vle(out: BytesWriter, value: int) -> None:
-    """The shortest form of 0 <= value < 2**64; the caller has checked that."""
-    for _ in range(8):
-        if value < 0x80:
-            out.append(value)
-            return
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
+    """The shortest form of 0 <= value < 2**64; the caller has checked that.
+
+    Shifts are done on a machine integer where one can hold the value; a byte to append is an
+    int again, which is what the compiler knows how to append without a call.
+    """
+    rest: i64
+    byte: int
+    if value <= _I64_MAX:
+        rest = value
+        while rest >= 0x80:  # at most eight times: 63 bits are nine groups of seven
+            byte = rest & 0x7F | 0x80
+            out.append(byte)
+            rest >>= 7
+        byte = rest
+        out.append(byte)
+    else:
+        rest = value & 0xFF_FFFF_FFFF_FFFF
+        for _ in range(8):
+            byte = rest & 0x7F | 0x80
+            out.append(byte)
+            rest >>= 7
+        out.append(value >> 56)
 
 
 def write_checked(out: BytesWriter, value: int, limit: int, name: str) -> None:

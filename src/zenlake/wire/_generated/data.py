@@ -21,6 +21,7 @@ from zenlake.wire.message import (
     Extension,
     read_unknown,
     too_many_extensions,
+    too_many_to_send,
     write_unknown,
 )
 from zenlake.wire.primitives import (
@@ -30,9 +31,9 @@ from zenlake.wire.primitives import (
     read_tail,
     read_tail_z64,
     read_z32,
+    to_utf8,
     wire_error,
     write_bytes_z32,
-    write_text_z32,
     write_z32,
     write_z64,
     wrong_body,
@@ -99,6 +100,8 @@ class Put(DataMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if timestamp is not None:
             write_timestamp(out, timestamp)
@@ -123,7 +126,12 @@ class Put(DataMessage):
         if self.shm:
             out.write(self.payload)
         else:
-            write_bytes_z32(out, self.payload)
+            size = len(self.payload)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z32(out, size)
+            out.write(self.payload)
 
 
 _PUT_ROWS: Final = ('header', 'timestamp', 'encoding', 'extensions', 'source_info', 'shm', 'attachment', 'payload',)
@@ -131,8 +139,12 @@ _PUT_ROWS: Final = ('header', 'timestamp', 'encoding', 'extensions', 'source_inf
 
 def decode_put(buf: bytes, pos: i64) -> tuple[Put, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -238,6 +250,8 @@ class Del(DataMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if timestamp is not None:
             write_timestamp(out, timestamp)
@@ -261,8 +275,12 @@ _DEL_ROWS: Final = ('header', 'timestamp', 'extensions', 'source_info', 'attachm
 
 def decode_del(buf: bytes, pos: i64) -> tuple[Del, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -358,6 +376,8 @@ class Query(DataMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if consolidation is not None:
             number = number_of_consolidation(consolidation)
@@ -366,7 +386,13 @@ class Query(DataMessage):
             else:
                 write_z64(out, number)
         if parameters is not None:
-            write_text_z32(out, parameters)
+            raw = to_utf8(parameters)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z32(out, size)
+            out.write(raw)
         if left:
             if source_info is not None:
                 left -= 1
@@ -400,8 +426,13 @@ _QUERY_ROWS: Final = ('header', 'consolidation', 'parameters', 'extensions', 'so
 
 def decode_query(buf: bytes, pos: i64) -> tuple[Query, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -518,6 +549,8 @@ class Reply(DataMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if consolidation is not None:
             number = number_of_consolidation(consolidation)
@@ -536,8 +569,11 @@ _REPLY_ROWS: Final = ('header', 'consolidation', 'extensions', 'body',)
 
 def decode_reply(buf: bytes, pos: i64) -> tuple[Reply, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    small: i64
+    count_exts: i64
+    id_of_body: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -611,6 +647,8 @@ class Err(DataMessage):
             header |= 0x40
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if encoding is not None:
             write_encoding(out, encoding)
@@ -626,7 +664,12 @@ class Err(DataMessage):
                 out.append(0x92 if left else 0x12)
             if left:
                 write_unknown(out, self.extensions)
-        write_bytes_z32(out, self.payload)
+        size = len(self.payload)
+        if size < 0x80:
+            out.append(size)
+        else:
+            write_z32(out, size)
+        out.write(self.payload)
 
 
 _ERR_ROWS: Final = ('header', 'encoding', 'extensions', 'source_info', 'shm', 'payload',)
@@ -634,8 +677,12 @@ _ERR_ROWS: Final = ('header', 'encoding', 'extensions', 'source_info', 'shm', 'p
 
 def decode_err(buf: bytes, pos: i64) -> tuple[Err, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1

@@ -22,6 +22,7 @@ from zenlake.wire.message import (
     Extension,
     read_unknown,
     too_many_extensions,
+    too_many_to_send,
     write_unknown,
 )
 from zenlake.wire.primitives import (
@@ -31,10 +32,9 @@ from zenlake.wire.primitives import (
     overrun,
     read_tail,
     read_tail_z64,
+    to_utf8,
     wire_error,
     write_bytes_z32,
-    write_text_z16,
-    write_vle,
     write_z16,
     write_z32,
     write_z64,
@@ -76,6 +76,8 @@ class DeclareKeyExpr(Declaration):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.expr_id
         if number >> 7 == 0:
@@ -85,12 +87,18 @@ class DeclareKeyExpr(Declaration):
         if key.sender and key.scope:
             raise LocalError("D_KEYEXPR: key cannot be in the sender's numbering")
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if left:
                 write_unknown(out, self.extensions)
@@ -101,8 +109,13 @@ _DECLARE_KEY_EXPR_ROWS: Final = ('header', 'expr_id', 'key', 'extensions',)
 
 def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -170,6 +183,8 @@ class UndeclareKeyExpr(Declaration):
         header = 0x01
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.expr_id
         if number >> 7 == 0:
@@ -186,8 +201,10 @@ _UNDECLARE_KEY_EXPR_ROWS: Final = ('header', 'expr_id', 'extensions',)
 
 def decode_undeclare_key_expr(buf: bytes, pos: i64) -> tuple[UndeclareKeyExpr, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    small: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -243,6 +260,8 @@ class DeclareSubscriber(Declaration):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -250,12 +269,18 @@ class DeclareSubscriber(Declaration):
         else:
             write_z32(out, number)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if left:
                 write_unknown(out, self.extensions)
@@ -266,8 +291,13 @@ _DECLARE_SUBSCRIBER_ROWS: Final = ('header', 'id', 'key', 'extensions',)
 
 def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -339,6 +369,8 @@ class UndeclareSubscriber(Declaration):
         header = 0x03
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -361,8 +393,13 @@ _UNDECLARE_SUBSCRIBER_ROWS: Final = ('header', 'id', 'extensions', 'key',)
 
 def decode_undeclare_subscriber(buf: bytes, pos: i64) -> tuple[UndeclareSubscriber, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -436,6 +473,8 @@ class DeclareQueryable(Declaration):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -443,12 +482,18 @@ class DeclareQueryable(Declaration):
         else:
             write_z32(out, number)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if info is not None:
                 left -= 1
@@ -467,8 +512,14 @@ _DECLARE_QUERYABLE_ROWS: Final = ('header', 'id', 'key', 'extensions', 'info',)
 
 def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -552,6 +603,8 @@ class UndeclareQueryable(Declaration):
         header = 0x05
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -574,8 +627,13 @@ _UNDECLARE_QUERYABLE_ROWS: Final = ('header', 'id', 'extensions', 'key',)
 
 def decode_undeclare_queryable(buf: bytes, pos: i64) -> tuple[UndeclareQueryable, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -645,6 +703,8 @@ class DeclareToken(Declaration):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -652,12 +712,18 @@ class DeclareToken(Declaration):
         else:
             write_z32(out, number)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if left:
                 write_unknown(out, self.extensions)
@@ -668,8 +734,13 @@ _DECLARE_TOKEN_ROWS: Final = ('header', 'id', 'key', 'extensions',)
 
 def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -741,6 +812,8 @@ class UndeclareToken(Declaration):
         header = 0x07
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -763,8 +836,13 @@ _UNDECLARE_TOKEN_ROWS: Final = ('header', 'id', 'extensions', 'key',)
 
 def decode_undeclare_token(buf: bytes, pos: i64) -> tuple[UndeclareToken, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -827,6 +905,8 @@ class DeclareFinal(Declaration):
         header = 0x1a
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if left:
             if left:
@@ -838,8 +918,9 @@ _DECLARE_FINAL_ROWS: Final = ('header', 'extensions',)
 
 def decode_declare_final(buf: bytes, pos: i64) -> tuple[DeclareFinal, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1

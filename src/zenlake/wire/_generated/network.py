@@ -58,6 +58,7 @@ from zenlake.wire.message import (
     encoding_bits,
     read_unknown,
     too_many_extensions,
+    too_many_to_send,
     write_body,
     write_unknown,
 )
@@ -72,10 +73,9 @@ from zenlake.wire.primitives import (
     read_tail,
     read_tail_z64,
     read_z64,
+    to_utf8,
     wire_error,
     write_bytes_z32,
-    write_text_z16,
-    write_vle,
     write_z16,
     write_z32,
     write_z64,
@@ -91,9 +91,8 @@ from zenlake.wire.values.choices import (
     target_of_number,
 )
 from zenlake.wire.values.qos import (
+    QOS_BYTES,
     QoS,
-    byte_of_qos,
-    qos_of_byte,
 )
 from zenlake.wire.values.timestamp import (
     Timestamp,
@@ -149,6 +148,8 @@ class Interest(NetworkMessage):
         header |= number_of_mode(self.mode) << 5
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -178,17 +179,23 @@ class Interest(NetworkMessage):
             raise LocalError("INTEREST: options are not sent in this mode")
         if key is not None:
             scope = key.scope
-            if scope < 0x80:
+            if scope >> 7 == 0:
                 out.append(scope)
             else:
-                write_vle(out, scope)
+                write_z16(out, scope)
             if key.suffix:
-                write_text_z16(out, key.suffix)
+                raw = to_utf8(key.suffix)
+                size = len(raw)
+                if size < 0x80:
+                    out.append(size)
+                else:
+                    write_z16(out, size)
+                out.write(raw)
         if left:
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -215,8 +222,14 @@ _INTEREST_ROWS: Final = ('header', 'mode', 'id', 'options', 'keyexprs', 'subscri
 
 def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -280,7 +293,7 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 12
                     size = buf[pos]
@@ -339,6 +352,8 @@ class ResponseFinal(NetworkMessage):
         header = 0x1a
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.request_id
         if number >> 7 == 0:
@@ -349,7 +364,7 @@ class ResponseFinal(NetworkMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -369,8 +384,13 @@ _RESPONSE_FINAL_ROWS: Final = ('header', 'request_id', 'extensions', 'qos', 'tim
 
 def decode_response_final(buf: bytes, pos: i64) -> tuple[ResponseFinal, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -401,7 +421,7 @@ def decode_response_final(buf: bytes, pos: i64) -> tuple[ResponseFinal, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 4
                     size = buf[pos]
@@ -467,6 +487,8 @@ class Response(NetworkMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.request_id
         if number >> 7 == 0:
@@ -474,17 +496,23 @@ class Response(NetworkMessage):
         else:
             write_z32(out, number)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -517,8 +545,15 @@ _RESPONSE_ROWS: Final = ('header', 'request_id', 'key', 'extensions', 'qos', 'ti
 
 def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
+    id_of_body: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -569,7 +604,7 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 5
                     size = buf[pos]
@@ -679,6 +714,8 @@ class Request(NetworkMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.request_id
         if number >> 7 == 0:
@@ -686,17 +723,23 @@ class Request(NetworkMessage):
         else:
             write_z32(out, number)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -754,8 +797,15 @@ _REQUEST_ROWS: Final = ('header', 'request_id', 'key', 'extensions', 'qos', 'tim
 
 def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
+    id_of_body: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -809,7 +859,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 5
                     size = buf[pos]
@@ -928,19 +978,27 @@ class Push(NetworkMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
-            write_text_z16(out, key.suffix)
+            raw = to_utf8(key.suffix)
+            size = len(raw)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(raw)
         if left:
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -974,8 +1032,15 @@ _PUSH_ROWS: Final = ('header', 'key', 'extensions', 'qos', 'timestamp', 'node_id
 
 def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    scope: i64
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
+    id_of_body: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -1018,7 +1083,7 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 4
                     size = buf[pos]
@@ -1106,6 +1171,8 @@ class Declare(NetworkMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if interest_id is not None:
             if interest_id >> 7 == 0:
@@ -1116,7 +1183,7 @@ class Declare(NetworkMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -1144,8 +1211,14 @@ _DECLARE_ROWS: Final = ('header', 'interest_id', 'extensions', 'qos', 'timestamp
 
 def decode_declare(buf: bytes, pos: i64) -> tuple[Declare, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
+    id_of_body: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -1179,7 +1252,7 @@ def decode_declare(buf: bytes, pos: i64) -> tuple[Declare, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 4
                     size = buf[pos]
@@ -1264,6 +1337,8 @@ class Oam(NetworkMessage):
         header |= encoding_bits(self.body)
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -1274,7 +1349,7 @@ class Oam(NetworkMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xa1 if left else 0x21)
-                number = byte_of_qos(qos)
+                number = qos.byte
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -1295,8 +1370,13 @@ _OAM_ROWS: Final = ('header', 'id', 'extensions', 'qos', 'timestamp', 'body',)
 
 def decode_oam(buf: bytes, pos: i64) -> tuple[Oam, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -1327,7 +1407,7 @@ def decode_oam(buf: bytes, pos: i64) -> tuple[Oam, i64]:
                         number = small
                     else:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
-                    qos = qos_of_byte(number)
+                    qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
                     row = 4
                     size = buf[pos]

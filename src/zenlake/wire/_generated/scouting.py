@@ -18,6 +18,7 @@ from zenlake.wire.message import (
     ScoutingMessage,
     read_extension,
     too_many_extensions,
+    too_many_to_send,
     write_unknown,
 )
 from zenlake.wire.primitives import (
@@ -71,6 +72,8 @@ class Scout(ScoutingMessage):
         header = 0x01
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         write_u8(out, self.version)
         packed = 0
@@ -92,8 +95,9 @@ _SCOUT_ROWS: Final = ('header', 'version', 'packed', 'what', 'zid', 'extensions'
 
 def decode_scout(buf: bytes, pos: i64) -> tuple[Scout, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -157,6 +161,8 @@ class Hello(ScoutingMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         write_u8(out, self.version)
         packed = 0
@@ -178,8 +184,9 @@ _HELLO_ROWS: Final = ('header', 'version', 'packed', 'whatami', 'zid', 'locators
 
 def decode_hello(buf: bytes, pos: i64) -> tuple[Hello, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1

@@ -27,12 +27,10 @@ from zenlake.wire.primitives import (
     read_z32,
     read_z64,
     wire_error,
-    write_bytes_z32,
     write_count,
     write_rest,
     write_rest_text,
     write_u8,
-    write_vle,
     write_z16,
     write_z32,
     write_z64,
@@ -103,7 +101,7 @@ _SOURCE_INFO_ROWS: Final = ('header', 'packed', 'zid', 'eid', 'sn',)
 
 
 def decode_source_info(buf: bytes, pos: i64, end: i64) -> tuple[SourceInfo, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -154,7 +152,7 @@ _RESPONDER_ID_ROWS: Final = ('header', 'packed', 'zid', 'eid',)
 
 
 def decode_responder_id(buf: bytes, pos: i64, end: i64) -> tuple[ResponderId, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -193,10 +191,10 @@ class UndeclaredKey(Structure):
             packed |= 0x01
         out.append(packed)
         scope = key.scope
-        if scope < 0x80:
+        if scope >> 7 == 0:
             out.append(scope)
         else:
-            write_vle(out, scope)
+            write_z16(out, scope)
         if key.suffix:
             write_rest_text(out, key.suffix)
 
@@ -205,7 +203,7 @@ _UNDECLARED_KEY_ROWS: Final = ('header', 'packed', 'key',)
 
 
 def decode_undeclared_key(buf: bytes, pos: i64, end: i64) -> tuple[UndeclaredKey, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -246,7 +244,7 @@ _QUERY_BODY_ROWS: Final = ('header', 'encoding', 'payload',)
 
 
 def decode_query_body(buf: bytes, pos: i64, end: i64) -> tuple[QueryBody, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -273,14 +271,19 @@ class StampRecord(Structure):
 
     def encode(self, out: BytesWriter) -> None:
         write_u8(out, self.flags)
-        write_bytes_z32(out, self.time)
+        size = len(self.time)
+        if size < 0x80:
+            out.append(size)
+        else:
+            write_z32(out, size)
+        out.write(self.time)
 
 
 _STAMP_RECORD_ROWS: Final = ('header', 'flags', 'time',)
 
 
 def decode_stamp_record(buf: bytes, pos: i64, end: i64) -> tuple[StampRecord, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -318,7 +321,7 @@ _TIMESTAMP_STACK_ROWS: Final = ('header', 'points', 'records',)
 
 
 def decode_timestamp_stack(buf: bytes, pos: i64, end: i64) -> tuple[TimestampStack, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -368,7 +371,7 @@ _LANE_SN_ROWS: Final = ('header', 'reliable', 'best_effort',)
 
 
 def decode_lane_sn(buf: bytes, pos: i64, end: i64) -> tuple[LaneSn, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -403,7 +406,7 @@ _JOIN_QO_S_ROWS: Final = ('header', 'lanes',)
 
 
 def decode_join_qo_s(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -486,7 +489,7 @@ _LINK_STATE_ROWS: Final = ('header', 'options', 'gateway', 'psid', 'sn', 'zid', 
 
 
 def decode_link_state(buf: bytes, pos: i64, end: i64) -> tuple[LinkState, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1
@@ -567,7 +570,7 @@ _LINK_STATE_LIST_ROWS: Final = ('header', 'link_states',)
 
 
 def decode_link_state_list(buf: bytes, pos: i64, end: i64) -> tuple[LinkStateList, i64]:
-    row = 0
+    row: i64 = 0
     at: i64 = pos
     try:
         row = 1

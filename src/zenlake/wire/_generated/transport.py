@@ -29,6 +29,7 @@ from zenlake.wire.message import (
     read_chain,
     read_unknown,
     too_many_extensions,
+    too_many_to_send,
     write_body,
     write_chain,
     write_unknown,
@@ -48,7 +49,6 @@ from zenlake.wire.primitives import (
     read_u16,
     read_z64,
     wire_error,
-    write_bytes_z16,
     write_bytes_z32,
     write_rest,
     write_rest_text,
@@ -119,6 +119,8 @@ class TransportOam(TransportMessage):
         header |= encoding_bits(self.body)
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.id
         if number >> 7 == 0:
@@ -144,8 +146,11 @@ _TRANSPORT_OAM_ROWS: Final = ('header', 'id', 'extensions', 'qos', 'body',)
 
 def decode_transport_oam(buf: bytes, pos: i64) -> tuple[TransportOam, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -265,6 +270,8 @@ class Init(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         write_u8(out, self.version)
         packed = 0
@@ -277,7 +284,12 @@ class Init(TransportMessage):
         if batch_size is not None:
             write_u16(out, batch_size)
         if cookie is not None:
-            write_bytes_z16(out, cookie)
+            size = len(cookie)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(cookie)
         if left:
             if self.qos:
                 left -= 1
@@ -334,8 +346,13 @@ _INIT_ROWS: Final = ('header', 'version', 'packed', 'whatami', 'zid', 'resolutio
 
 def decode_init(buf: bytes, pos: i64) -> tuple[Init, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -534,6 +551,8 @@ class Open(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.lease
         if number >> 7 == 0:
@@ -546,7 +565,12 @@ class Open(TransportMessage):
         else:
             write_z32(out, number)
         if cookie is not None:
-            write_bytes_z16(out, cookie)
+            size = len(cookie)
+            if size < 0x80:
+                out.append(size)
+            else:
+                write_z16(out, size)
+            out.write(cookie)
         if left:
             if self.qos:
                 left -= 1
@@ -598,8 +622,13 @@ _OPEN_ROWS: Final = ('header', 'seconds', 'lease', 'initial_sn', 'cookie', 'exte
 
 def decode_open(buf: bytes, pos: i64) -> tuple[Open, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -743,6 +772,8 @@ class Close(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         write_u8(out, self.reason)
         if left:
@@ -755,8 +786,9 @@ _CLOSE_ROWS: Final = ('header', 'session', 'reason', 'extensions',)
 
 def decode_close(buf: bytes, pos: i64) -> tuple[Close, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -802,6 +834,8 @@ class KeepAlive(TransportMessage):
         header = 0x04
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         if left:
             if left:
@@ -813,8 +847,9 @@ _KEEP_ALIVE_ROWS: Final = ('header', 'extensions',)
 
 def decode_keep_alive(buf: bytes, pos: i64) -> tuple[KeepAlive, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -864,6 +899,8 @@ class Frame(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.sn
         if number >> 7 == 0:
@@ -890,8 +927,11 @@ _FRAME_ROWS: Final = ('header', 'reliable', 'sn', 'extensions', 'qos', 'messages
 
 def decode_frame(buf: bytes, pos: i64) -> tuple[Frame, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -982,6 +1022,8 @@ class Fragment(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         number = self.sn
         if number >> 7 == 0:
@@ -1013,8 +1055,11 @@ _FRAGMENT_ROWS: Final = ('header', 'reliable', 'more', 'sn', 'extensions', 'qos'
 
 def decode_fragment(buf: bytes, pos: i64) -> tuple[Fragment, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -1116,6 +1161,8 @@ class Join(TransportMessage):
             header |= 0x20
         if left:
             header |= 0x80
+            if left > EXTENSIONS_PER_MESSAGE_MAX:
+                raise too_many_to_send(left)
         out.append(header)
         write_u8(out, self.version)
         packed = 0
@@ -1169,8 +1216,13 @@ _JOIN_ROWS: Final = ('header', 'seconds', 'version', 'packed', 'whatami', 'zid',
 
 def decode_join(buf: bytes, pos: i64) -> tuple[Join, i64]:
     end: i64 = len(buf)
-    row = 0
+    row: i64 = 0
     at: i64 = pos
+    size: i64
+    stop: i64
+    small: i64
+    kind: i64
+    count_exts: i64
     try:
         header: i64 = buf[pos]
         pos += 1

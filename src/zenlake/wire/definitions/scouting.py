@@ -43,5 +43,5 @@ class Hello(ScoutingMessage, id=0x02, header="Z|X|L"):
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:    WhatAmI                = bits("WAI", ROLE_CODE)
     zid:        ZenohId                = zid()
-    locators:   tuple[str, ...] | None = many(LOCATOR, limit=LOCATORS_PER_HELLO_MAX, if_flag="L")
+    locators:   tuple[str, ...] | None = many(LOCATOR, limit=LOCATORS_PER_HELLO_MAX, if_flag="L", cell="loc")
     extensions: tuple[Extension, ...]  = chain("HelloExts")

@@ -68,7 +68,7 @@ class QueryBody(Structure):
     """The value a query carries (spec-notes: QueryBody payload)."""
 
     encoding:    Encoding = wire(ENCODING)
-    payload:     bytes    = wire(REST, cell="pl: <u8;z32>", pages=BYTES_Z32)
+    payload:     bytes    = wire(REST, cell="payload", pages=BYTES_Z32)
 
 
 class StampRecord(Structure):
@@ -107,12 +107,12 @@ class LinkState(Structure):
     sn:        int                       = wire(Z64, cell="sn")
     zid:       ZenohId | None            = wire(ZID_PREFIXED, if_flag="P", cell="zid")
     whatami:   WhatAmI | None            = wire(ROLE_MASK, if_flag="W", cell="whatami")
-    locators:  tuple[str, ...] | None    = many(LOCATOR, limit=LOCATORS_PER_HELLO_MAX, if_flag="L")
-    links:     tuple[int, ...]           = many(Z64, limit=LINKS_PER_LINK_STATE_MAX)
+    locators:  tuple[str, ...] | None    = many(LOCATOR, limit=LOCATORS_PER_HELLO_MAX, if_flag="L", cell="loc")
+    links:     tuple[int, ...]           = many(Z64, limit=LINKS_PER_LINK_STATE_MAX, cell="link")
     weights:   tuple[int, ...] | None    = many(Z16, count="links", limit=LINKS_PER_LINK_STATE_MAX, if_flag="H")
 
 
 class LinkStateList(Structure):
     """The body of the link-state OAM (spec-notes: link state)."""
 
-    link_states: tuple[LinkState, ...] = many("LinkState", limit=LINK_STATES_PER_LIST_MAX, pages_header=0x10)
+    link_states: tuple[LinkState, ...] = many("LinkState", limit=LINK_STATES_PER_LIST_MAX, cell="state", pages_header=0x10)

@@ -1,4 +1,7 @@
-"""Writes `wire/_generated/*.py`; with `--check`, only says whether they are fresh."""
+"""Writes `wire/_generated/*.py` and, in a checkout, the pages of `docs/reference`.
+
+With `--check` it only says whether they are fresh.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from pathlib import Path
 
 from zenlake.wire.definitions import MODULES
 from zenlake.wire.generate.module import generated_names, module_source
+from zenlake.wire.generate.reference import pages
 
 PACKAGE = Path(__file__).parents[2]
 GENERATED = PACKAGE / "wire" / "_generated"
+REFERENCE = PACKAGE.parents[1] / "docs" / "reference"
 
 # Modules that generated code imports from, besides its own kind.
 LIBRARIES = (
@@ -44,6 +49,8 @@ def sources() -> dict[Path, str]:
         layer = module.__name__.rpartition(".")[2]
         texts[GENERATED / f"{layer}.py"] = module_source(module, homes)
         homes |= dict.fromkeys(generated_names(module), f"zenlake.wire._generated.{layer}")
+    if REFERENCE.is_dir():
+        texts |= {REFERENCE / name: text for name, text in pages().items()}
     return texts
 
 

@@ -49,14 +49,24 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
     with out.block(
         f"def decode_{name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"
     ):
+        body = Source()
+        with body.block("try:"):
+            _Decoder(body, layout, layouts).emit()
+        with body.block("except FIELD_ERRORS as error:"):
+            body.line(f'raise wire_error("{layout.name}", {rows}[row], at, error) from None')
         if layout.header:
             out.line("end: i64 = len(buf)")
-        out.line("row = 0")
+        out.line("row: i64 = 0")
         out.line("at: i64 = pos")
-        with out.block("try:"):
-            _Decoder(out, layout, layouts).emit()
-        with out.block("except FIELD_ERRORS as error:"):
-            out.line(f'raise wire_error("{layout.name}", {rows}[row], at, error) from None')
+        for name in _MACHINE_INTEGERS:
+            if any(line.lstrip().startswith(f"{name} = ") for line in body.lines):
+                out.line(f"{name}: i64")
+        for line in body.lines:
+            out.line(line)
+
+
+# Locals that never exceed 32 bits, declared as machine integers for the compiler.
+_MACHINE_INTEGERS = ("scope", "size", "stop", "small", "kind", "count_exts", "id_of_body")
 
 
 class _Decoder:
@@ -177,7 +187,7 @@ class _Decoder:
             self._emit_vle(type, number)
             if type.of:
                 out.line(f"{target} = {converted(type, number)}")
-        elif type.name.startswith("<") and type.read.startswith(("read_bytes", "read_text")):
+        elif type.is_sized:
             self._emit_sized(type, target)
         else:
             self._emit_call(type, target)
@@ -203,7 +213,7 @@ class _Decoder:
 
     def _emit_sized(self, type: WireType, target: str) -> None:
         """A length and that many bytes, or as much text."""
-        self._emit_size(type.name.split(";")[1].rstrip(">"))
+        self._emit_size(type.length_name)
         text = ".decode()" if type.python == "str" else ""
         self.out.line(f"{target} = buf[pos:stop]{text}")
         self.out.line("pos = stop")

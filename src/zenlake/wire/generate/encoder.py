@@ -47,6 +47,8 @@ class _Encoder:
             if layout.chain is not None:
                 with out.block("if left:"):
                     out.line("header |= 0x80")
+                    with out.block("if left > EXTENSIONS_PER_MESSAGE_MAX:"):
+                        out.line("raise too_many_to_send(left)")
             out.line("out.append(header)")
         for row in layout.rows:
             self._emit_row(row)
@@ -180,6 +182,9 @@ class _Encoder:
         """Writes one leaf; a number below 0x80 is written on the spot."""
         out = self.out
         value = unconverted(type, value)
+        if type.is_sized:
+            self._emit_sized(type, value)
+            return
         if not type.is_vle:
             out.line(f"{type.write}(out, {value})")
             return
@@ -191,6 +196,20 @@ class _Encoder:
         with out.block("else:"):
             out.line(f"{type.write}(out, {value})")
 
+    def _emit_sized(self, type: WireType, value: str) -> None:
+        """A length, on the spot where it is one byte, and the bytes."""
+        out = self.out
+        raw = value
+        if type.python == "str":
+            out.line(f"raw = to_utf8({value})")
+            raw = "raw"
+        out.line(f"size = len({raw})")
+        with out.block("if size < 0x80:"):
+            out.line("out.append(size)")
+        with out.block("else:"):
+            out.line(f"write_{type.length_name}(out, size)")
+        out.line(f"out.write({raw})")
+
     def _emit_key(self, row: KeyRow) -> None:
         out, key = self.out, row.attribute
         if not row.sender_if:
@@ -200,12 +219,12 @@ class _Encoder:
                     f'"{self.layout.name}: {key} cannot be in the sender\'s numbering")'
                 )
         out.line(f"scope = {key}.scope")
-        with out.block("if scope < 0x80:"):
+        with out.block("if scope >> 7 == 0:"):
             out.line("out.append(scope)")
         with out.block("else:"):
-            out.line("write_vle(out, scope)")
+            out.line("write_z16(out, scope)")
         with out.block(f"if {key}.suffix:"):
-            out.line(f"{row.suffix.write}(out, {key}.suffix)")
+            self._emit_leaf(row.suffix, f"{key}.suffix")
 
     def _emit_list(self, row: ListRow) -> None:
         out = self.out

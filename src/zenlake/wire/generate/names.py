@@ -48,8 +48,12 @@ def typed(row: Row) -> str:
 
 def converted(type: WireType, expression: str) -> str:
     """From the number on the wire to the value a message holds."""
+    if type.inline_of:
+        return type.inline_of.format(expression)
     return f"{type.of}({expression})" if type.of else expression
 
 
 def unconverted(type: WireType, expression: str) -> str:
+    if type.inline_to:
+        return type.inline_to.format(expression)
     return f"{type.to}({expression})" if type.to else expression

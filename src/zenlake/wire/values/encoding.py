@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import Malformed, read_bytes_z8, read_small, write_bytes_z8, write_vle
+from zenlake.wire.primitives import read_bytes_z8, read_tail, write_bytes_z8, write_vle
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -117,31 +117,34 @@ class Encoding:
 
 # Encodings are values: the predefined ones without a schema exist once.
 _PREDEFINED: Final = [Encoding(id) for id in range(len(ENCODING_NAMES))]
-_PREDEFINED_COUNT: Final = len(ENCODING_NAMES)
+_PREDEFINED_WORDS: Final = len(ENCODING_NAMES) << 1
+_WORD_MAX: Final = 0xFFFF << 1 | 1
 
 
 def read_encoding(buf: bytes, pos: i64, end: i64) -> tuple[Encoding, i64]:
     """`id << 1 | has schema`, then the schema."""
-    word, pos = read_small(buf, pos, end, 0xFFFF_FFFF)
-    id = word >> 1
-    if word & 1 == 0:
-        if id < _PREDEFINED_COUNT:
-            return _PREDEFINED[id], pos
-        return Encoding(_checked_id(id)), pos
-    schema, pos = read_bytes_z8(buf, pos, end)
-    return Encoding(_checked_id(id), schema), pos
-
-
-def _checked_id(id: i64) -> int:
-    if id > 0xFFFF:
-        raise Malformed(f"encoding id {id} does not fit 16 bits")
-    return id
+    if pos >= end:
+        raise IndexError
+    word: i64 = buf[pos]
+    pos += 1
+    if word >= 0x80:
+        word, pos = read_tail(buf, pos, end, word, _WORD_MAX)
+    if word & 1:
+        schema, pos = read_bytes_z8(buf, pos, end)
+        return Encoding(word >> 1, schema), pos
+    if word < _PREDEFINED_WORDS:
+        return _PREDEFINED[word >> 1], pos
+    return Encoding(word >> 1), pos
 
 
 def write_encoding(out: BytesWriter, encoding: Encoding) -> None:
     schema = encoding.schema
     if schema is None:
-        write_vle(out, encoding.id << 1)
+        word = encoding.id << 1
+        if word < 0x80:
+            out.append(word)
+        else:
+            write_vle(out, word)
     else:
         write_vle(out, encoding.id << 1 | 1)
         write_bytes_z8(out, schema)

@@ -6,12 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import Z64_MAX, read_z64, write_vle
-from zenlake.wire.values.zenoh_id import (
-    ZenohId,
-    read_prefixed_zid,
-    write_prefixed_zid,
-)
+from zenlake.wire.primitives import read_tail_z64, write_z64
+from zenlake.wire.values.zenoh_id import ZenohId, read_prefixed_zid, write_prefixed_zid
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -30,8 +26,6 @@ class Timestamp:
     __slots__ = ("id", "time")
 
     def __init__(self, time: int, id: ZenohId) -> None:
-        if not 0 <= time <= Z64_MAX:
-            raise LocalError(f"{time} is no NTP64 time (0 to 2**64 - 1)")
         self.time = time
         self.id = id
 
@@ -80,11 +74,17 @@ def ntp64_of_ns(ns: int) -> int:
 
 
 def read_timestamp(buf: bytes, pos: i64, end: i64) -> tuple[Timestamp, i64]:
-    time, pos = read_z64(buf, pos, end)
+    if pos >= end:
+        raise IndexError
+    first: i64 = buf[pos]
+    pos += 1
+    time: int = first
+    if first >= 0x80:
+        time, pos = read_tail_z64(buf, pos, end, first)
     zid, pos = read_prefixed_zid(buf, pos, end)
     return Timestamp(time, zid), pos
 
 
 def write_timestamp(out: BytesWriter, timestamp: Timestamp) -> None:
-    write_vle(out, timestamp.time)
+    write_z64(out, timestamp.time)
     write_prefixed_zid(out, timestamp.id)

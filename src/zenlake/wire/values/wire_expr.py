@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.errors import LocalError
-
 
 class WireExpr:
     """A declared prefix by number, and the text after it.
@@ -18,8 +16,6 @@ class WireExpr:
     __slots__ = ("scope", "sender", "suffix")
 
     def __init__(self, scope: int, suffix: str = "", sender: bool = True) -> None:
-        if not 0 <= scope <= 0xFFFF:
-            raise LocalError(f"a key scope is 0 to 65535, not {scope}")
         self.scope = scope
         self.suffix = suffix
         self.sender = sender

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import Malformed
+from zenlake.wire.primitives import Z32_MAX, Malformed, read_small
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -81,9 +81,8 @@ def read_zid(buf: bytes, pos: i64, end: i64, size: i64) -> tuple[ZenohId, i64]:
 
 def read_prefixed_zid(buf: bytes, pos: i64, end: i64) -> tuple[ZenohId, i64]:
     """A ZenohId after a length of its own, as in Timestamp and LinkState."""
-    if pos >= end:
-        raise IndexError
-    return read_zid(buf, pos + 1, end, buf[pos])
+    size, pos = read_small(buf, pos, end, Z32_MAX)
+    return read_zid(buf, pos, end, size)
 
 
 def write_prefixed_zid(out: BytesWriter, zid: ZenohId) -> None:

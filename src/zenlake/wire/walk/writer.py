@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zenlake.errors import LocalError
+from zenlake.limits import EXTENSIONS_PER_MESSAGE_MAX
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.layout import (
     BitsRow,
@@ -24,8 +25,15 @@ from zenlake.wire.layout import (
     ZidRow,
     condition_of,
 )
-from zenlake.wire.message import Message, encoding_bits, write_body, write_unknown
+from zenlake.wire.message import (
+    Message,
+    encoding_bits,
+    too_many_to_send,
+    write_body,
+    write_unknown,
+)
 from zenlake.wire.primitives import write_bytes_z32, write_count, write_z16, write_z32
+from zenlake.wire.values.encoding import write_encoding
 from zenlake.wire.walk.functions import function_named
 from zenlake.wire.writer import BytesWriter
 
@@ -186,6 +194,8 @@ class _LayoutWriter:
         unknown = self._named("extensions")
         present = [ext for ext in self.layout.extensions if self._present(ext)]
         left = len(present) + len(unknown)
+        if left > EXTENSIONS_PER_MESSAGE_MAX:
+            raise too_many_to_send(left)
         for ext in present:
             left -= 1
             self.out.append(ext.header | (0x80 if left else 0))
@@ -200,16 +210,20 @@ class _LayoutWriter:
             assert isinstance(ext.content, WireType)
             self._write_leaf(self.out, self._dialect_type(ext.content, ext.pages), value)
         elif ext.enc is Enc.ZBUF:
-            inner = BytesWriter()
-            if isinstance(ext.content, str):
-                self.writer.write(inner, value)
-            else:
-                assert ext.content is not None
-                self._write_leaf(inner, ext.content, value)
-            if ext.length is not None and not ext.length[0] <= len(inner) <= ext.length[1]:
-                raise LocalError(f"{self.layout.name}: {ext.attribute} has another length")
             if ext.sliced_if and self._named(ext.sliced_if) is not None:
                 write_z32(self.out, self._named(ext.sliced_if))
-                self.out.write(inner.getvalue())
+                write_encoding(self.out, value.encoding)
+                self.out.write(value.payload)
             else:
-                write_bytes_z32(self.out, inner.getvalue())
+                self._write_zbuf(ext, value)
+
+    def _write_zbuf(self, ext: ExtRow, value: Any) -> None:
+        inner = BytesWriter()
+        if isinstance(ext.content, str):
+            self.writer.write(inner, value)
+        else:
+            assert ext.content is not None
+            self._write_leaf(inner, ext.content, value)
+        if ext.length is not None and not ext.length[0] <= len(inner) <= ext.length[1]:
+            raise LocalError(f"{self.layout.name}: {ext.attribute} has another length")
+        write_bytes_z32(self.out, inner.getvalue())

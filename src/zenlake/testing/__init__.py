@@ -1,0 +1,1 @@
+"""Help for tests of and with zenlake; needs the `test` extra."""
