@@ -1,6 +1,6 @@
 """How fast a `KeyTree` of many expressions answers.
 
-    python benchmarks/keyexpr_tree.py [number of expressions]
+    python benchmarks/bench_keyexpr_tree.py [number of expressions]
 
 The expressions look like those of a fleet: mostly literal keys, some with `*`, `**`, `$*`
 and verbatim chunks. Prints one line per figure; run it alone on the machine.

@@ -99,10 +99,10 @@ class _Builder:
         """Rows under the same flag come and go together."""
         if condition is None:
             return True
-        byte, _ = self.layout.find_bits(condition.bits)
+        byte, _ = self.layout.bits_by_name[condition.bits]
         if byte in self.absent_bytes:
             return False
-        stored = self.layout.stored_bits().get(condition.bits)
+        stored = self.layout.stored_bits.get(condition.bits)
         if stored is not None:
             value = self.values[stored.attribute]
             number = function_named(stored.type.to)(value) if stored.type.to else value
@@ -114,7 +114,7 @@ class _Builder:
     def _row(self, row: Row) -> SearchStrategy[Any]:
         match row:
             case BitsRow():
-                absent = self.layout.find_bits(row.bits)[0] in self.absent_bytes
+                absent = self.layout.bits_by_name[row.bits][0] in self.absent_bytes
                 return _NO if absent else leaf(row.type)
             case FieldRow() if row.sliced_if and self.values[row.sliced_if]:
                 return slices()

@@ -10,9 +10,9 @@ a row is there if some named bits of an earlier byte are set, or unless they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 
 class Enc(IntEnum):
@@ -227,15 +227,15 @@ class Layout:
     doc: str
     refuses_unknown_mandatory: bool = True
 
-    @property
+    @cached_property
     def chain(self) -> ChainRow | None:
         return next((row for row in self.rows if isinstance(row, ChainRow)), None)
 
-    @property
+    @cached_property
     def extensions(self) -> tuple[ExtRow, ...]:
         return tuple(row for row in self.rows if isinstance(row, ExtRow))
 
-    @property
+    @cached_property
     def attributes(self) -> tuple[Row, ...]:
         """The rows that are attributes, as the constructor takes them.
 
@@ -246,23 +246,24 @@ class Layout:
             sorted(rows, key=lambda row: (isinstance(row, ChainRow), default_of(row) is not None))
         )
 
-    def bytes_with_bits(self) -> Iterator[tuple[str, tuple[Bits, ...]]]:
+    @cached_property
+    def bytes_with_bits(self) -> dict[str, tuple[Bits, ...]]:
         """Every byte that is cut into bits: the header first."""
-        if self.header:
-            yield "header", self.header
-        for row in self.rows:
-            if isinstance(row, ByteRow):
-                yield row.attribute, row.bits
+        bytes = {"header": self.header} if self.header else {}
+        return bytes | {row.attribute: row.bits for row in self.rows if isinstance(row, ByteRow)}
 
-    def find_bits(self, name: str) -> tuple[str, Bits]:
-        """The byte that holds the named bits, and where in it they are."""
-        for byte, groups in self.bytes_with_bits():
-            for bits in groups:
-                if bits.name == name:
-                    return byte, bits
-        raise KeyError(f"{self.class_name} has no bits named {name}")
+    @cached_property
+    def bits_by_name(self) -> dict[str, tuple[str, Bits]]:
+        """The byte that holds some named bits, and where in it they are."""
+        return {
+            bits.name: (byte, bits)
+            for byte, groups in self.bytes_with_bits.items()
+            for bits in groups
+        }
 
+    @cached_property
     def stored_bits(self) -> dict[str, BitsRow]:
+        """Bits that are attributes of the message; others only say what is there."""
         return {row.bits: row for row in self.rows if isinstance(row, BitsRow)}
 
     def dependents(self, bits: str) -> list[Row]:

@@ -67,7 +67,7 @@ class UndeclaredKey(Structure):
 class QueryBody(Structure):
     """The value a query carries (spec-notes: QueryBody payload)."""
 
-    encoding:    Encoding = wire(ENCODING)
+    encoding:    Encoding = wire(ENCODING, cell="encoding")
     payload:     bytes    = wire(REST, cell="payload", pages=BYTES_Z32)
 
 

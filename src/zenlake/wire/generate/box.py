@@ -118,7 +118,7 @@ def _bits_text(groups: tuple[Bits, ...], label: str = "") -> str:
 def condition_text(layout: Layout, condition: Condition | None) -> str:
     if condition is None:
         return ""
-    _, bits = layout.find_bits(condition.bits)
+    _, bits = layout.bits_by_name[condition.bits]
     if bits.width > 1:
         return f"if {condition.bits}!=0"
     return f"if {condition.bits}=={0 if condition.unless else 1}"

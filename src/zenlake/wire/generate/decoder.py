@@ -131,7 +131,7 @@ class _Decoder:
     def _emit_bits(self, row: BitsRow) -> None:
         out = self.out
         if row.type.of:
-            if self.layout.find_bits(row.bits)[0] != "header":
+            if self.layout.bits_by_name[row.bits][0] != "header":
                 out.line(f"row = {self.layout.rows.index(row) + 1}")
             value = converted(row.type, bits_value(self.layout, row.bits))
         else:

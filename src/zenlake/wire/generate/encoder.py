@@ -66,8 +66,8 @@ class _Encoder:
     def _emit_bits_byte(self, byte: str, start: str) -> None:
         """Gathers a byte from stored bits and from what is present."""
         out, layout = self.out, self.layout
-        groups = dict(layout.bytes_with_bits())[byte]
-        stored = layout.stored_bits()
+        groups = layout.bytes_with_bits[byte]
+        stored = layout.stored_bits
         out.line(f"{byte} = {start}")
         for bits in groups:
             if bits.name in ("X", "id", "Z"):
@@ -143,7 +143,7 @@ class _Encoder:
         if row.condition is None:
             out.line(f"out.append({name})")
             return
-        _, bits = self.layout.find_bits(row.condition.bits)
+        _, bits = self.layout.bits_by_name[row.condition.bits]
         with out.block(f"if header & {bits.mask:#04x}:"):
             out.line(f"out.append({name})")
         with out.block(f"elif {name}:"):

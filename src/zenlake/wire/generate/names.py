@@ -19,13 +19,13 @@ def local(row: Row) -> str:
 
 def bits_expression(layout: Layout, name: str) -> str:
     """Non-zero if any of the named bits is set."""
-    byte, bits = layout.find_bits(name)
+    byte, bits = layout.bits_by_name[name]
     return f"{byte} & {bits.mask:#04x}"
 
 
 def bits_value(layout: Layout, name: str) -> str:
     """The number that the named bits hold."""
-    byte, bits = layout.find_bits(name)
+    byte, bits = layout.bits_by_name[name]
     shifted = f"{byte} >> {bits.shift}" if bits.shift else byte
     if bits.shift + bits.width == 8:
         return shifted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from zenlake.wire import message, primitives
@@ -28,6 +29,7 @@ _LIBRARIES = (
 _GENERATED = (structures, data, declare, network, scouting, transport)
 
 
+@cache
 def function_named(name: str) -> Callable[..., Any]:
     """A reader, writer or conversion of a WireType."""
     for library in _LIBRARIES:
@@ -36,6 +38,7 @@ def function_named(name: str) -> Callable[..., Any]:
     raise KeyError(name)
 
 
+@cache
 def class_named(name: str) -> Callable[..., Message]:
     """The constructor of the class that users hold, by its definition's name."""
     for module in _GENERATED:

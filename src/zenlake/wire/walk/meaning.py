@@ -19,7 +19,7 @@ def bits_meaning(layout: Layout, bits: Bits, value: int) -> str:
         return ("no body", "the body is a number", "the body is bytes", "reserved")[value]
     if bits.name == "zid_len":
         return f"the ZID has {value + 1} bytes"
-    stored = layout.stored_bits().get(bits.name)
+    stored = layout.stored_bits.get(bits.name)
     if stored is not None:
         return f"{stored.attribute}: {'yes' if value else 'no'}"
     for row in layout.rows:

@@ -138,7 +138,7 @@ class _LayoutReader:
         return (self._bits(condition.bits) != 0) != condition.unless
 
     def _bits(self, name: str) -> int:
-        byte, bits = self.layout.find_bits(name)
+        byte, bits = self.layout.bits_by_name[name]
         return self.bytes.get(byte, 0) >> bits.shift & (1 << bits.width) - 1
 
     def _dialect_type(self, deployed: WireType, pages: WireType | None) -> WireType:
@@ -209,7 +209,7 @@ class _LayoutReader:
         return stop
 
     def _read_stored_bits(self, row: BitsRow) -> None:
-        byte, _ = self.layout.find_bits(row.bits)
+        byte, _ = self.layout.bits_by_name[row.bits]
         number = self._bits(row.bits)
         if not row.type.of:
             self.values[row.attribute] = number != 0

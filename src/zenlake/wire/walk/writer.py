@@ -89,7 +89,7 @@ class _LayoutWriter:
         if name == "zid_len":
             zid = self.message.zid  # type: ignore[attr-defined]  # there is a ZidRow
             return 0 if zid is None else len(zid.raw) - 1
-        stored = self.layout.stored_bits().get(name)
+        stored = self.layout.stored_bits.get(name)
         if stored is not None:
             return self._stored_number(stored)
         return int(self._announces(name))
