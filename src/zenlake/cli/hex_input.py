@@ -8,7 +8,8 @@ from zenlake.errors import LocalError
 
 # `00000010  7d 00 ...  |}...|` (hexdump -C), `00000010: 7d00 ...  }...` (xxd, tcpdump -x)
 _OFFSET = re.compile(r"^\s*(?:0x)?[0-9a-fA-F]{4,8}(?::\s+|\s\s+)(?=[0-9a-fA-F])")
-_ASCII = re.compile(r"(?:\s\s+|\s*\|).*$")
+_ASCII_BARS = re.compile(r"\s\s\|.*\|?$")
+_ASCII_COLUMN = re.compile(r"\s\s+.*$")
 _SEPARATORS = re.compile(r"[\s:,;_\-]+|0[xX]|\\x")
 
 
@@ -28,5 +29,7 @@ def parse_hex(text: str) -> bytes:
 def _digits_of(line: str) -> str:
     dump = _OFFSET.match(line)
     if dump:
-        line = _ASCII.sub("", line[dump.end() :].replace("  ", " ", 1))
+        line = line[dump.end() :]
+        column = _ASCII_BARS if _ASCII_BARS.search(line) else _ASCII_COLUMN
+        line = column.sub("", line)
     return _SEPARATORS.sub("", line)

@@ -17,7 +17,7 @@ from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.primitives import FIELD_ERRORS, wire_error
 from zenlake.wire.walk import Reader, Span
 from zenlake.wire.walk.functions import function_named
-from zenlake.wire.walk.meaning import value_text
+from zenlake.wire.walk.meaning import leaf_meaning, value_text
 
 REST = "rest"
 
@@ -46,6 +46,11 @@ class Explanation:
         return self.failure is None and all(span.name != REST for span in self.root.children)
 
     @property
+    def has_reserved_bits(self) -> bool:
+        """Whether bits are set that no conforming sender sets."""
+        return any(_has_reserved_bits(span) for span in self.root.children)
+
+    @property
     def read_bytes(self) -> int:
         """How far reading came."""
         if self.failure is None:
@@ -53,11 +58,20 @@ class Explanation:
         return 1 if self.error is None else self.error.offset
 
 
+def _has_reserved_bits(span: Span) -> bool:
+    if any(bits.name == "X" and bits.value for bits in span.bits):
+        return True
+    return any(_has_reserved_bits(child) for child in span.children)
+
+
 def explain(data: bytes, form: str = "auto", dialect: str = "deployed") -> Explanation:
     """Reads `data` as `form`; "auto" takes the form that reads farthest."""
     if form == "auto":
         tried = [explain(data, guess, dialect) for guess in GUESSES]
-        return max(tried, key=lambda found: (found.is_whole, found.read_bytes))
+        return max(
+            tried,
+            key=lambda found: (found.is_whole, not found.has_reserved_bits, found.read_bytes),
+        )
     if form not in FORMS:
         raise LocalError(f"there is no form {form!r}: {', '.join(FORMS)}")
     reader = Reader(data, dialect)
@@ -165,6 +179,7 @@ def _read_leaf(name: str, function: str) -> Callable[[Reader], None]:
             span.value, span.stop = function_named(function)(reader.buf, 0, len(reader.buf))
         except FIELD_ERRORS as error:
             raise wire_error(name, "value", 0, error) from None
+        span.meaning = leaf_meaning(span.value)
         _refuse_rest(reader, name, span.stop)
 
     return read

@@ -41,8 +41,6 @@ def _presence(layout: Layout, name: str, value: int) -> str:
 
 def value_meaning(layout: Layout, row: Row, value: object) -> str:
     """What a value says beyond itself; empty where it speaks for itself."""
-    if isinstance(value, Timestamp):
-        return value.to_rfc3339()
     if layout.name == "CLOSE" and row.attribute == "reason":
         assert isinstance(value, int)
         return str(CloseReason(value)) if value < len(CloseReason) else "unknown reason"
@@ -50,7 +48,12 @@ def value_meaning(layout: Layout, row: Row, value: object) -> str:
         return "in the unit that T says"
     if row.attribute == "version":
         return "the current one" if value == 9 else "not 9, the current one"
-    return ""
+    return leaf_meaning(value)
+
+
+def leaf_meaning(value: object) -> str:
+    """The same of a value that stands alone."""
+    return value.to_rfc3339() if isinstance(value, Timestamp) else ""
 
 
 def value_text(value: object) -> str:

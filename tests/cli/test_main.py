@@ -1,0 +1,146 @@
+"""The command as users call it: in a process of its own, or through `main`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+import zenlake
+from zenlake.cli.main import COMMANDS, main
+
+PUSH = "7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f"
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30)
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"zenlake {zenlake.__version__}\n"
+
+
+def test_help_lists_every_command_and_examples() -> None:
+    result = run("--help")
+    assert result.returncode == 0
+    assert all(f"    {name}" in result.stdout for name in COMMANDS)
+    assert "examples:" in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 0
+    assert f"zenlake {command}" in capsys.readouterr().out
+
+
+def test_help_is_fast() -> None:
+    """Under 300 ms; the best of a few, because the machine may be busy."""
+    times = []
+    for _ in range(5):
+        start = time.monotonic()
+        run("--help")
+        times.append(time.monotonic() - start)
+    assert min(times) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("explain", "7d0"), "3 hexadecimal digits"),
+        (("explain", "xyz"), "'x' is no hexadecimal digit"),
+        (("explain", "--as", "nothing", "00"), "invalid choice"),
+        (("ke", "intersects", "a//b", "c"), "a chunk is empty"),
+        (("ke", "intersects", "a"), "takes two key expressions"),
+        (("ke", "canonize", "a", "b"), "takes one key expression"),
+        (("nonsense",), "invalid choice"),
+    ],
+)
+def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], complaint: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_explain_prints_without_colour_when_piped() -> None:
+    result = run("explain", *PUSH.split())
+    assert result.returncode == 0
+    assert "'demo/a'" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_explain_reads_hex_dumps_from_standard_input() -> None:
+    dump = "00000000  7d 00 06 64 65 6d 6f 2f  61 01 05 68 65 6c 6c 6f  |}..demo/a..hello|\n"
+    assert "'hello'" in run("explain", "-", stdin=dump).stdout
+
+
+def test_explain_of_broken_bytes_is_a_negative_answer() -> None:
+    result = run("explain", "--as", "network", "7d", "00", "06", "64")
+    assert result.returncode == 1
+    assert "it claims 6 bytes, 1 are left" in result.stdout
+
+
+def test_explain_json_is_one_object_a_line() -> None:
+    result = run("explain", "--json", *PUSH.split())
+    assert result.stdout.count("\n") == 1
+    assert json.loads(result.stdout)["as"] == "network"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer", "code"),
+    [
+        (("canonize", "a/**/**/*"), "a/*/**", 0),
+        (("intersects", "a/*", "a/b"), "true", 0),
+        (("intersects", "a/*", "a/@b"), "false", 1),
+        (("includes", "a/**", "a/b/c"), "true", 0),
+        (("includes", "a/b", "a/**"), "false", 1),
+        (("relation", "a/**", "a/b"), "includes", 0),
+        (("relation", "a", "b"), "disjoint", 1),
+    ],
+)
+def test_ke_answers(
+    arguments: tuple[str, ...], answer: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ke", *arguments]) == code
+    assert capsys.readouterr().out == f"{answer}\n"
+
+
+def test_ke_json(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["ke", "--json", "intersects", "a/*", "a/b"])
+    answer = json.loads(capsys.readouterr().out)
+    assert answer == {"operation": "intersects", "a": "a/*", "b": "a/b", "answer": True}
+
+
+def test_demo_explains_real_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("INIT", "FRAME", "REQUEST", "RESPONSE", "broken off"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_and_flags(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(word in script for word in (*COMMANDS, "--dialect", "intersects"))
+
+
+def test_the_bash_completion_completes() -> None:
+    script = run("completion", "bash").stdout
+    ask = "COMP_WORDS=(zenlake ex); COMP_CWORD=1; _zenlake; echo ${COMPREPLY[@]}"
+    result = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True)
+    assert result.stdout == "explain\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m zenlake.cli.main demo | head -1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
+    assert result.stderr == ""
