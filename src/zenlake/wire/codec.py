@@ -17,24 +17,28 @@ from zenlake.wire.message import Message
 
 Dialect = Literal["deployed", "pages"]
 Layer = Literal["scouting", "transport", "network"]
+Buffer = bytes | bytearray | memoryview
 
 
 def encode(message: Message, *, dialect: Dialect = "deployed") -> bytes:
     """The bytes of one message."""
-    if dialect == "deployed":
+    if _is_deployed(dialect):
         return bytes(message)
     from zenlake.wire.walk import encode_by_layout  # the definitions load only when asked for
 
     return encode_by_layout(message, dialect)
 
 
-def decode(data: bytes, layer: Layer, *, dialect: Dialect = "deployed") -> Message:
+def decode(data: Buffer, layer: Layer, *, dialect: Dialect = "deployed") -> Message:
     """The one message that `data` is; bytes left over are an error.
 
     A SCOUT or HELLO is the exception: deployed nodes pass over what follows it.
     """
+    data = bytes(data)
     message: Message
-    if dialect == "pages":
+    if layer not in ("scouting", "transport", "network"):
+        raise LocalError(f"there is no layer {layer!r}: scouting, transport or network")
+    if not _is_deployed(dialect):
         from zenlake.wire.walk import decode_by_layout
 
         message, pos = decode_by_layout(data, layer, dialect)
@@ -42,21 +46,26 @@ def decode(data: bytes, layer: Layer, *, dialect: Dialect = "deployed") -> Messa
         message, pos = decode_network(data, 0)
     elif layer == "transport":
         message, pos = decode_transport(data, 0)
-    elif layer == "scouting":
-        message, pos = decode_scouting(data, 0)
     else:
-        raise LocalError(f"there is no layer {layer!r}: scouting, transport or network")
+        message, pos = decode_scouting(data, 0)
     if pos < len(data) and layer != "scouting":
         raise WireError(message.NAME, "end", pos, f"{len(data) - pos} bytes are left over")
     return message
 
 
-def decode_link_states(body: bytes, *, dialect: Dialect = "deployed") -> LinkStateList:
+def decode_link_states(body: Buffer, *, dialect: Dialect = "deployed") -> LinkStateList:
     """The body of a link-state OAM."""
-    if dialect == "pages":
+    body = bytes(body)
+    if not _is_deployed(dialect):
         from zenlake.wire.walk import decode_structure_by_layout
 
         states = decode_structure_by_layout("LinkStateList", body, dialect)
         assert isinstance(states, LinkStateList)
         return states
     return decode_link_state_list(body, 0, len(body))[0]
+
+
+def _is_deployed(dialect: str) -> bool:
+    if dialect not in ("deployed", "pages"):
+        raise LocalError(f"there is no dialect {dialect!r}: deployed or pages")
+    return dialect == "deployed"

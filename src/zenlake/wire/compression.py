@@ -30,6 +30,9 @@ def decompress_batch(data: bytes, limit: int = BATCH_BYTES_MAX) -> bytes:
     if not data:
         return b""
     if data[0] & 1 == 0:
+        if len(data) - 1 > limit:
+            cause = f"{len(data) - 1} bytes, at most {limit} are agreed"
+            raise WireError("batch", "stored content", 1, cause)
         return data[1:]
     try:
         content: bytes = lz4.block.decompress(data[1:], uncompressed_size=limit)

@@ -153,6 +153,10 @@ def too_many_extensions() -> Malformed:
     return Malformed(f"more than {EXTENSIONS_PER_MESSAGE_MAX} extensions")
 
 
+def late_marker() -> Malformed:
+    return Malformed("it must stand before the extension that it says lies in shared memory")
+
+
 def too_many_to_send(count: int) -> LocalError:
     return LocalError(f"{count} extensions, at most {EXTENSIONS_PER_MESSAGE_MAX} may be sent")
 

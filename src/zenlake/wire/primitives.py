@@ -72,7 +72,7 @@ def read_tail(buf: bytes, pos: i64, end: i64, first: i64, limit: i64) -> tuple[i
         pos += 1
         if shift == 56:
             if byte:
-                raise too_large(value | int(byte) << 56, limit)
+                raise too_large(int(value) | int(byte) << 56, limit)
             break
         value |= (byte & 0x7F) << shift
         if byte < 0x80:

@@ -19,6 +19,7 @@ from zenlake.wire._generated.structures import (
 from zenlake.wire.message import (
     DataMessage,
     Extension,
+    late_marker,
     read_unknown,
     too_many_extensions,
     too_many_to_send,
@@ -433,6 +434,7 @@ def decode_query(buf: bytes, pos: i64) -> tuple[Query, i64]:
     small: i64
     kind: i64
     count_exts: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -443,10 +445,10 @@ def decode_query(buf: bytes, pos: i64) -> tuple[Query, i64]:
             small = buf[pos]
             pos += 1
             if small < 0x80:
-                number = small
+                wide = small
             else:
-                number, pos = read_tail_z64(buf, pos, end, small)
-            consolidation = consolidation_of_number(number)
+                wide, pos = read_tail_z64(buf, pos, end, small)
+            consolidation = consolidation_of_number(wide)
         parameters: str | None = None
         if header & 0x40:
             row = 2
@@ -485,6 +487,8 @@ def decode_query(buf: bytes, pos: i64) -> tuple[Query, i64]:
                     source_info, _ = decode_source_info(buf, pos, stop)
                     pos = stop
                 elif kind == 0x04:
+                    if body is not None:
+                        raise late_marker()
                     body_shm = 0
                 elif kind == 0x43:
                     row = 6
@@ -574,6 +578,7 @@ def decode_reply(buf: bytes, pos: i64) -> tuple[Reply, i64]:
     small: i64
     count_exts: i64
     id_of_body: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -584,10 +589,10 @@ def decode_reply(buf: bytes, pos: i64) -> tuple[Reply, i64]:
             small = buf[pos]
             pos += 1
             if small < 0x80:
-                number = small
+                wide = small
             else:
-                number, pos = read_tail_z64(buf, pos, end, small)
-            consolidation = consolidation_of_number(number)
+                wide, pos = read_tail_z64(buf, pos, end, small)
+            consolidation = consolidation_of_number(wide)
         extensions: tuple[Extension, ...] = ()
         if header >= 0x80:
             count_exts = 0

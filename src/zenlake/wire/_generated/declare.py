@@ -104,7 +104,7 @@ class DeclareKeyExpr(Declaration):
                 write_unknown(out, self.extensions)
 
 
-_DECLARE_KEY_EXPR_ROWS: Final = ('header', 'expr_id', 'key', 'extensions',)
+_DECLARE_KEY_EXPR_ROWS: Final = ('header', 'expr_id', 'key_scope', 'key_suffix', 'extensions',)
 
 
 def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
@@ -135,6 +135,8 @@ def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -149,7 +151,7 @@ def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
@@ -159,7 +161,7 @@ def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
         return DeclareKeyExpr(expr_id, key, extensions), pos
@@ -286,7 +288,7 @@ class DeclareSubscriber(Declaration):
                 write_unknown(out, self.extensions)
 
 
-_DECLARE_SUBSCRIBER_ROWS: Final = ('header', 'id', 'key', 'extensions',)
+_DECLARE_SUBSCRIBER_ROWS: Final = ('header', 'id', 'key_scope', 'key_suffix', 'extensions',)
 
 
 def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, i64]:
@@ -317,6 +319,8 @@ def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, 
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -331,7 +335,7 @@ def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, 
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
@@ -341,7 +345,7 @@ def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, 
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
         return DeclareSubscriber(id, key, extensions), pos
@@ -507,7 +511,7 @@ class DeclareQueryable(Declaration):
                 write_unknown(out, self.extensions)
 
 
-_DECLARE_QUERYABLE_ROWS: Final = ('header', 'id', 'key', 'extensions', 'info',)
+_DECLARE_QUERYABLE_ROWS: Final = ('header', 'id', 'key_scope', 'key_suffix', 'extensions', 'info',)
 
 
 def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i64]:
@@ -520,6 +524,7 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
     small: i64
     kind: i64
     count_exts: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -539,6 +544,8 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -554,20 +561,20 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
                 kind = ext & 0x7F
                 if kind == 0x21:
-                    row = 4
+                    row = 5
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
-                        number = small
+                        wide = small
                     else:
-                        number, pos = read_tail_z64(buf, pos, end, small)
-                    info = queryable_info_of_number(number)
+                        wide, pos = read_tail_z64(buf, pos, end, small)
+                    info = queryable_info_of_number(wide)
                 else:
                     unknown, pos = read_unknown(buf, pos, end, ext)
                     extensions += (unknown,)
@@ -575,7 +582,7 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
         return DeclareQueryable(id, key, info, extensions), pos
@@ -729,7 +736,7 @@ class DeclareToken(Declaration):
                 write_unknown(out, self.extensions)
 
 
-_DECLARE_TOKEN_ROWS: Final = ('header', 'id', 'key', 'extensions',)
+_DECLARE_TOKEN_ROWS: Final = ('header', 'id', 'key_scope', 'key_suffix', 'extensions',)
 
 
 def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
@@ -760,6 +767,8 @@ def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -774,7 +783,7 @@ def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
@@ -784,7 +793,7 @@ def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
         return DeclareToken(id, key, extensions), pos

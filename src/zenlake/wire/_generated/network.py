@@ -217,7 +217,7 @@ class Interest(NetworkMessage):
                 write_unknown(out, self.extensions)
 
 
-_INTEREST_ROWS: Final = ('header', 'mode', 'id', 'options', 'keyexprs', 'subscribers', 'queryables', 'tokens', 'aggregate', 'key', 'extensions', 'qos', 'timestamp', 'node_id',)
+_INTEREST_ROWS: Final = ('header', 'mode', 'id', 'options', 'keyexprs', 'subscribers', 'queryables', 'tokens', 'aggregate', 'key_scope', 'key_suffix', 'extensions', 'qos', 'timestamp', 'node_id',)
 
 
 def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
@@ -263,6 +263,8 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
                 scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
             suffix = ""
             if options & 0x20:
+                row = 10
+                at = pos
                 size = buf[pos]
                 pos += 1
                 if size >= 0x80:
@@ -280,13 +282,13 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 10
+                row = 11
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
                 kind = ext & 0x7F
                 if kind == 0x21:
-                    row = 11
+                    row = 12
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -295,7 +297,7 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
                     qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
-                    row = 12
+                    row = 13
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -306,7 +308,7 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
                     timestamp, _ = read_timestamp(buf, pos, stop)
                     pos = stop
                 elif kind == 0x33:
-                    row = 13
+                    row = 14
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -320,7 +322,7 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 10
+                    row = 11
                     at = pos
                     raise too_many_extensions()
         return Interest(mode, id, keyexprs, subscribers, queryables, tokens, aggregate, key, qos, timestamp, node_id, extensions), pos
@@ -540,7 +542,7 @@ class Response(NetworkMessage):
         self.body.encode(out)
 
 
-_RESPONSE_ROWS: Final = ('header', 'request_id', 'key', 'extensions', 'qos', 'timestamp', 'responder', 'stamps', 'body',)
+_RESPONSE_ROWS: Final = ('header', 'request_id', 'key_scope', 'key_suffix', 'extensions', 'qos', 'timestamp', 'responder', 'stamps', 'body',)
 
 
 def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
@@ -573,6 +575,8 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -591,13 +595,13 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
                 kind = ext & 0x7F
                 if kind == 0x21:
-                    row = 4
+                    row = 5
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -606,7 +610,7 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
                     qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
-                    row = 5
+                    row = 6
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -617,7 +621,7 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
                     timestamp, _ = read_timestamp(buf, pos, stop)
                     pos = stop
                 elif kind == 0x43:
-                    row = 6
+                    row = 7
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -628,7 +632,7 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
                     responder, _ = decode_responder_id(buf, pos, stop)
                     pos = stop
                 elif kind == 0x47:
-                    row = 7
+                    row = 8
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -645,10 +649,10 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
-        row = 8
+        row = 9
         at = pos
         id_of_body = buf[pos] & 0x1F
         body: Reply | Err
@@ -792,7 +796,7 @@ class Request(NetworkMessage):
         self.body.encode(out)
 
 
-_REQUEST_ROWS: Final = ('header', 'request_id', 'key', 'extensions', 'qos', 'timestamp', 'target', 'budget', 'timeout_ms', 'node_id', 'stamps', 'body',)
+_REQUEST_ROWS: Final = ('header', 'request_id', 'key_scope', 'key_suffix', 'extensions', 'qos', 'timestamp', 'target', 'budget', 'timeout_ms', 'node_id', 'stamps', 'body',)
 
 
 def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
@@ -806,6 +810,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
     kind: i64
     count_exts: i64
     id_of_body: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -825,6 +830,8 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 3
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -846,13 +853,13 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 3
+                row = 4
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
                 kind = ext & 0x7F
                 if kind == 0x21:
-                    row = 4
+                    row = 5
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -861,7 +868,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
                     qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
-                    row = 5
+                    row = 6
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -872,16 +879,16 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                     timestamp, _ = read_timestamp(buf, pos, stop)
                     pos = stop
                 elif kind == 0x34:
-                    row = 6
+                    row = 7
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
-                        number = small
+                        wide = small
                     else:
-                        number, pos = read_tail_z64(buf, pos, end, small)
-                    target = target_of_number(number)
+                        wide, pos = read_tail_z64(buf, pos, end, small)
+                    target = target_of_number(wide)
                 elif kind == 0x25:
-                    row = 7
+                    row = 8
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -891,7 +898,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                     if budget == 0:
                         raise Malformed("0 is not allowed here")
                 elif kind == 0x26:
-                    row = 8
+                    row = 9
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -899,7 +906,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                     else:
                         timeout_ms, pos = read_tail_z64(buf, pos, end, small)
                 elif kind == 0x33:
-                    row = 9
+                    row = 10
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -907,7 +914,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                     else:
                         node_id, pos = read_tail(buf, pos, end, small, Z16_MAX)
                 elif kind == 0x47:
-                    row = 10
+                    row = 11
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -924,10 +931,10 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 3
+                    row = 4
                     at = pos
                     raise too_many_extensions()
-        row = 11
+        row = 12
         at = pos
         id_of_body = buf[pos] & 0x1F
         body: Query
@@ -1027,7 +1034,7 @@ class Push(NetworkMessage):
         self.body.encode(out)
 
 
-_PUSH_ROWS: Final = ('header', 'key', 'extensions', 'qos', 'timestamp', 'node_id', 'stamps', 'body',)
+_PUSH_ROWS: Final = ('header', 'key_scope', 'key_suffix', 'extensions', 'qos', 'timestamp', 'node_id', 'stamps', 'body',)
 
 
 def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
@@ -1052,6 +1059,8 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
             scope, pos = read_tail(buf, pos, end, scope, Z16_MAX)
         suffix = ""
         if header & 0x20:
+            row = 2
+            at = pos
             size = buf[pos]
             pos += 1
             if size >= 0x80:
@@ -1070,13 +1079,13 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
         if header >= 0x80:
             count_exts = 0
             while True:
-                row = 2
+                row = 3
                 at = pos
                 ext: i64 = buf[pos]
                 pos += 1
                 kind = ext & 0x7F
                 if kind == 0x21:
-                    row = 3
+                    row = 4
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -1085,7 +1094,7 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
                         number, pos = read_tail(buf, pos, end, small, Z8_MAX)
                     qos = QOS_BYTES[number & 0x3F]
                 elif kind == 0x42:
-                    row = 4
+                    row = 5
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -1096,7 +1105,7 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
                     timestamp, _ = read_timestamp(buf, pos, stop)
                     pos = stop
                 elif kind == 0x33:
-                    row = 5
+                    row = 6
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
@@ -1104,7 +1113,7 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
                     else:
                         node_id, pos = read_tail(buf, pos, end, small, Z16_MAX)
                 elif kind == 0x47:
-                    row = 6
+                    row = 7
                     size = buf[pos]
                     pos += 1
                     if size >= 0x80:
@@ -1121,10 +1130,10 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
                     break
                 count_exts += 1
                 if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
-                    row = 2
+                    row = 3
                     at = pos
                     raise too_many_extensions()
-        row = 7
+        row = 8
         at = pos
         id_of_body = buf[pos] & 0x1F
         body: Put | Del

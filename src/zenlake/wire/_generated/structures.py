@@ -199,12 +199,13 @@ class UndeclaredKey(Structure):
             write_rest_text(out, key.suffix)
 
 
-_UNDECLARED_KEY_ROWS: Final = ('header', 'packed', 'key',)
+_UNDECLARED_KEY_ROWS: Final = ('header', 'packed', 'key_scope', 'key_suffix',)
 
 
 def decode_undeclared_key(buf: bytes, pos: i64, end: i64) -> tuple[UndeclaredKey, i64]:
     row: i64 = 0
     at: i64 = pos
+    scope: i64
     try:
         row = 1
         at = pos
@@ -217,6 +218,8 @@ def decode_undeclared_key(buf: bytes, pos: i64, end: i64) -> tuple[UndeclaredKey
         scope, pos = read_small(buf, pos, end, Z16_MAX)
         suffix = ""
         if packed & 0x01:
+            row = 3
+            at = pos
             suffix, pos = read_rest_text(buf, pos, end)
         key = WireExpr(scope, suffix, packed & 0x02 != 0)
         return UndeclaredKey(key), pos
@@ -402,10 +405,10 @@ class JoinQoS(Structure):
             lanes_item.encode(out)
 
 
-_JOIN_QO_S_ROWS: Final = ('header', 'lanes',)
+_JOIN_QOS_ROWS: Final = ('header', 'lanes',)
 
 
-def decode_join_qo_s(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
+def decode_join_qos(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
     row: i64 = 0
     at: i64 = pos
     try:
@@ -420,7 +423,7 @@ def decode_join_qo_s(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
         lanes = tuple(lanes_list)
         return JoinQoS(lanes), pos
     except FIELD_ERRORS as error:
-        raise wire_error("JoinQoS", _JOIN_QO_S_ROWS[row], at, error) from None
+        raise wire_error("JoinQoS", _JOIN_QOS_ROWS[row], at, error) from None
 
 
 class LinkState(Structure):
@@ -499,9 +502,11 @@ def decode_link_state(buf: bytes, pos: i64, end: i64) -> tuple[LinkState, i64]:
         gateway = options & 0x10 != 0
         row = 3
         at = pos
+        psid: int
         psid, pos = read_z64(buf, pos, end)
         row = 4
         at = pos
+        sn: int
         sn, pos = read_z64(buf, pos, end)
         zid: ZenohId | None = None
         if options & 0x01:

@@ -19,7 +19,7 @@ from zenlake.wire._generated.network import (
 )
 from zenlake.wire._generated.structures import (
     JoinQoS,
-    decode_join_qo_s,
+    decode_join_qos,
 )
 from zenlake.wire.message import (
     Extension,
@@ -353,6 +353,7 @@ def decode_init(buf: bytes, pos: i64) -> tuple[Init, i64]:
     small: i64
     kind: i64
     count_exts: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
@@ -418,10 +419,10 @@ def decode_init(buf: bytes, pos: i64) -> tuple[Init, i64]:
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
-                        number = small
+                        wide = small
                     else:
-                        number, pos = read_tail_z64(buf, pos, end, small)
-                    qos_link = qos_link_of_number(number)
+                        wide, pos = read_tail_z64(buf, pos, end, small)
+                    qos_link = qos_link_of_number(wide)
                 elif kind == 0x42:
                     row = 11
                     size = buf[pos]
@@ -629,12 +630,14 @@ def decode_open(buf: bytes, pos: i64) -> tuple[Open, i64]:
     small: i64
     kind: i64
     count_exts: i64
+    wide: int
     try:
         header: i64 = buf[pos]
         pos += 1
         seconds = header & 0x40 != 0
         row = 2
         at = pos
+        lease: int
         small = buf[pos]
         pos += 1
         if small < 0x80:
@@ -734,10 +737,10 @@ def decode_open(buf: bytes, pos: i64) -> tuple[Open, i64]:
                     small = buf[pos]
                     pos += 1
                     if small < 0x80:
-                        number = small
+                        wide = small
                     else:
-                        number, pos = read_tail_z64(buf, pos, end, small)
-                    remote_bound = bound_of_number(number)
+                        wide, pos = read_tail_z64(buf, pos, end, small)
+                    remote_bound = bound_of_number(wide)
                 else:
                     unknown, pos = read_unknown(buf, pos, end, ext)
                     extensions += (unknown,)
@@ -1253,6 +1256,7 @@ def decode_join(buf: bytes, pos: i64) -> tuple[Join, i64]:
             batch_size, pos = read_u16(buf, pos, end)
         row = 8
         at = pos
+        lease: int
         small = buf[pos]
         pos += 1
         if small < 0x80:
@@ -1296,7 +1300,7 @@ def decode_join(buf: bytes, pos: i64) -> tuple[Join, i64]:
                     stop = pos + size
                     if stop > end:
                         raise overrun(size, end - pos)
-                    qos, _ = decode_join_qo_s(buf, pos, stop)
+                    qos, _ = decode_join_qos(buf, pos, stop)
                     pos = stop
                 elif kind == 0x52:
                     row = 13

@@ -8,6 +8,8 @@ extension and check each byte against `end`.
 
 from __future__ import annotations
 
+import re
+
 from zenlake.wire.generate.names import (
     bits_expression,
     bits_value,
@@ -41,8 +43,7 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
     """The whole function for one message or structure."""
     name = snake(layout.class_name)
     rows = f"_{name.upper()}_ROWS"
-    labels = ["header", *(row.attribute for row in layout.rows)]
-    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in labels)},)")
+    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in _labels(layout))},)")
     out.line()
     out.line()
     bounds = "" if layout.header else ", end: i64"
@@ -58,15 +59,32 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
             out.line("end: i64 = len(buf)")
         out.line("row: i64 = 0")
         out.line("at: i64 = pos")
-        for name in _MACHINE_INTEGERS:
-            if any(line.lstrip().startswith(f"{name} = ") for line in body.lines):
-                out.line(f"{name}: i64")
+        for name, type in _DECLARED.items():
+            if any(re.match(rf"\s*{name}(, pos)? = ", line) for line in body.lines):
+                out.line(f"{name}: {type}")
         for line in body.lines:
             out.line(line)
 
 
-# Locals that never exceed 32 bits, declared as machine integers for the compiler.
-_MACHINE_INTEGERS = ("scope", "size", "stop", "small", "kind", "count_exts", "id_of_body")
+def _labels(layout: Layout) -> list[str]:
+    """What `row` counts: the header, then the rows; a key is two of them."""
+    labels = ["header"]
+    for row in layout.rows:
+        labels += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
+    return labels
+
+
+# Locals whose types the compiler must not guess: what never exceeds 32 bits is a machine
+# integer, what may have 64 is not.
+_DECLARED = {
+    **dict.fromkeys(("scope", "size", "stop", "small", "kind", "count_exts", "id_of_body"), "i64"),
+    "wide": "int",
+}
+
+
+def _temporary(type: WireType) -> str:
+    """Where a number is kept until it is converted."""
+    return "wide" if type.name == "z64" else "number"
 
 
 class _Decoder:
@@ -88,9 +106,13 @@ class _Decoder:
         arguments = ", ".join(local(row) for row in self.layout.attributes)
         out.line(f"return {self.layout.class_name}({arguments}), pos")
 
-    def _begin(self, row: Row) -> None:
-        self.out.line(f"row = {self.layout.rows.index(row) + 1}")
+    def _begin(self, label: str) -> None:
+        self._name(label)
         self.out.line("at = pos")
+
+    def _name(self, label: str) -> None:
+        """Says which row is being read, without moving where it began."""
+        self.out.line(f"row = {_labels(self.layout).index(label)}")
 
     def _emit_row(self, row: Row) -> None:
         match row:
@@ -117,7 +139,7 @@ class _Decoder:
         if condition is not None:
             out.line(f"{name}: i64 = 0")
         with out.block_if(condition):
-            self._begin(row)
+            self._begin(row.attribute)
             if row.vle:
                 out.line("word, pos = read_z64(buf, pos, end)")
                 out.line(f"{name}: i64 = word & 0xFF")
@@ -132,7 +154,7 @@ class _Decoder:
         out = self.out
         if row.type.of:
             if self.layout.bits_by_name[row.bits][0] != "header":
-                out.line(f"row = {self.layout.rows.index(row) + 1}")
+                self._name(row.attribute)
             value = converted(row.type, bits_value(self.layout, row.bits))
         else:
             value = f"{bits_expression(self.layout, row.bits)} != 0"
@@ -145,7 +167,7 @@ class _Decoder:
         if condition is not None:
             self.out.line(f"{local(row)}: {row.annotation} = None")
         with self.out.block_if(condition):
-            self._begin(row)
+            self._begin("key_scope" if isinstance(row, KeyRow) else row.attribute)
             match row:
                 case FieldRow():
                     self._emit_field(row)
@@ -160,6 +182,8 @@ class _Decoder:
                     self._emit_list(row)
 
     def _emit_field(self, row: FieldRow) -> None:
+        if row.type.name == "z64" and row.condition is None:
+            self.out.line(f"{local(row)}: int")
         if row.sliced_if:
             with self.out.block(f"if {row.sliced_if}:"):
                 self.out.line(f"{local(row)}, pos = read_slices(buf, pos, end)")
@@ -183,7 +207,7 @@ class _Decoder:
             out.line(f"{target} = {converted(type, 'buf[pos]')}")
             out.line("pos += 1")
         elif type.is_vle:
-            number = "number" if type.of else target
+            number = _temporary(type) if type.of else target
             self._emit_vle(type, number)
             if type.of:
                 out.line(f"{target} = {converted(type, number)}")
@@ -193,7 +217,7 @@ class _Decoder:
             self._emit_call(type, target)
 
     def _emit_call(self, type: WireType, target: str) -> None:
-        number = "number" if type.of else target
+        number = _temporary(type) if type.of else target
         self.out.line(f"{number}, pos = {type.read}(buf, pos, end)")
         if type.of:
             self.out.line(f"{target} = {converted(type, number)}")
@@ -240,6 +264,7 @@ class _Decoder:
             out.line("scope, pos = read_small(buf, pos, end, Z16_MAX)")
         out.line('suffix = ""')
         with out.block(f"if {bits_expression(self.layout, row.suffix_if)}:"):
+            self._begin("key_suffix")
             self._emit_leaf(row.suffix, "suffix")
         sender = "False"
         if row.sender_if:
@@ -279,7 +304,7 @@ class _Decoder:
             out.line("count_exts = 0")
             with out.block("while True:"):
                 assert self.layout.chain is not None
-                self._begin(self.layout.chain)
+                self._begin(self.layout.chain.attribute)
                 out.line("ext: i64 = buf[pos]")
                 out.line("pos += 1")
                 self._emit_known_extensions()
@@ -287,7 +312,7 @@ class _Decoder:
                     out.line("break")
                 out.line("count_exts += 1")
                 with out.block("if count_exts == EXTENSIONS_PER_MESSAGE_MAX:"):
-                    self._begin(self.layout.chain)
+                    self._begin(self.layout.chain.attribute)
                     out.line("raise too_many_extensions()")
 
     def _emit_known_extensions(self) -> None:
@@ -309,10 +334,15 @@ class _Decoder:
 
     def _emit_extension(self, ext: ExtRow) -> None:
         out = self.out
-        if ext.enc is Enc.UNIT:
-            out.line(f"{local(ext)} = {'0' if ext.marks else 'True'}")
+        if ext.marks:
+            with out.block(f"if {ext.marks} is not None:"):
+                out.line("raise late_marker()")
+            out.line(f"{local(ext)} = 0")
             return
-        out.line(f"row = {self.layout.rows.index(ext) + 1}")
+        if ext.enc is Enc.UNIT:
+            out.line(f"{local(ext)} = True")
+            return
+        self._name(ext.attribute)
         if ext.enc is Enc.Z64:
             assert isinstance(ext.content, WireType)
             self._emit_leaf(ext.content, local(ext))
@@ -357,7 +387,7 @@ class _Decoder:
 
     def _emit_body(self, row: BodyRow) -> None:
         out = self.out
-        self._begin(row)
+        self._begin(row.attribute)
         out.line("id_of_body = buf[pos] & 0x1F")
         out.line(f"{local(row)}: {row.annotation}")
         word = "if"
@@ -372,7 +402,7 @@ class _Decoder:
     def _emit_messages(self, row: MessagesRow) -> None:
         """Network messages until something else begins (wire.md §6.4)."""
         out = self.out
-        self._begin(row)
+        self._begin(row.attribute)
         out.line(f"{local(row)}: {row.annotation} = []")
         with out.block("try:"), out.block("while pos < end and buf[pos] & 0x1F >= 0x19:"):
             out.line("message, pos = decode_network(buf, pos)")
@@ -385,7 +415,7 @@ class _Decoder:
 
     def _emit_oam_body(self, row: OamBodyRow) -> None:
         out = self.out
-        self._begin(row)
+        self._begin(row.attribute)
         out.line(f"{local(row)}: {row.annotation} = None")
         out.line("encoding_bits = header & 0x60")
         with out.block("if encoding_bits == 0x20:"):

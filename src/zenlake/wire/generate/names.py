@@ -8,8 +8,8 @@ from zenlake.wire.layout import Condition, Layout, Row, WireType, default_of
 
 
 def snake(class_name: str) -> str:
-    """DeclareKeyExpr to declare_key_expr."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", class_name).lower()
+    """DeclareKeyExpr to declare_key_expr, JoinQoS to join_qos."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", class_name).lower()
 
 
 def local(row: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import read_bytes_z8, read_tail, write_bytes_z8, write_vle
+from zenlake.wire.primitives import read_bytes_z8, read_tail, to_utf8, write_bytes_z8, write_vle
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class Encoding:
         name, _, schema = text.partition(";")
         id = _IDS.get(name) if text else 0
         if id is None:
-            return Encoding(CUSTOM_ID, text.encode())
-        return Encoding(id, schema.encode() if schema else None)
+            return Encoding(CUSTOM_ID, to_utf8(text))
+        return Encoding(id, to_utf8(schema) if schema else None)
 
     def __str__(self) -> str:
         schema = "" if self.schema is None else self.schema.decode(errors="backslashreplace")

@@ -46,6 +46,8 @@ class EndPoint:
     @staticmethod
     def parse(text: str) -> EndPoint:
         rest, hash_mark, config = text.partition("#")
+        if "?" in config and "?" not in rest:
+            raise LocalError(f"{text!r}: '?' must come before '#'")
         rest, question_mark, metadata = rest.partition("?")
         protocol, _, address = rest.partition("/")
         if not protocol or not address:

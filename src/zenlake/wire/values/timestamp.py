@@ -39,7 +39,7 @@ class Timestamp:
 
     @property
     def ns(self) -> int:
-        """Nanoseconds since 1970, rounded up so that `ntp64_of_ns` gives the time back."""
+        """Nanoseconds since 1970, rounded up as deployed nodes do."""
         fraction = self.time & 0xFFFF_FFFF
         return (self.time >> 32) * _NS_PER_S + -(-fraction * _NS_PER_S >> 32)
 
@@ -66,9 +66,12 @@ class Timestamp:
             return self.time < other.time
         return self.id < other.id
 
+    def __le__(self, other: Timestamp) -> bool:
+        return self == other or self < other
+
 
 def ntp64_of_ns(ns: int) -> int:
-    """The NTP64 time of nanoseconds since 1970, rounded down."""
+    """The NTP64 time of nanoseconds since 1970, rounded down; `Timestamp.ns` gives them back."""
     seconds, rest = divmod(ns, _NS_PER_S)
     return seconds << 32 | (rest << 32) // _NS_PER_S
 

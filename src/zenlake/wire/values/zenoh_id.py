@@ -63,6 +63,9 @@ class ZenohId:
     def __lt__(self, other: ZenohId) -> bool:
         return int(self) < int(other)
 
+    def __le__(self, other: ZenohId) -> bool:
+        return int(self) <= int(other)
+
 
 def read_zid(buf: bytes, pos: i64, end: i64, size: i64) -> tuple[ZenohId, i64]:
     """A ZenohId of `size` bytes; zero bytes at its high end are accepted and dropped."""

@@ -35,6 +35,7 @@ from zenlake.wire.layout import (
 from zenlake.wire.message import (
     Extension,
     Message,
+    late_marker,
     read_extension,
     read_unknown,
     too_many_extensions,
@@ -128,8 +129,8 @@ class _LayoutReader:
         self.span.value = class_named(self.layout.class_name)(*arguments)
         return self.span.value
 
-    def _begin(self, row: Row, pos: int) -> None:
-        self.row_name = row.attribute
+    def _begin(self, name: str, pos: int) -> None:
+        self.row_name = name
         self.at = pos
 
     def _is_there(self, condition: Condition | None) -> bool:
@@ -157,7 +158,7 @@ class _LayoutReader:
             case _ if not self._is_there(condition_of(row)):
                 self.values[row.attribute] = None
             case _:
-                self._begin(row, pos)
+                self._begin("key_scope" if isinstance(row, KeyRow) else row.attribute, pos)
                 pos = self._read_present(row, pos)
         return pos
 
@@ -247,6 +248,7 @@ class _LayoutReader:
         scope_span.meaning = f"declared by the {whose}" if scope else "no prefix"
         suffix = ""
         if self._bits(row.suffix_if):
+            self._begin("key_suffix", pos)
             type = self._dialect_type(row.suffix, row.pages)
             suffix_span = self.span.add("key_suffix", pos, type.name)
             suffix, pos = self._read_leaf(type, pos, self.end)
@@ -302,7 +304,7 @@ class _LayoutReader:
         more = self.bytes["header"] >= 0x80
         count = 0
         while more:
-            self._begin(row, pos)
+            self._begin(row.attribute, pos)
             if count == EXTENSIONS_PER_MESSAGE_MAX:
                 raise too_many_extensions()
             header = self.buf[pos]
@@ -332,6 +334,8 @@ class _LayoutReader:
         if ext.enc is not Enc.UNIT:
             self.row_name = ext.attribute
         value: Any
+        if ext.marks and self.values[ext.marks] is not None:
+            raise late_marker()
         if ext.enc is Enc.UNIT:
             value = 0 if ext.marks else True
         elif ext.enc is Enc.Z64:

@@ -1,0 +1,46 @@
+"""The examples of the documentation do what they show."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from zenlake.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("document", "examples"),
+    [("README.md", 5), ("docs/tutorial.md", 30), ("docs/key-expressions.md", 30)],
+)
+def test_python_examples_run(document: str, examples: int) -> None:
+    result = doctest.testfile(str(ROOT / document), module_relative=False, encoding="utf-8")
+    assert result.attempted >= examples
+    assert result.failed == 0
+
+
+def test_the_terminal_picture_of_the_readme_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    match = re.search(r"```\n\$ zenlake (explain .*?)\n(.*?)```", readme, re.DOTALL)
+    assert match is not None
+    assert main(shlex.split(match.group(1))) == 0
+    assert capsys.readouterr().out == match.group(2)
+
+
+def test_the_definition_in_the_readme_is_the_definition() -> None:
+    readme = (ROOT / "README.md").read_text()
+    match = re.search(r"```python\n(class Push.*?)```", readme, re.DOTALL)
+    assert match is not None
+    source = (ROOT / "src" / "zenlake" / "wire" / "definitions" / "network.py").read_text()
+    assert match.group(1) in source
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for document in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"

@@ -1,0 +1,73 @@
+"""Every single bit of every vector, flipped: an error or a message, the same to both decoders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.vectors import ALL, LINK_STATES, UNITS, Vector
+from tests.vectors.vector import LinkStateVector, Unit
+from tests.wire.both_codecs import Failure, encode_with_both, failure, outcome_of_both
+from zenlake.errors import WireError
+from zenlake.wire import Message, decode_batch, decode_link_states, decode_low_latency
+from zenlake.wire.compression import decompress_batch
+from zenlake.wire.walk import decode_structure_by_layout
+
+# A decoder takes microseconds; this allows for a busy machine and still sees a hang.
+SECONDS_MAX = 0.1
+
+
+def flipped(data: bytes) -> Iterator[bytes]:
+    for position in range(len(data)):
+        for bit in range(8):
+            yield data[:position] + bytes([data[position] ^ 1 << bit]) + data[position + 1 :]
+
+
+@pytest.mark.parametrize("vector", ALL, ids=str)
+def test_flip_gives_an_error_or_a_message(vector: Vector) -> None:
+    for data in flipped(vector.data):
+        start = time.perf_counter()
+        outcome = outcome_of_both(data, vector.layer)
+        assert time.perf_counter() - start < SECONDS_MAX, data.hex(" ")
+        if isinstance(outcome, Failure):
+            assert 0 <= outcome.offset <= len(data)
+        else:
+            check_written_back(outcome[0], vector)
+
+
+def check_written_back(message: Message, vector: Vector) -> None:
+    """What was read can be written, and reads the same again."""
+    data = encode_with_both(message)
+    assert outcome_of_both(data, vector.layer) == (message, len(data))
+
+
+@pytest.mark.parametrize("vector", LINK_STATES, ids=str)
+def test_flip_in_link_states(vector: LinkStateVector) -> None:
+    for data in flipped(vector.data):
+        assert link_states_outcome(data, by_layout=False) == link_states_outcome(
+            data, by_layout=True
+        )
+
+
+def link_states_outcome(data: bytes, by_layout: bool) -> Message | Failure:
+    try:
+        if by_layout:
+            return decode_structure_by_layout("LinkStateList", data)
+        return decode_link_states(data)
+    except WireError as error:
+        return failure(error)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_flip_in_a_transport_unit(unit: Unit) -> None:
+    """The error, if any, lies within the bytes; what came before it is kept."""
+    for data in flipped(unit.data):
+        if unit.kind == "cbatch":
+            try:
+                data = decompress_batch(data)
+            except WireError:
+                continue
+        error = decode_low_latency(data).error if unit.kind == "ll" else decode_batch(data).error
+        assert error is None or 0 <= error.offset <= len(data)

@@ -1,0 +1,125 @@
+"""Compressed batches, and blocks that are none (the wire reference §6.2)."""
+
+from __future__ import annotations
+
+import os
+import random
+import tracemalloc
+
+import lz4.block
+import pytest
+
+from tests.vectors import UNITS
+from tests.vectors.vector import Unit
+from zenlake.errors import WireError
+from zenlake.limits import BATCH_BYTES_MAX
+from zenlake.wire import decode_batch, encode_messages
+from zenlake.wire.compression import compress_batch, decompress_batch
+
+BLOCKS = 1_000_000 if os.environ.get("ZENLAKE_FULL") == "1" else 20_000
+
+
+@pytest.mark.parametrize("unit", [u for u in UNITS if u.kind == "cbatch"], ids=str)
+def test_compressed_vectors(unit: Unit) -> None:
+    content = decompress_batch(unit.data)
+    batch = decode_batch(content)
+    assert tuple(batch.messages) == unit.messages
+    assert batch.error is None
+    assert content == encode_messages(list(unit.messages))
+    # Two compressors need not agree on the block, only on what it gives.
+    assert decompress_batch(compress_batch(content)) == content
+
+
+def test_kept_as_it_is_where_compression_does_not_help() -> None:
+    assert compress_batch(b"\x04") == b"\x00\x04"
+    noise = random.Random(1).randbytes(1000)
+    assert compress_batch(noise) == b"\x00" + noise
+    assert compress_batch(b"") == b"\x00"
+
+
+def test_compressed_where_it_does() -> None:
+    data = compress_batch(b"a" * 1000)
+    assert data[0] == 1
+    assert len(data) < 50
+    assert decompress_batch(data) == b"a" * 1000
+
+
+def test_each_batch_says_for_itself_whether_it_is_compressed() -> None:
+    contents = [b"\x04", b"a" * 500, b"", b"\x03\x00", b"ab" * 900]
+    sent = [compress_batch(content) for content in contents]
+    assert {data[0] for data in sent} == {0, 1}
+    assert [decompress_batch(data) for data in sent] == contents
+
+
+def test_only_bit_0_of_the_header_counts() -> None:
+    assert decompress_batch(b"\xfe\x04") == b"\x04"
+    block = compress_batch(b"a" * 500)[1:]
+    assert decompress_batch(b"\xff" + block) == b"a" * 500
+
+
+def test_empty_datagram_is_an_empty_batch() -> None:
+    assert decompress_batch(b"") == b""
+    assert decompress_batch(b"\x00") == b""
+
+
+def test_largest_batch_is_accepted_and_one_byte_more_is_not() -> None:
+    def block(size: int) -> bytes:
+        compressed: bytes = lz4.block.compress(b"\x00" * size, store_size=False)
+        return b"\x01" + compressed
+
+    assert len(decompress_batch(block(BATCH_BYTES_MAX))) == BATCH_BYTES_MAX
+    with pytest.raises(WireError) as caught:
+        decompress_batch(block(BATCH_BYTES_MAX + 1))
+    error = caught.value
+    assert (error.message, error.field, error.offset) == ("batch", "compressed content", 1)
+    assert len(decompress_batch(block(1000), 1000)) == 1000
+    with pytest.raises(WireError, match="at most 999 bytes"):
+        decompress_batch(block(1000), 999)
+
+
+def test_bomb_is_refused_without_being_unpacked() -> None:
+    """51 kB that would give 12.5 MiB."""
+    bomb = b"\x01" + lz4.block.compress(b"\x00" * 13_107_200, store_size=False)
+    assert 50_000 < len(bomb) < 53_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(WireError):
+            decompress_batch(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 4 * BATCH_BYTES_MAX
+    finally:
+        tracemalloc.stop()
+
+
+def test_corrupt_blocks_give_an_error_or_what_they_say() -> None:
+    """Whatever comes out depends on the block alone: nothing of earlier batches leaks."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    source = random.Random(seed)
+    valid = compress_batch(b"the quick brown fox " * 40)[1:]
+    refused = 0
+    for _ in range(BLOCKS):
+        block = _corrupt(valid, source)
+        # What earlier batches left in memory differs between the two.
+        first = _outcome(b"\x01" + block)
+        decompress_batch(compress_batch(source.randbytes(8) * 100))
+        assert _outcome(b"\x01" + block) == first, block.hex()
+        refused += first is None
+    assert refused > BLOCKS // 10
+
+
+def _corrupt(valid: bytes, source: random.Random) -> bytes:
+    match source.randrange(3):
+        case 0:
+            return source.randbytes(source.randrange(64))
+        case 1:
+            return valid[: source.randrange(len(valid))]
+        case _:
+            at = source.randrange(len(valid))
+            return valid[:at] + source.randbytes(source.randint(1, 3)) + valid[at + 1 :]
+
+
+def _outcome(data: bytes) -> bytes | None:
+    try:
+        return decompress_batch(data, 2048)
+    except WireError:
+        return None
