@@ -123,3 +123,9 @@ def _outcome(data: bytes) -> bytes | None:
         return decompress_batch(data, 2048)
     except WireError:
         return None
+
+
+def test_stored_content_is_bounded_too() -> None:
+    assert decompress_batch(b"\x00" + b"x" * 10, 10) == b"x" * 10
+    with pytest.raises(WireError, match="11 bytes, at most 10 are agreed"):
+        decompress_batch(b"\x00" + b"x" * 11, 10)

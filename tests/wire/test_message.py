@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ from zenlake.wire import (
     decode,
     encode,
 )
-from zenlake.wire.walk import encode_by_layout
+from zenlake.wire.walk import decode_by_layout, encode_by_layout
 
 A = zid("a")
 
@@ -136,3 +137,28 @@ def test_slices_in_shared_memory_have_two_kinds() -> None:
     assert isinstance(outcome, Failure)
     assert (outcome.message, outcome.field) == ("PUT", "payload")
     assert outcome.cause.startswith("slice kind 2 does not exist")
+
+
+def test_dialect_that_does_not_exist_is_the_caller_s_mistake() -> None:
+    unknown: Any = "klingon"
+    with pytest.raises(LocalError, match="there is no dialect 'klingon'"):
+        decode(b"\x04", "transport", dialect=unknown)
+    with pytest.raises(LocalError, match="there is no dialect 'klingon'"):
+        encode(KeepAlive(), dialect=unknown)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_any_kind_of_buffer_is_read_into_bytes(kind: Callable[[bytes], Any]) -> None:
+    push = decode(kind(bytes.fromhex("7d 00 01 61 01 01 31")), "network")
+    assert isinstance(push, Push)
+    assert isinstance(push.body, Put)
+    assert type(push.body.payload) is bytes
+
+
+def test_marker_of_shared_memory_after_its_body_is_refused() -> None:
+    """It could not be written back in that order (the wire reference §2.2)."""
+    late = bytes.fromhex("5c 01 09 83 c3 05 08 62 6f 64 79 04")
+    with pytest.raises(WireError, match=r"QUERY\.extensions at byte 11: it must stand before"):
+        decode(late, "network")
+    with pytest.raises(WireError, match=r"QUERY\.extensions at byte 11: it must stand before"):
+        decode_by_layout(late, "network")

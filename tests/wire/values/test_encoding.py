@@ -118,3 +118,9 @@ def test_encodings_are_values() -> None:
     assert len({Encoding(4), Encoding.parse("text/plain"), Encoding(4, b"")}) == 2
     assert Encoding(4) != "text/plain"
     assert repr(Encoding(4, b"x")) == "Encoding(4, b'x')"
+
+
+@pytest.mark.parametrize("text", ["\ud800", "text/plain;\ud800"])
+def test_text_that_is_no_utf_8_is_the_caller_s_mistake(text: str) -> None:
+    with pytest.raises(LocalError, match="cannot be written as UTF-8"):
+        Encoding.parse(text)

@@ -84,3 +84,8 @@ def test_parts_must_not_be_empty() -> None:
         EndPoint("", "a")
     with pytest.raises(LocalError):
         EndPoint("tcp", "")
+
+
+def test_metadata_come_before_configuration() -> None:
+    with pytest.raises(LocalError, match="'\\?' must come before '#'"):
+        EndPoint.parse("tcp/a#b?c")
