@@ -26,6 +26,7 @@ CHECKERS = [
     "zenlake.wire.definitions",
     "zenlake.wire.layout",
     "zenlake.wire.walk",
+    "zenlake.wire.walk.chain",
     "zenlake.wire.walk.functions",
     "zenlake.wire.walk.meaning",
     "zenlake.wire.walk.reader",

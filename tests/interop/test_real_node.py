@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from tests.interop.link import Link
 from zenlake.testing.strategies import message
 from zenlake.wire import (
+    CongestionControl,
     Declare,
     DeclareSubscriber,
     Interest,
@@ -28,6 +29,7 @@ from zenlake.wire import (
     Oam,
     Push,
     Put,
+    QoS,
     Query,
     Request,
     ResponseFinal,
@@ -61,8 +63,12 @@ def link(port: int) -> Iterator[Link]:
 
 
 def assert_alive(link: Link) -> None:
-    """The node answers a query without queryables at once; other answers may come first."""
-    link.send_network(Request(PROBE_ID, WireExpr(0, "nobody/answers/this"), Query()))
+    """The node answers a query without queryables at once; other answers may come first.
+
+    The answer repeats the QoS of the query: without Block, a busy node might drop it.
+    """
+    block = QoS.of(congestion=CongestionControl.BLOCK)
+    link.send_network(Request(PROBE_ID, WireExpr(0, "nobody/answers/this"), Query(), qos=block))
     while True:
         final = link.receive_until(ResponseFinal)[-1]
         assert isinstance(final, ResponseFinal)

@@ -51,10 +51,8 @@ Z8 = _leaf("z8", "int", "z8", 0xFF)
 Z16 = _leaf("z16", "int", "z16", 0xFFFF)
 Z32 = _leaf("z32", "int", "z32", 0xFFFF_FFFF)
 Z64 = _leaf("z64", "int", "z64", 0xFFFF_FFFF_FFFF_FFFF)
-BYTES_Z8 = _leaf("<u8;z8>", "bytes", "bytes_z8")
 BYTES_Z16 = _leaf("<u8;z16>", "bytes", "bytes_z16")
 BYTES_Z32 = _leaf("<u8;z32>", "bytes", "bytes_z32")
-TEXT_Z8 = _leaf("<utf8;z8>", "str", "text_z8")
 TEXT_Z16 = _leaf("<utf8;z16>", "str", "text_z16")
 TEXT_Z32 = _leaf("<utf8;z32>", "str", "text_z32")
 REST = _leaf("bytes", "bytes", "rest")
@@ -296,7 +294,7 @@ def _finish(cls: type, attribute: str, draft: _Draft) -> Row:
     facts = dict(draft.facts)
     if draft.row is BodyRow:
         facts["choices"] = tuple(annotation.split(" | "))
-    return draft.row(attribute=attribute, annotation=annotation, doc="", **facts)
+    return draft.row(attribute=attribute, annotation=annotation, **facts)
 
 
 class Structure(Definition):

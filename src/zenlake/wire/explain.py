@@ -77,10 +77,7 @@ def explain(data: bytes, form: str = "auto", dialect: str = "deployed") -> Expla
     reader = Reader(data, dialect)
     found = Explanation(form, data, reader.root)
     try:
-        if form == "compressed":
-            found.content = _read_compressed(reader)
-        else:
-            FORMS[form](reader)
+        found.content = FORMS[form](reader)
     except WireError as error:
         found.error = error
     reader.root.stop = max((child.stop for child in reader.root.children), default=0)
@@ -191,11 +188,7 @@ def _refuse_rest(reader: Reader, name: str, pos: int) -> None:
         raise WireError(name, "end", pos, f"{left} bytes are left over")
 
 
-def _nothing(reader: Reader) -> None:
-    """`compressed` is read by `explain` itself: its content is another buffer."""
-
-
-FORMS: dict[str, Callable[[Reader], None]] = {
+FORMS: dict[str, Callable[[Reader], Explanation | None]] = {
     "scouting": _read_scouting,
     "transport": _read_one("transport"),
     "network": _read_one("network"),
@@ -203,7 +196,7 @@ FORMS: dict[str, Callable[[Reader], None]] = {
     "declaration": _read_one("declare"),
     "batch": _read_batch,
     "stream": _read_stream,
-    "compressed": _nothing,
+    "compressed": _read_compressed,
     "low-latency": _read_low_latency,
     "link-state": _read_structure("LinkStateList"),
     "vle": _read_leaf("vle", "read_z64"),

@@ -79,9 +79,6 @@ class Condition:
     bits: str
     unless: bool = False
 
-    def __str__(self) -> str:
-        return f"if {self.bits}=={0 if self.unless else 1}"
-
 
 @dataclass(frozen=True)
 class Row:
@@ -89,7 +86,6 @@ class Row:
 
     attribute: str
     annotation: str
-    doc: str
 
 
 @dataclass(frozen=True)

@@ -161,26 +161,32 @@ def write_vle(out: BytesWriter, value: int) -> None:
         out.append(value >> 56)
 
 
-def write_checked(out: BytesWriter, value: int, limit: int, name: str) -> None:
-    if not 0 <= value <= limit:
-        raise LocalError(f"{value} does not fit {name} (0 to {limit})")
-    write_vle(out, value)
+def does_not_fit(value: int, name: str, limit: int) -> LocalError:
+    return LocalError(f"{value} does not fit {name} (0 to {limit})")
 
 
 def write_z8(out: BytesWriter, value: int) -> None:
-    write_checked(out, value, Z8_MAX, "z8")
+    if not 0 <= value <= Z8_MAX:
+        raise does_not_fit(value, "z8", Z8_MAX)
+    write_vle(out, value)
 
 
 def write_z16(out: BytesWriter, value: int) -> None:
-    write_checked(out, value, Z16_MAX, "z16")
+    if not 0 <= value <= Z16_MAX:
+        raise does_not_fit(value, "z16", Z16_MAX)
+    write_vle(out, value)
 
 
 def write_z32(out: BytesWriter, value: int) -> None:
-    write_checked(out, value, Z32_MAX, "z32")
+    if not 0 <= value <= Z32_MAX:
+        raise does_not_fit(value, "z32", Z32_MAX)
+    write_vle(out, value)
 
 
 def write_z64(out: BytesWriter, value: int) -> None:
-    write_checked(out, value, Z64_MAX, "z64")
+    if not 0 <= value <= Z64_MAX:
+        raise does_not_fit(value, "z64", Z64_MAX)
+    write_vle(out, value)
 
 
 # --- fixed-width integers ----------------------------------------------------------------------
@@ -201,13 +207,13 @@ def read_u16(buf: bytes, pos: i64, end: i64) -> tuple[int, i64]:
 
 def write_u8(out: BytesWriter, value: int) -> None:
     if not 0 <= value <= 0xFF:
-        raise LocalError(f"{value} does not fit u8 (0 to 255)")
+        raise does_not_fit(value, "u8", 0xFF)
     out.append(value)
 
 
 def write_u16(out: BytesWriter, value: int) -> None:
     if not 0 <= value <= 0xFFFF:
-        raise LocalError(f"{value} does not fit u16 (0 to 65535)")
+        raise does_not_fit(value, "u16", 0xFFFF)
     out.append(value & 0xFF)
     out.append(value >> 8)
 

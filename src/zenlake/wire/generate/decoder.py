@@ -8,13 +8,11 @@ extension and check each byte against `end`.
 
 from __future__ import annotations
 
-import re
-
+from zenlake.wire.generate.leaf_decoder import LeafDecoder, declarations
 from zenlake.wire.generate.names import (
     bits_expression,
     bits_value,
     converted,
-    local,
     snake,
     test_of,
 )
@@ -59,9 +57,8 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
             out.line("end: i64 = len(buf)")
         out.line("row: i64 = 0")
         out.line("at: i64 = pos")
-        for name, type in _DECLARED.items():
-            if any(re.match(rf"\s*{name}(, pos)? = ", line) for line in body.lines):
-                out.line(f"{name}: {type}")
+        for declaration in declarations(body.lines):
+            out.line(declaration)
         for line in body.lines:
             out.line(line)
 
@@ -74,19 +71,6 @@ def _labels(layout: Layout) -> list[str]:
     return labels
 
 
-# Locals whose types the compiler must not guess: what never exceeds 32 bits is a machine
-# integer, what may have 64 is not.
-_DECLARED = {
-    **dict.fromkeys(("scope", "size", "stop", "small", "kind", "count_exts", "id_of_body"), "i64"),
-    "wide": "int",
-}
-
-
-def _temporary(type: WireType) -> str:
-    """Where a number is kept until it is converted."""
-    return "wide" if type.name == "z64" else "number"
-
-
 class _Decoder:
     """The body of one decoder."""
 
@@ -95,6 +79,7 @@ class _Decoder:
         self.layout = layout
         self.layouts = layouts
         self.inline = bool(layout.header)
+        self.leaves = LeafDecoder(out, self.inline)
 
     def emit(self) -> None:
         out = self.out
@@ -103,7 +88,7 @@ class _Decoder:
             out.line("pos += 1")
         for row in self.layout.rows:
             self._emit_row(row)
-        arguments = ", ".join(local(row) for row in self.layout.attributes)
+        arguments = ", ".join(row.attribute for row in self.layout.attributes)
         out.line(f"return {self.layout.class_name}({arguments}), pos")
 
     def _begin(self, label: str) -> None:
@@ -158,14 +143,14 @@ class _Decoder:
             value = converted(row.type, bits_value(self.layout, row.bits))
         else:
             value = f"{bits_expression(self.layout, row.bits)} != 0"
-        out.line(f"{local(row)} = {value}")
+        out.line(f"{row.attribute} = {value}")
 
     # --- fields -------------------------------------------------------------------------------
 
     def _emit_conditional(self, row: FieldRow | ZidRow | KeyRow | ListRow) -> None:
         condition = test_of(self.layout, condition_of(row))
         if condition is not None:
-            self.out.line(f"{local(row)}: {row.annotation} = None")
+            self.out.line(f"{row.attribute}: {row.annotation} = None")
         with self.out.block_if(condition):
             self._begin("key_scope" if isinstance(row, KeyRow) else row.attribute)
             match row:
@@ -173,7 +158,7 @@ class _Decoder:
                     self._emit_field(row)
                 case ZidRow():
                     self.out.line(
-                        f"{local(row)}, pos = "
+                        f"{row.attribute}, pos = "
                         f"read_zid(buf, pos, end, ({bits_value(self.layout, 'zid_len')}) + 1)"
                     )
                 case KeyRow():
@@ -183,75 +168,16 @@ class _Decoder:
 
     def _emit_field(self, row: FieldRow) -> None:
         if row.type.name == "z64" and row.condition is None:
-            self.out.line(f"{local(row)}: int")
+            self.out.line(f"{row.attribute}: int")
         if row.sliced_if:
             with self.out.block(f"if {row.sliced_if}:"):
-                self.out.line(f"{local(row)}, pos = read_slices(buf, pos, end)")
+                self.out.line(f"{row.attribute}, pos = read_slices(buf, pos, end)")
             with self.out.block("else:"):
-                self._emit_leaf(row.type, local(row))
+                self.leaves.emit(row.type, row.attribute)
         else:
-            self._emit_leaf(row.type, local(row))
+            self.leaves.emit(row.type, row.attribute)
         if row.nonzero:
-            self._emit_nonzero(local(row))
-
-    def _emit_nonzero(self, variable: str) -> None:
-        with self.out.block(f"if {variable} == 0:"):
-            self.out.line('raise Malformed("0 is not allowed here")')
-
-    def _emit_leaf(self, type: WireType, target: str) -> None:
-        """Reads one leaf into `target`; the common short forms are read on the spot."""
-        out = self.out
-        if not self.inline:
-            self._emit_call(type, target)
-        elif type.name == "u8":
-            out.line(f"{target} = {converted(type, 'buf[pos]')}")
-            out.line("pos += 1")
-        elif type.is_vle:
-            number = _temporary(type) if type.of else target
-            self._emit_vle(type, number)
-            if type.of:
-                out.line(f"{target} = {converted(type, number)}")
-        elif type.is_sized:
-            self._emit_sized(type, target)
-        else:
-            self._emit_call(type, target)
-
-    def _emit_call(self, type: WireType, target: str) -> None:
-        number = _temporary(type) if type.of else target
-        self.out.line(f"{number}, pos = {type.read}(buf, pos, end)")
-        if type.of:
-            self.out.line(f"{target} = {converted(type, number)}")
-
-    def _emit_vle(self, type: WireType, target: str) -> None:
-        out = self.out
-        out.line("small = buf[pos]")
-        out.line("pos += 1")
-        with out.block("if small < 0x80:"):
-            out.line(f"{target} = small")
-        with out.block("else:"):
-            if type.name == "z64":
-                out.line(f"{target}, pos = read_tail_z64(buf, pos, end, small)")
-            else:
-                limit = f"{type.name.upper()}_MAX"
-                out.line(f"{target}, pos = read_tail(buf, pos, end, small, {limit})")
-
-    def _emit_sized(self, type: WireType, target: str) -> None:
-        """A length and that many bytes, or as much text."""
-        self._emit_size(type.length_name)
-        text = ".decode()" if type.python == "str" else ""
-        self.out.line(f"{target} = buf[pos:stop]{text}")
-        self.out.line("pos = stop")
-
-    def _emit_size(self, width: str) -> None:
-        """Reads a length and sets `stop` to the end of what it measures."""
-        out = self.out
-        out.line("size = buf[pos]")
-        out.line("pos += 1")
-        with out.block("if size >= 0x80:"):
-            out.line(f"size, pos = read_tail(buf, pos, end, size, {width.upper()}_MAX)")
-        out.line("stop = pos + size")
-        with out.block("if stop > end:"):
-            out.line("raise overrun(size, end - pos)")
+            self.leaves.emit_nonzero(row.attribute)
 
     def _emit_key(self, row: KeyRow) -> None:
         out = self.out
@@ -265,16 +191,16 @@ class _Decoder:
         out.line('suffix = ""')
         with out.block(f"if {bits_expression(self.layout, row.suffix_if)}:"):
             self._begin("key_suffix")
-            self._emit_leaf(row.suffix, "suffix")
+            self.leaves.emit(row.suffix, "suffix")
         sender = "False"
         if row.sender_if:
             sender = f"{bits_expression(self.layout, row.sender_if)} != 0"
-        out.line(f"{local(row)} = WireExpr(scope, suffix, {sender})")
+        out.line(f"{row.attribute} = WireExpr(scope, suffix, {sender})")
 
     # --- lists --------------------------------------------------------------------------------
 
     def _emit_list(self, row: ListRow) -> None:
-        out, items = self.out, f"{local(row)}_list"
+        out, items = self.out, f"{row.attribute}_list"
         item = row.item if isinstance(row.item, str) else row.item.python
         if isinstance(row.count, WireType):
             out.line(f"count, pos = read_count(buf, pos, end, {row.limit})")
@@ -290,7 +216,7 @@ class _Decoder:
             else:
                 out.line(f"item_{row.attribute}, pos = {row.item.read}(buf, pos, end)")
             out.line(f"{items}.append(item_{row.attribute})")
-        out.line(f"{local(row)} = tuple({items})")
+        out.line(f"{row.attribute} = tuple({items})")
 
     # --- extensions ---------------------------------------------------------------------------
 
@@ -298,7 +224,7 @@ class _Decoder:
         out = self.out
         for ext in self.layout.extensions:
             default = "False" if ext.annotation == "bool" else "None"
-            out.line(f"{local(ext)}: {ext.annotation} = {default}")
+            out.line(f"{ext.attribute}: {ext.annotation} = {default}")
         out.line("extensions: tuple[Extension, ...] = ()")
         with out.block("if header >= 0x80:"):
             out.line("count_exts = 0")
@@ -337,17 +263,17 @@ class _Decoder:
         if ext.marks:
             with out.block(f"if {ext.marks} is not None:"):
                 out.line("raise late_marker()")
-            out.line(f"{local(ext)} = 0")
+            out.line(f"{ext.attribute} = 0")
             return
         if ext.enc is Enc.UNIT:
-            out.line(f"{local(ext)} = True")
+            out.line(f"{ext.attribute} = True")
             return
         self._name(ext.attribute)
         if ext.enc is Enc.Z64:
             assert isinstance(ext.content, WireType)
-            self._emit_leaf(ext.content, local(ext))
+            self.leaves.emit(ext.content, ext.attribute)
             if ext.nonzero:
-                self._emit_nonzero(local(ext))
+                self.leaves.emit_nonzero(ext.attribute)
             return
         if ext.sliced_if:
             with out.block(f"if {ext.sliced_if} is not None:"):
@@ -360,19 +286,19 @@ class _Decoder:
     def _emit_zbuf(self, ext: ExtRow) -> None:
         """A ZBuf is read within its own length; surplus bytes are passed over (wire.md §2.1)."""
         out = self.out
-        self._emit_size("z32")
+        self.leaves.emit_size("z32")
         if ext.length is not None:
             low, high = ext.length
             with out.block(f"if not {low} <= size <= {high}:"):
                 out.line(f'raise Malformed(f"{{size}} bytes, {low} to {high} are possible")')
         if isinstance(ext.content, str):
-            out.line(f"{local(ext)}, _ = decode_{snake(ext.content)}(buf, pos, stop)")
+            out.line(f"{ext.attribute}, _ = decode_{snake(ext.content)}(buf, pos, stop)")
         else:
             assert ext.content is not None
             if ext.content.python == "bytes":
-                out.line(f"{local(ext)} = buf[pos:stop]")
+                out.line(f"{ext.attribute} = buf[pos:stop]")
             else:
-                out.line(f"{local(ext)}, _ = {ext.content.read}(buf, pos, stop)")
+                out.line(f"{ext.attribute}, _ = {ext.content.read}(buf, pos, stop)")
         out.line("pos = stop")
 
     def _emit_sliced_body(self, ext: ExtRow) -> None:
@@ -381,7 +307,7 @@ class _Decoder:
         out.line(f"{ext.sliced_if}, pos = read_z32(buf, pos, end)")
         out.line("body_encoding, pos = read_encoding(buf, pos, end)")
         out.line("body_slices, pos = read_slices(buf, pos, end)")
-        out.line(f"{local(ext)} = QueryBody(body_encoding, body_slices)")
+        out.line(f"{ext.attribute} = QueryBody(body_encoding, body_slices)")
 
     # --- what messages carry ------------------------------------------------------------------
 
@@ -389,11 +315,11 @@ class _Decoder:
         out = self.out
         self._begin(row.attribute)
         out.line("id_of_body = buf[pos] & 0x1F")
-        out.line(f"{local(row)}: {row.annotation}")
+        out.line(f"{row.attribute}: {row.annotation}")
         word = "if"
         for choice in row.choices:
             with out.block(f"{word} id_of_body == {self.layouts[choice].id:#04x}:"):
-                out.line(f"{local(row)}, pos = decode_{snake(choice)}(buf, pos)")
+                out.line(f"{row.attribute}, pos = decode_{snake(choice)}(buf, pos)")
             word = "elif"
         with out.block("else:"):
             names = " or ".join(self.layouts[choice].name for choice in row.choices)
@@ -403,12 +329,12 @@ class _Decoder:
         """Network messages until something else begins (wire.md §6.4)."""
         out = self.out
         self._begin(row.attribute)
-        out.line(f"{local(row)}: {row.annotation} = []")
+        out.line(f"{row.attribute}: {row.annotation} = []")
         with out.block("try:"), out.block("while pos < end and buf[pos] & 0x1F >= 0x19:"):
             out.line("message, pos = decode_network(buf, pos)")
-            out.line(f"{local(row)}.append(message)")
+            out.line(f"{row.attribute}.append(message)")
         with out.block("except WireError as error:"):
-            arguments = ", ".join(local(row) for row in self.layout.attributes)
+            arguments = ", ".join(row.attribute for row in self.layout.attributes)
             out.line("# What came whole before the error was delivered by a real receiver too.")
             out.line(f"error.partial = {self.layout.class_name}({arguments})")
             out.line("raise")
@@ -416,11 +342,11 @@ class _Decoder:
     def _emit_oam_body(self, row: OamBodyRow) -> None:
         out = self.out
         self._begin(row.attribute)
-        out.line(f"{local(row)}: {row.annotation} = None")
+        out.line(f"{row.attribute}: {row.annotation} = None")
         out.line("encoding_bits = header & 0x60")
         with out.block("if encoding_bits == 0x20:"):
-            out.line(f"{local(row)}, pos = read_z64(buf, pos, end)")
+            out.line(f"{row.attribute}, pos = read_z64(buf, pos, end)")
         with out.block("elif encoding_bits == 0x40:"):
-            out.line(f"{local(row)}, pos = read_bytes_z32(buf, pos, end)")
+            out.line(f"{row.attribute}, pos = read_bytes_z32(buf, pos, end)")
         with out.block("elif encoding_bits == 0x60:"):
             out.line('raise Malformed("the body has the reserved encoding 0b11")')

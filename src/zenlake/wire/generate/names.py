@@ -12,11 +12,6 @@ def snake(class_name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", class_name).lower()
 
 
-def local(row: Row) -> str:
-    """The local variable of an attribute; `id` would hide the builtin in no harmful way."""
-    return row.attribute
-
-
 def bits_expression(layout: Layout, name: str) -> str:
     """Non-zero if any of the named bits is set."""
     byte, bits = layout.bits_by_name[name]

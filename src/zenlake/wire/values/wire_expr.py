@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 
 class WireExpr:
     """A declared prefix by number, and the text after it.
@@ -38,6 +36,3 @@ class WireExpr:
 
     def __hash__(self) -> int:
         return hash((self.scope, self.suffix, self.sender))
-
-
-NO_KEY: Final = WireExpr(0, "", sender=False)

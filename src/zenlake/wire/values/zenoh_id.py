@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import Z32_MAX, Malformed, read_small
+from zenlake.wire.primitives import Z32_MAX, Malformed, read_tail
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -84,7 +84,12 @@ def read_zid(buf: bytes, pos: i64, end: i64, size: i64) -> tuple[ZenohId, i64]:
 
 def read_prefixed_zid(buf: bytes, pos: i64, end: i64) -> tuple[ZenohId, i64]:
     """A ZenohId after a length of its own, as in Timestamp and LinkState."""
-    size, pos = read_small(buf, pos, end, Z32_MAX)
+    if pos >= end:
+        raise IndexError
+    size: i64 = buf[pos]
+    pos += 1
+    if size >= 0x80:
+        size, pos = read_tail(buf, pos, end, size, Z32_MAX)
     return read_zid(buf, pos, end, size)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from zenlake.errors import WireError
-from zenlake.limits import EXTENSIONS_PER_MESSAGE_MAX
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.layout import (
     Bits,
@@ -30,39 +29,29 @@ from zenlake.wire.layout import (
     WireType,
     ZidRow,
     condition_of,
-    default_of,
 )
 from zenlake.wire.message import (
-    Extension,
     Message,
-    late_marker,
-    read_extension,
-    read_unknown,
-    too_many_extensions,
 )
 from zenlake.wire.primitives import (
     FIELD_ERRORS,
-    Z32_MAX,
     Malformed,
-    overrun,
     read_bytes_z32,
     read_count,
-    read_small,
     read_z16,
     read_z64,
     wire_error,
     wrong_body,
 )
-from zenlake.wire.values.encoding import read_encoding
 from zenlake.wire.values.slices import read_slices
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import read_zid
+from zenlake.wire.walk.chain import ChainReader
 from zenlake.wire.walk.functions import class_named, function_named
 from zenlake.wire.walk.meaning import bits_meaning, value_meaning
 from zenlake.wire.walk.span import BitSpan, Kind, Span
 
 LINK_STATE_OAM_ID = 1
-_DEFAULTS = {"None": None, "False": False, "()": ()}
 
 
 class Reader:
@@ -90,10 +79,10 @@ class Reader:
         kind: Kind = "message" if layout.header else "structure"
         span = parent.add(name or layout.name, pos, kind=kind)
         span.meaning = layout.doc
-        return _LayoutReader(self, layout, end, span).read(pos)
+        return LayoutReader(self, layout, end, span).read(pos)
 
 
-class _LayoutReader:
+class LayoutReader:
     """Reads the rows of one layout."""
 
     def __init__(self, reader: Reader, layout: Layout, end: int, span: Span) -> None:
@@ -129,7 +118,7 @@ class _LayoutReader:
         self.span.value = class_named(self.layout.class_name)(*arguments)
         return self.span.value
 
-    def _begin(self, name: str, pos: int) -> None:
+    def begin(self, name: str, pos: int) -> None:
         self.row_name = name
         self.at = pos
 
@@ -142,7 +131,7 @@ class _LayoutReader:
         byte, bits = self.layout.bits_by_name[name]
         return self.bytes.get(byte, 0) >> bits.shift & (1 << bits.width) - 1
 
-    def _dialect_type(self, deployed: WireType, pages: WireType | None) -> WireType:
+    def dialect_type(self, deployed: WireType, pages: WireType | None) -> WireType:
         return pages if pages is not None and self.reader.dialect == "pages" else deployed
 
     # --- rows ---------------------------------------------------------------------------------
@@ -152,13 +141,13 @@ class _LayoutReader:
             case BitsRow():
                 self._read_stored_bits(row)
             case ChainRow():
-                pos = self._read_chain(row, pos)
+                pos = ChainReader(self).read(row, pos)
             case ExtRow():
                 pass  # read where the chain stands
             case _ if not self._is_there(condition_of(row)):
                 self.values[row.attribute] = None
             case _:
-                self._begin("key_scope" if isinstance(row, KeyRow) else row.attribute, pos)
+                self.begin("key_scope" if isinstance(row, KeyRow) else row.attribute, pos)
                 pos = self._read_present(row, pos)
         return pos
 
@@ -184,10 +173,10 @@ class _LayoutReader:
                 value, pos = self._read_oam_body(pos, span)
             case _:
                 raise TypeError(f"{type(row).__name__} cannot be read")
-        self._finish(row, span, value, pos)
+        self.finish(row, span, value, pos)
         return pos
 
-    def _finish(self, row: Row, span: Span, value: object, stop: int) -> None:
+    def finish(self, row: Row, span: Span, value: object, stop: int) -> None:
         self.values[row.attribute] = value
         span.value = value
         span.stop = stop
@@ -225,16 +214,16 @@ class _LayoutReader:
 
     # --- fields -------------------------------------------------------------------------------
 
-    def _read_leaf(self, type: WireType, pos: int, end: int) -> tuple[Any, int]:
+    def read_leaf(self, type: WireType, pos: int, end: int) -> tuple[Any, int]:
         value, pos = function_named(type.read)(self.buf, pos, end)
         return (function_named(type.of)(value) if type.of else value), pos
 
     def _read_field(self, row: FieldRow, pos: int, span: Span) -> tuple[Any, int]:
-        type = self._dialect_type(row.type, row.pages)
+        type = self.dialect_type(row.type, row.pages)
         span.type = type.name
         if row.sliced_if and self.values[row.sliced_if]:
             return read_slices(self.buf, pos, self.end)
-        value, pos = self._read_leaf(type, pos, self.end)
+        value, pos = self.read_leaf(type, pos, self.end)
         if row.nonzero and value == 0:
             raise Malformed("0 is not allowed here")
         return value, pos
@@ -248,10 +237,10 @@ class _LayoutReader:
         scope_span.meaning = f"declared by the {whose}" if scope else "no prefix"
         suffix = ""
         if self._bits(row.suffix_if):
-            self._begin("key_suffix", pos)
-            type = self._dialect_type(row.suffix, row.pages)
+            self.begin("key_suffix", pos)
+            type = self.dialect_type(row.suffix, row.pages)
             suffix_span = self.span.add("key_suffix", pos, type.name)
-            suffix, pos = self._read_leaf(type, pos, self.end)
+            suffix, pos = self.read_leaf(type, pos, self.end)
             suffix_span.value, suffix_span.stop = suffix, pos
         self.values[row.attribute] = WireExpr(scope, suffix, sender)
         return pos
@@ -278,7 +267,7 @@ class _LayoutReader:
             items.append(item)
             return pos
         child = span.add(name, pos, row.item.name)
-        child.value, child.stop = self._read_leaf(row.item, pos, self.end)
+        child.value, child.stop = self.read_leaf(row.item, pos, self.end)
         items.append(child.value)
         return child.stop
 
@@ -293,89 +282,6 @@ class _LayoutReader:
                 raise Malformed(f"more than {row.limit} items")
             pos = self._read_item(row, pos, span, items)
         return tuple(items), pos
-
-    # --- extensions ---------------------------------------------------------------------------
-
-    def _read_chain(self, row: ChainRow, pos: int) -> int:
-        for ext in self.layout.extensions:
-            self.values[ext.attribute] = _DEFAULTS[default_of(ext) or "None"]
-        unknown: list[Extension] = []
-        self.values[row.attribute] = ()
-        more = self.bytes["header"] >= 0x80
-        count = 0
-        while more:
-            self._begin(row.attribute, pos)
-            if count == EXTENSIONS_PER_MESSAGE_MAX:
-                raise too_many_extensions()
-            header = self.buf[pos]
-            known = [ext for ext in self.layout.extensions if ext.header == header & 0x7F]
-            name = known[0].attribute if known else "unknown"
-            span = self.span.add(name, pos, "extension", kind="extension")
-            _label_extension_header(span, header, pos, self.layout)
-            if known:
-                pos = self._read_extension(known[0], pos + 1, span)
-            else:
-                extension, pos = self._read_unknown(header, pos + 1, span)
-                unknown.append(extension)
-            self.values[row.attribute] = tuple(unknown)
-            more = header >= 0x80
-            count += 1
-        return pos
-
-    def _read_unknown(self, header: int, pos: int, span: Span) -> tuple[Extension, int]:
-        refuses = self.layout.refuses_unknown_mandatory
-        read = read_unknown if refuses else read_extension
-        extension, stop = read(self.buf, pos, self.end, header)
-        span.value, span.stop = extension.body, stop
-        span.meaning = "kept as it is"
-        return extension, stop
-
-    def _read_extension(self, ext: ExtRow, pos: int, span: Span) -> int:
-        if ext.enc is not Enc.UNIT:
-            self.row_name = ext.attribute
-        value: Any
-        if ext.marks and self.values[ext.marks] is not None:
-            raise late_marker()
-        if ext.enc is Enc.UNIT:
-            value = 0 if ext.marks else True
-        elif ext.enc is Enc.Z64:
-            assert isinstance(ext.content, WireType)
-            value, pos = self._read_leaf(self._dialect_type(ext.content, ext.pages), pos, self.end)
-            if ext.nonzero and value == 0:
-                raise Malformed("0 is not allowed here")
-        elif ext.sliced_if and self.values[ext.sliced_if] is not None:
-            value, pos = self._read_sliced_body(ext, pos)
-        else:
-            value, pos = self._read_zbuf(ext, pos, span)
-        self._finish(ext, span, value, pos)
-        return pos
-
-    def _read_zbuf(self, ext: ExtRow, pos: int, span: Span) -> tuple[Any, int]:
-        length = span.add("length", pos, "z32")
-        size, pos = read_small(self.buf, pos, self.end, Z32_MAX)
-        length.value, length.stop = size, pos
-        if size > self.end - pos:
-            raise overrun(size, self.end - pos)
-        if ext.length is not None and not ext.length[0] <= size <= ext.length[1]:
-            raise Malformed(f"{size} bytes, {ext.length[0]} to {ext.length[1]} are possible")
-        stop = pos + size
-        if isinstance(ext.content, str):
-            value, after = self.reader.read_layout(LAYOUTS[ext.content], pos, stop, span)
-        else:
-            assert ext.content is not None
-            value, after = self._read_leaf(ext.content, pos, stop)
-        if after < stop:
-            surplus = span.add("surplus", after, "bytes")
-            surplus.value, surplus.stop = self.buf[after:stop], stop
-            surplus.meaning = "passed over"
-        return value, stop
-
-    def _read_sliced_body(self, ext: ExtRow, pos: int) -> tuple[Any, int]:
-        self.values[ext.sliced_if], pos = read_small(self.buf, pos, self.end, Z32_MAX)
-        encoding, pos = read_encoding(self.buf, pos, self.end)
-        slices, pos = read_slices(self.buf, pos, self.end)
-        assert isinstance(ext.content, str)
-        return class_named(ext.content)(encoding, slices), pos
 
     # --- what messages carry ------------------------------------------------------------------
 
@@ -415,18 +321,3 @@ class _LayoutReader:
             self.reader.read_layout(LAYOUTS["LinkStateList"], pos, stop, span)
         except WireError as error:
             span.children.append(Span("not a link state", pos, stop, meaning=str(error)))
-
-
-def _label_extension_header(span: Span, header: int, pos: int, layout: Layout) -> None:
-    child = span.add("header", pos, "u8")
-    child.value, child.stop = header, pos + 1
-    enc = header >> 5 & 3
-    names = ("Unit: no body", "Z64: one number", "ZBuf: length and bytes", "reserved")
-    mandatory = header >> 4 & 1
-    child.bits = [
-        BitSpan("Z", 0x80, header >> 7, "another follows" if header >> 7 else "the last one"),
-        BitSpan("ENC", 0x60, enc, names[enc]),
-        BitSpan("M", 0x10, mandatory, "mandatory" if mandatory else "optional"),
-        BitSpan("ID", 0x0F, header & 0x0F, f"of {layout.name}"),
-    ]
-    span.stop = pos + 1
