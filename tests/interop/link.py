@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
+from collections import deque
 from types import TracebackType
+from typing import TypeVar
 
 from zenlake.wire import Frame, Init, Message, NetworkMessage, Open, WhatAmI, ZenohId, decode
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.framing import StreamDeframer, frame_batch
+
+M = TypeVar("M", bound=NetworkMessage)
 
 
 class Link:
@@ -16,6 +20,7 @@ class Link:
     def __init__(self, port: int, zid: ZenohId) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
         self.deframer = StreamDeframer()
+        self.inbox: deque[NetworkMessage] = deque()
         self.send(Init(WhatAmI.CLIENT, zid, patch=1))
         ack = self.receive_one()
         assert isinstance(ack, Init)
@@ -46,18 +51,24 @@ class Link:
                 assert data, "the node closed the link"
                 self.deframer.feed(data)
 
-    def receive_until(self, kind: type[NetworkMessage]) -> list[NetworkMessage]:
-        """Network messages up to the first of a kind; every byte of a real node must decode."""
-        found: list[NetworkMessage] = []
-        while not found or not isinstance(found[-1], kind):
+    def next_network(self) -> NetworkMessage:
+        """The next network message; every byte of a real node must decode, and encode again."""
+        while not self.inbox:
             content = self.receive()
             batch = decode_batch(content)
             assert batch.error is None
             assert b"".join(map(bytes, batch.messages)) == content
             for message in batch.messages:
                 if isinstance(message, Frame):
-                    found += message.messages
-        return found
+                    self.inbox += message.messages
+        return self.inbox.popleft()
+
+    def receive_until(self, kind: type[M]) -> M:
+        """The next message of a kind; others are passed over."""
+        while True:
+            message = self.next_network()
+            if isinstance(message, kind):
+                return message
 
     def __enter__(self) -> Link:
         return self
