@@ -115,6 +115,16 @@ def test_parts_of_messages_can_be_explained(form: str, data: str, shown: str) ->
     assert shown in "\n".join(lines(found))
 
 
+def test_integers_are_drawn_byte_by_byte() -> None:
+    text = "\n".join(lines(explain(bytes.fromhex("ac02"), "vle")))
+    assert "300" in text
+    assert "1... ...." in text
+    assert "13 to 7 of the number" in text
+    whole = "\n".join(lines(explain(b"\xff" * 9, "vle")))
+    assert "1111 1111" in whole
+    assert "63 to 56 of the number, whole" in whole
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_no_form_minds_having_no_bytes(form: str) -> None:
     found = explain(b"", form)

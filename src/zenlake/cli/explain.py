@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="form",
         default="auto",
         choices=["auto", *FORMS],
-        help="what the bytes are (default: whatever reads farthest)",
+        metavar="FORM",
+        help=f"what the bytes are: {', '.join(FORMS)} (default: whatever reads farthest)",
     )
     parser.add_argument(
         "--dialect",

@@ -15,7 +15,7 @@ from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.primitives import FIELD_ERRORS, wire_error
-from zenlake.wire.walk import Reader, Span
+from zenlake.wire.walk import BitSpan, Reader, Span
 from zenlake.wire.walk.functions import function_named
 from zenlake.wire.walk.meaning import leaf_meaning, value_text
 
@@ -182,6 +182,24 @@ def _read_leaf(name: str, function: str) -> Callable[[Reader], None]:
     return read
 
 
+def _read_vle(reader: Reader) -> None:
+    """A variable-length integer, byte by byte."""
+    _read_leaf("vle", "read_z64")(reader)
+    (span,) = reader.root.children
+    for place in range(span.stop):
+        byte = span.add(f"byte {place}", place, "u8")
+        byte.value, byte.stop = reader.buf[place], place + 1
+        low = 7 * place
+        if place == 8:
+            byte.bits = [BitSpan("bits", 0xFF, reader.buf[8], "63 to 56 of the number, whole")]
+            continue
+        more = reader.buf[place] >> 7
+        byte.bits = [
+            BitSpan("more", 0x80, more, "another byte follows" if more else "the last byte"),
+            BitSpan("bits", 0x7F, reader.buf[place] & 0x7F, f"{low + 6} to {low} of the number"),
+        ]
+
+
 def _refuse_rest(reader: Reader, name: str, pos: int) -> None:
     left = len(reader.buf) - pos
     if left:
@@ -199,7 +217,7 @@ FORMS: dict[str, Callable[[Reader], Explanation | None]] = {
     "compressed": _read_compressed,
     "low-latency": _read_low_latency,
     "link-state": _read_structure("LinkStateList"),
-    "vle": _read_leaf("vle", "read_z64"),
+    "vle": _read_vle,
     "timestamp": _read_leaf("timestamp", "read_timestamp"),
     "encoding": _read_leaf("encoding", "read_encoding"),
 }
