@@ -61,6 +61,7 @@ from zenlake.wire.batch import (
     encode_messages,
 )
 from zenlake.wire.codec import Dialect, Layer, decode, decode_link_states, encode
+from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import (
     DataMessage,
     Declaration,
@@ -167,4 +168,5 @@ __all__ = [
     "decode_low_latency",
     "encode",
     "encode_messages",
+    "kind_of",
 ]

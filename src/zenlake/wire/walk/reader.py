@@ -10,6 +10,7 @@ from typing import Any
 
 from zenlake.errors import WireError
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.layout import (
     Bits,
     BitsRow,
@@ -50,8 +51,6 @@ from zenlake.wire.walk.chain import ChainReader
 from zenlake.wire.walk.functions import class_named, function_named
 from zenlake.wire.walk.meaning import bits_meaning, value_meaning
 from zenlake.wire.walk.span import BitSpan, Kind, Span
-
-LINK_STATE_OAM_ID = 1
 
 
 class Reader:
