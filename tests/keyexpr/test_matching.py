@@ -298,15 +298,15 @@ HOSTILE = [
 
 
 def seconds(pair: tuple[str, str]) -> float:
-    """The best of five for both questions in both directions."""
+    """The best of nine for both questions in both directions, in time of this thread."""
     a, b = pair
     times = []
-    for _ in range(5):
-        start = time.perf_counter()
+    for _ in range(9):
+        start = time.thread_time()
         intersects(a, b)
         includes(a, b)
         includes(b, a)
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return min(times)
 
 
@@ -325,9 +325,10 @@ def test_hostile_pairs_stay_cheap(hostile: Callable[[int], tuple[str, str]]) -> 
 def test_cost_grows_at_most_with_the_product_of_the_lengths(
     hostile: Callable[[int], tuple[str, str]],
 ) -> None:
-    # Four times the lengths, sixteen times the product; twice that for an unsteady machine.
+    # Four times the lengths, sixteen times the product; three times that for an unsteady
+    # machine is still less than the 64 of the third power.
     # Floor: below a tenth of a millisecond the clock says little.
-    assert seconds(hostile(1_200)) < 32 * max(seconds(hostile(300)), 0.0001)
+    assert seconds(hostile(1_200)) < 48 * max(seconds(hostile(300)), 0.0001)
 
 
 def test_the_worst_valid_pairs_take_a_fraction_of_a_second() -> None:
