@@ -107,15 +107,20 @@ def _condition(if_flag: str, unless_flag: str) -> Condition | None:
     return None
 
 
+def _source(default: int | None) -> str | None:
+    """A default as generated code writes it; None where the attribute must be given."""
+    return None if default is None else repr(default)
+
+
 def byte(spec: str, *, if_flag: str = "", vle: bool = False) -> Any:
     """A byte cut into named bits, most significant first."""
     facts = {"bits": parse_bits(spec), "condition": _condition(if_flag, ""), "vle": vle}
     return _Draft(ByteRow, facts)
 
 
-def bits(name: str, type: WireType = BOOL, *, default: str | None = None) -> Any:
+def bits(name: str, type: WireType = BOOL, *, default: bool | None = None) -> Any:
     """An attribute kept in named bits of the header or of a `byte` row above."""
-    return _Draft(BitsRow, {"bits": name, "type": type, "default": default})
+    return _Draft(BitsRow, {"bits": name, "type": type, "default": _source(default)})
 
 
 def wire(
@@ -124,16 +129,15 @@ def wire(
     if_flag: str = "",
     unless_flag: str = "",
     cell: str = "",
-    default: str | None = None,
+    default: int | None = None,
     nonzero: bool = False,
     sliced_if: str = "",
     pages: WireType | None = None,
 ) -> Any:
     """A leaf value, always there unless a condition says otherwise."""
     condition = _condition(if_flag, unless_flag)
-    if condition is not None:
-        default = "None"
-    facts = {"type": type, "condition": condition, "cell": cell, "default": default}
+    source = _source(default) if condition is None else "None"
+    facts = {"type": type, "condition": condition, "cell": cell, "default": source}
     return _Draft(FieldRow, {**facts, "nonzero": nonzero, "sliced_if": sliced_if, "pages": pages})
 
 

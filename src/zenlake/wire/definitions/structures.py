@@ -102,7 +102,7 @@ class LinkState(Structure):
     """What one node knows of one node: its name, role, addresses and neighbours."""
 
     options                              = byte("X|X|X|G|H|L|W|P", vle=True)
-    gateway:   bool                      = bits("G", default="False")
+    gateway:   bool                      = bits("G", default=False)
     psid:      int                       = wire(Z64, cell="psid")
     sn:        int                       = wire(Z64, cell="sn")
     zid:       ZenohId | None            = wire(ZID_PREFIXED, if_flag="P", cell="zid")

@@ -59,7 +59,7 @@ class TransportOam(TransportMessage, id=0x00, header="Z|ENC:2", label="OAM"):
 class Init(TransportMessage, id=0x01, header="Z|S|A"):
     """The offer (InitSyn) and the answer (InitAck, with a cookie) of a session's terms."""
 
-    version:     int                   = wire(U8, default="9")
+    version:     int                   = wire(U8, default=9)
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:     WhatAmI               = bits("WAI", ROLE_CODE)
     zid:         ZenohId               = zid()
@@ -81,7 +81,7 @@ class Init(TransportMessage, id=0x01, header="Z|S|A"):
 class Open(TransportMessage, id=0x02, header="Z|T|A"):
     """The cookie comes back (OpenSyn), the session is open (OpenAck)."""
 
-    seconds:     bool                  = bits("T", default="False")
+    seconds:     bool                  = bits("T", default=False)
     lease:       int                   = wire(Z64, cell="lease")
     initial_sn:  int                   = wire(Z32, cell="initial_sn")
     cookie:      bytes | None          = wire(BYTES_Z16, unless_flag="A", cell="<u8;z16>")
@@ -100,7 +100,7 @@ class Open(TransportMessage, id=0x02, header="Z|T|A"):
 class Close(TransportMessage, id=0x03, header="Z|X|S"):
     """The end of this link, or of the session (S)."""
 
-    session:     bool                  = bits("S", default="False")
+    session:     bool                  = bits("S", default=False)
     reason:      int                   = wire(U8, cell="reason")
     extensions:  tuple[Extension, ...] = chain("CloseExts")
 
@@ -114,7 +114,7 @@ class KeepAlive(TransportMessage, id=0x04, header="Z|X|X", label="KALIVE"):
 class Frame(TransportMessage, id=0x05, header="Z|X|R"):
     """Whole network messages of one channel, under one sequence number."""
 
-    reliable:    bool                  = bits("R", default="True")
+    reliable:    bool                  = bits("R", default=True)
     sn:          int                   = wire(Z32, cell="seq_num")
     extensions:  tuple[Extension, ...] = chain("FrameExts")
     qos:         Priority | None       = ext(0x1, PRIORITY, mandatory=True)
@@ -124,8 +124,8 @@ class Frame(TransportMessage, id=0x05, header="Z|X|R"):
 class Fragment(TransportMessage, id=0x06, header="Z|M|R"):
     """A piece of one network message; M says that more follow."""
 
-    reliable:    bool                  = bits("R", default="True")
-    more:        bool                  = bits("M", default="False")
+    reliable:    bool                  = bits("R", default=True)
+    more:        bool                  = bits("M", default=False)
     sn:          int                   = wire(Z32, cell="seq_num")
     extensions:  tuple[Extension, ...] = chain("FragExts")
     qos:         Priority | None       = ext(0x1, PRIORITY, mandatory=True)
@@ -137,8 +137,8 @@ class Fragment(TransportMessage, id=0x06, header="Z|M|R"):
 class Join(TransportMessage, id=0x07, header="Z|S|T"):
     """A node's terms on a multicast group, told again and again."""
 
-    seconds:     bool                  = bits("T", default="False")
-    version:     int                   = wire(U8, default="9")
+    seconds:     bool                  = bits("T", default=False)
+    version:     int                   = wire(U8, default=9)
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:     WhatAmI               = bits("WAI", ROLE_CODE)
     zid:         ZenohId               = zid()
