@@ -1,4 +1,4 @@
-"""Batches: what one transport unit holds (wire.md §6.1, §6.4, §9).
+"""Batches: what one transport unit holds (wire reference §6.1, §6.4, §9).
 
 A batch is transport messages back to back; a low-latency unit is network messages, KEEP_ALIVE
 or CLOSE without frames. Reading one gives everything that came whole, and the error that ended

@@ -308,7 +308,7 @@ class Structure(Definition):
 
 
 class ScoutingMessage(Definition):
-    """SCOUT and HELLO pass over unknown extensions even when mandatory (wire.md §2.1)."""
+    """SCOUT and HELLO pass over unknown extensions even when mandatory (wire reference §2.1)."""
 
     LAYER = "scouting"
     REFUSES_UNKNOWN_MANDATORY = False

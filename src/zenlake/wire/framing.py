@@ -1,4 +1,4 @@
-"""Where batches begin and end on a stream link (wire.md §6.1, §9).
+"""Where batches begin and end on a stream link (wire reference §6.1, §9).
 
 A stream carries a little-endian length before each batch: two bytes, or four once low latency
 is agreed. On a datagram link the datagram is the batch and nothing of this is needed.
@@ -27,7 +27,7 @@ class StreamDeframer:
         self._limit = BATCH_BYTES_MAX
 
     def limit_batches(self, batch_size: int) -> None:
-        """The agreed batch size, which counts the prefix too (wire.md §6.1)."""
+        """The agreed batch size, which counts the prefix too (wire reference §6.1)."""
         self._limit = batch_size - 2
 
     def switch_to_low_latency(self, batch_size: int = LOW_LATENCY_UNIT_BYTES_MAX) -> None:

@@ -117,7 +117,7 @@ class FieldRow(Row):
     default: str | None
     nonzero: bool = False
     sliced_if: str = ""
-    """The attribute that says the bytes are a list of shared-memory slices (wire.md §10.3)."""
+    """The attribute that says the bytes are slices in shared memory (wire reference §10.3)."""
     pages: WireType | None = None
     """The type in the pages' dialect, where it is another."""
 

@@ -1,4 +1,4 @@
-"""Integers, byte strings and text as they lie on the wire (wire.md §1.1 to §1.3).
+"""Integers, byte strings and text as they lie on the wire (wire reference §1.1 to §1.3).
 
 A reader takes `(buf, pos, end)` and returns `(value, next position)`. It reads nothing at or
 after `end`, allocates nothing that a length merely claims, and on bad input raises

@@ -1,4 +1,4 @@
-"""SCOUT and HELLO: who is there (seed page: packet formats, Scout & Hello; wire.md §3).
+"""SCOUT and HELLO: who is there (seed page: packet formats, Scout & Hello; wire reference §3).
 
 GENERATED from zenlake/wire/definitions/scouting.py by `make generate`. Do not edit.
 """

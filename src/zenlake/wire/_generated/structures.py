@@ -301,7 +301,7 @@ def decode_stamp_record(buf: bytes, pos: i64, end: i64) -> tuple[StampRecord, i6
 
 
 class TimestampStack(Structure):
-    """Stamps that a message gathered on its way; bits 0 send, 1 route, 2 receive (wire.md §2.4)."""
+    """Stamps that a message gathered on its way; bits 0 send, 1 route, 2 receive (wire reference §2.4)."""
 
     __slots__ = ('points', 'records',)
     NAME: ClassVar[str] = "TimestampStack"

@@ -1,7 +1,7 @@
 """Network messages: publications, queries, declarations.
 
 Seed pages: Message Reference, Network Messages; Query; Reply; Declarations. Extensions in
-wire.md §2.2; the order of the rows is the order in which deployed nodes write them.
+wire reference §2.2; the order of the rows is the order in which deployed nodes write them.
 """
 
 # fmt: off

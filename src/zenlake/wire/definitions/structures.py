@@ -79,7 +79,7 @@ class StampRecord(Structure):
 
 
 class TimestampStack(Structure):
-    """Stamps that a message gathered on its way; bits 0 send, 1 route, 2 receive (wire.md §2.4)."""
+    """Stamps that a message gathered on its way; bits 0 send, 1 route, 2 receive (wire reference §2.4)."""
 
     points:    int                     = wire(U8, nonzero=True)
     records:   tuple[StampRecord, ...] = many("StampRecord", limit=TIMESTAMPS_PER_STACK_MAX)

@@ -1,6 +1,6 @@
 """Transport messages: sessions open, live and close; frames carry the rest.
 
-Seed page: Message Reference, Transport Messages; extensions in wire.md §2.2.
+Seed page: Message Reference, Transport Messages; extensions in wire reference §2.2.
 """
 
 # fmt: off

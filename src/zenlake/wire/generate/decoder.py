@@ -284,7 +284,7 @@ class _Decoder:
             self._emit_zbuf(ext)
 
     def _emit_zbuf(self, ext: ExtRow) -> None:
-        """A ZBuf is read within its own length; surplus bytes are passed over (wire.md §2.1)."""
+        """Read within its own length; surplus bytes are passed over (wire reference §2.1)."""
         out = self.out
         self.leaves.emit_size("z32")
         if ext.length is not None:
@@ -326,7 +326,7 @@ class _Decoder:
             out.line(f'raise wrong_body(id_of_body, "{names}")')
 
     def _emit_messages(self, row: MessagesRow) -> None:
-        """Network messages until something else begins (wire.md §6.4)."""
+        """Network messages until something else begins (wire reference §6.4)."""
         out = self.out
         self._begin(row.attribute)
         out.line(f"{row.attribute}: {row.annotation} = []")

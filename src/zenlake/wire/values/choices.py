@@ -47,7 +47,7 @@ class InterestMode(IntEnum):
 
 
 class Bound(IntEnum):
-    """On which side of itself a node placed the other (wire.md §5.3)."""
+    """On which side of itself a node placed the other (wire reference §5.3)."""
 
     NORTH = 0
     SOUTH = 1
@@ -57,7 +57,7 @@ class Bound(IntEnum):
 
 
 class CloseReason(IntEnum):
-    """The codes CLOSE is known to carry (wire.md §5.2); others may come."""
+    """The codes CLOSE is known to carry (wire reference §5.2); others may come."""
 
     GENERIC = 0
     UNSUPPORTED = 1
@@ -89,7 +89,7 @@ def number_of_target(target: QueryTarget) -> int:
 
 
 def consolidation_of_number(number: int) -> ConsolidationMode:
-    """Deployed nodes read unknown modes as AUTO (wire.md §11, 24)."""
+    """Deployed nodes read unknown modes as AUTO (wire reference §11, 24)."""
     return _CONSOLIDATIONS[number] if number < 4 else ConsolidationMode.AUTO
 
 

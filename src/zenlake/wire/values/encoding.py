@@ -1,4 +1,4 @@
-"""Encoding: what a payload is, as a number and an optional schema (wire.md §1.7)."""
+"""Encoding: what a payload is, as a number and an optional schema (wire reference §1.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locators and endpoints: where a node can be reached, as text (wire.md §1.8).
+"""Locators and endpoints: where a node can be reached, as text (wire reference §1.8).
 
 endpoint = locator [ "#" parameters ]            local configuration, never on the wire
 locator  = protocol "/" address [ "?" parameters ]    metadata, part of the locator

@@ -1,4 +1,4 @@
-"""Priority, congestion control and the QoS byte of network messages (wire.md §2.4)."""
+"""Priority, congestion control and the QoS byte of network messages (wire reference §2.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QoSLink: which priorities and which reliability a link is for (wire.md §5.3)."""
+"""QoSLink: which priorities and which reliability a link is for (wire reference §5.3)."""
 
 from __future__ import annotations
 

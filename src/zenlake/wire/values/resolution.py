@@ -1,4 +1,4 @@
-"""Resolution: how many bits sequence numbers and request ids have (wire.md §1.9, §6.5)."""
+"""Resolution: how many bits sequence numbers and request ids have (wire reference §1.9, §6.5)."""
 
 from __future__ import annotations
 

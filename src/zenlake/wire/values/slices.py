@@ -1,4 +1,4 @@
-"""Payloads that lie in shared memory: a list of slices instead of bytes (wire.md §10.3).
+"""Payloads that lie in shared memory: a list of slices instead of bytes (wire reference §10.3).
 
 The data is not on the wire. What travels (a count, then a kind byte and `<u8;z32>` for each
 slice: kind 0 the bytes themselves, kind 1 a descriptor of shared memory) is kept as it is, so

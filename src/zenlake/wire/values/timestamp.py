@@ -1,4 +1,4 @@
-"""Timestamp: when, and by whose clock (wire.md §1.6)."""
+"""Timestamp: when, and by whose clock (wire reference §1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WhatAmI: the role of a node, in its three forms (wire.md §1.5).
+"""WhatAmI: the role of a node, in its three forms (wire reference §1.5).
 
 A set of roles is a bit mask (1 router, 2 peer, 4 client): SCOUT asks for such a set, a link
 state names one role that way. INIT, JOIN and HELLO use two bits instead: 0, 1, 2.

@@ -1,4 +1,4 @@
-"""WireExpr: a key expression as it travels (wire.md §1.10)."""
+"""WireExpr: a key expression as it travels (wire reference §1.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ZenohId: the name of a node, one to sixteen bytes (wire.md §1.4)."""
+"""ZenohId: the name of a node, one to sixteen bytes (wire reference §1.4)."""
 
 from __future__ import annotations
 
