@@ -16,6 +16,13 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = (
+    "src/zenlake/capture/byte_ranges.py",
+    "src/zenlake/capture/ip.py",
+    "src/zenlake/capture/link_layer.py",
+    "src/zenlake/capture/packet.py",
+    "src/zenlake/capture/stream_events.py",
+    "src/zenlake/capture/tcp_*.py",
+    "src/zenlake/capture/transport.py",
     "src/zenlake/keyexpr/canonical.py",
     "src/zenlake/keyexpr/matching.py",
     "src/zenlake/keyexpr/pattern_index.py",

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from zenlake import limits
 from zenlake._compiled import is_compiled
 
 ROOT = Path(__file__).parent.parent
@@ -62,16 +61,6 @@ def test_import_is_fast_and_loads_no_part() -> None:
         seconds.append(float(spent))
     # A few milliseconds; the best of three and the wide margin are for busy machines.
     assert min(seconds) < 0.1
-
-
-def test_limits_table_lists_every_limit_once() -> None:
-    constants = {name: value for name, value in vars(limits).items() if name.endswith("_MAX")}
-    assert {row.name: row.value for row in limits.LIMITS} == constants
-    assert len({row.name for row in limits.LIMITS}) == len(limits.LIMITS)
-    assert len({row.key for row in limits.LIMITS}) == len(limits.LIMITS)
-    for row in limits.LIMITS:
-        assert row.value > 0
-        assert row.why
 
 
 def imported(path: Path) -> set[str]:

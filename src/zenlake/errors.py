@@ -3,7 +3,8 @@
     ZenlakeError (also called ZError, the name users of eclipse-zenoh know)
     ├── LocalError       our caller's mistake: a value that cannot be sent, a bad argument
     │   └── KeyExprError     a text that is not a key expression, with the position
-    └── WireError        the peer's mistake: bytes that are not a message, with the place
+    ├── WireError        the peer's mistake: bytes that are not a message, with the place
+    └── CaptureError     a file's mistake: not a capture, or damaged beyond reading on
 
 The first question about an error is whose it is: a local misuse is never reported as a
 peer's violation, nor the other way round.
@@ -49,3 +50,16 @@ class WireError(ZenlakeError):
         self.offset = offset
         self.cause = cause
         self.partial: object = None
+
+
+class CaptureError(ZenlakeError):
+    """A file that cannot be read as a capture, or not any further.
+
+    `path` names the file, `offset` counts its bytes after decompression.
+    """
+
+    def __init__(self, path: str, offset: int, cause: str) -> None:
+        super().__init__(f"{path} at byte {offset}: {cause}")
+        self.path = path
+        self.offset = offset
+        self.cause = cause

@@ -8,12 +8,10 @@ import pytest
 from tests.vectors.vector import zid
 from tests.wire.both_codecs import encode_with_both, message_of, outcome_of_class
 from tests.wire.minimal_messages import with_chain
-from zenlake import limits
 from zenlake.errors import LocalError, WireError
 from zenlake.limits import (
     BATCH_BYTES_MAX,
     EXTENSIONS_PER_MESSAGE_MAX,
-    LIMITS,
     LINK_STATES_PER_LIST_MAX,
     LINKS_PER_LINK_STATE_MAX,
     LOCATORS_PER_HELLO_MAX,
@@ -40,27 +38,6 @@ from zenlake.wire.framing import StreamDeframer, frame_batch, frame_low_latency
 from zenlake.wire.primitives import write_vle
 from zenlake.wire.walk import encode_by_layout
 from zenlake.wire.writer import BytesWriter
-
-ELSEWHERE = {"KEY_EXPR_BYTES_MAX", "KEY_EXPR_CHUNKS_MAX"}
-"""Enforced by key expressions, and tested with them."""
-
-HERE = {
-    "BATCH_BYTES_MAX",
-    "EXTENSIONS_PER_MESSAGE_MAX",
-    "LINKS_PER_LINK_STATE_MAX",
-    "LINK_STATES_PER_LIST_MAX",
-    "LOCATORS_PER_HELLO_MAX",
-    "LOW_LATENCY_UNIT_BYTES_MAX",
-    "TIMESTAMPS_PER_STACK_MAX",
-}
-
-
-def test_every_limit_has_a_row_and_a_test() -> None:
-    names = {limit.name for limit in LIMITS}
-    assert names == {name for name in vars(limits) if name.endswith("_MAX")}
-    assert names == HERE | ELSEWHERE
-    for limit in LIMITS:
-        assert limit.value == getattr(limits, limit.name)
 
 
 def vle(value: int) -> bytes:

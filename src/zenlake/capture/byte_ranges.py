@@ -1,0 +1,103 @@
+"""ByteRanges: pieces that arrived ahead of their turn, in order, the first seen winning.
+
+IP fragments and TCP segments are put together by the same rules. A piece may end in bytes
+that were sent but cut from the capture; those places count as seen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final
+
+PIECE_COST: Final = 128
+"""What a piece costs besides its bytes, so that a million pieces of one byte are bounded too."""
+
+
+class Piece:
+    """`data` at `start`, then `missing` bytes that the capture does not have."""
+
+    __slots__ = ("data", "end", "missing", "number", "start", "time_ns")
+
+    def __init__(self, start: int, data: bytes, missing: int, number: int, time_ns: int) -> None:
+        self.start = start
+        self.end = start + len(data) + missing
+        self.data = data
+        self.missing = missing
+        self.number = number
+        self.time_ns = time_ns
+
+    def part(self, start: int, end: int) -> Piece:
+        """What lies between two places within the piece."""
+        data = self.data[start - self.start : end - self.start]
+        return Piece(start, data, end - start - len(data), self.number, self.time_ns)
+
+
+class ByteRanges:
+    """Pieces without overlap, sorted; `cost` is what they take of the memory allowed."""
+
+    __slots__ = ("conflicting", "cost", "covered", "pieces", "repeated", "starts")
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self.starts: list[int] = []
+        self.cost = 0
+        self.covered = 0
+        """Places that are known, the cut ones included."""
+        self.repeated = 0
+        """Bytes that were there already."""
+        self.conflicting = 0
+        """Those of them that differed, where both copies are known."""
+
+    def add(self, piece: Piece) -> None:
+        """Keep what is new of a piece."""
+        pieces = self.pieces
+        at = bisect_right(self.starts, piece.start)
+        if at == len(pieces) and (not at or pieces[at - 1].end <= piece.start):
+            pieces.append(piece)
+            self.starts.append(piece.start)
+            self.cost += len(piece.data) + PIECE_COST
+            self.covered += piece.end - piece.start
+            return
+        if at and pieces[at - 1].end > piece.start:
+            at -= 1
+        first, place, new = at, piece.start, []
+        while place < piece.end:
+            old = pieces[at] if at < len(pieces) else None
+            if old is None or old.start >= piece.end:
+                new.append(piece.part(place, piece.end))
+                break
+            if old.start > place:
+                new.append(piece.part(place, old.start))
+            new.append(old)
+            self._compare(old, piece)
+            place = old.end
+            at += 1
+        self._replace(first, at, new)
+
+    def take(self, count: int) -> list[Piece]:
+        """The first pieces, which are no longer kept."""
+        taken = self.pieces[:count]
+        del self.pieces[:count], self.starts[:count]
+        for piece in taken:
+            self.cost -= len(piece.data) + PIECE_COST
+            self.covered -= piece.end - piece.start
+        return taken
+
+    def _compare(self, old: Piece, piece: Piece) -> None:
+        start, end = max(old.start, piece.start), min(old.end, piece.end)
+        self.repeated += min(end, piece.end - piece.missing) - min(start, piece.end - piece.missing)
+        a = old.data[start - old.start : end - old.start]
+        b = piece.data[start - piece.start : end - piece.start]
+        size = min(len(a), len(b))
+        if a[:size] != b[:size]:
+            self.conflicting += sum(x != y for x, y in zip(a, b, strict=False))
+
+    def _replace(self, first: int, last: int, new: list[Piece]) -> None:
+        for piece in new:
+            self.cost += len(piece.data) + PIECE_COST
+            self.covered += piece.end - piece.start
+        for piece in self.pieces[first:last]:
+            self.cost -= len(piece.data) + PIECE_COST
+            self.covered -= piece.end - piece.start
+        self.pieces[first:last] = new
+        self.starts[first:last] = [piece.start for piece in new]

@@ -1,0 +1,60 @@
+"""Packet: one captured packet, as its file has it; Skipped: what could not be read, and why."""
+
+from __future__ import annotations
+
+
+class Packet:
+    """Bytes of the link layer with their time and place.
+
+    `number` counts from 1 over all files that were read as one capture, as in the columns of
+    tables and in other tools. `original_bytes` is more than `len(data)` where the capture was
+    taken with a snap length.
+    """
+
+    __slots__ = ("data", "interface", "link_type", "number", "original_bytes", "time_ns")
+
+    def __init__(
+        self,
+        number: int,
+        time_ns: int,
+        link_type: int,
+        data: bytes,
+        original_bytes: int,
+        interface: int = 0,
+    ) -> None:
+        self.number = number
+        self.time_ns = time_ns
+        self.link_type = link_type
+        self.data = data
+        self.original_bytes = original_bytes
+        self.interface = interface
+
+    @property
+    def is_cut(self) -> bool:
+        return self.original_bytes > len(self.data)
+
+    def __repr__(self) -> str:
+        return f"Packet({self.number}, {self.time_ns}, {self.link_type}, {len(self.data)} bytes)"
+
+
+class Skipped:
+    """What was passed over while reading, by reason: how often, and how many bytes.
+
+    Nothing that was read is lost without a word: every part of the road adds to one of these.
+    """
+
+    __slots__ = ("bytes", "counts")
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.bytes: dict[str, int] = {}
+
+    def add(self, reason: str, bytes: int, count: int = 1) -> None:
+        self.counts[reason] = self.counts.get(reason, 0) + count
+        self.bytes[reason] = self.bytes.get(reason, 0) + bytes
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    def __repr__(self) -> str:
+        return f"Skipped({self.counts})"

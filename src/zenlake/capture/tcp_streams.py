@@ -1,0 +1,213 @@
+"""TcpStreams: from captured TCP segments to the bytes of each direction of each connection.
+
+A capture is not a receiver: it may begin in the middle, lack packets that arrived all the
+same, have them twice or in another order. So nothing is ever asked for again. Bytes are handed
+on as soon as all before them were; bytes behind a hole are held until it is filled or given
+up, and then a `StreamGap` says how many are missing.
+
+A hole is given up when too much is held behind it, when the receiver has acknowledged it
+and it stays open for a while nevertheless, and at the end.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from zenlake.capture.packet import Skipped
+from zenlake.capture.stream_events import Flow, StreamBytes, StreamEvent
+from zenlake.capture.tcp_direction import Direction, Holes
+from zenlake.capture.tcp_hole import MASK, UNKNOWN, distance
+from zenlake.capture.transport import ACK, RST, SYN, Ends, Segment
+from zenlake.limits import TCP_FLOWS_MAX, TCP_HELD_BYTES_MAX, TCP_HOLE_BYTES_MAX
+
+
+class TcpStreams:
+    """Feed it segments in the order of the capture; in the end, call `end`."""
+
+    __slots__ = (
+        "_directions",
+        "_flows_max",
+        "_forgotten",
+        "_held_bytes_max",
+        "_holes",
+        "_last",
+        "_recent",
+        "skipped",
+    )
+
+    def __init__(
+        self,
+        skipped: Skipped | None = None,
+        flows_max: int = TCP_FLOWS_MAX,
+        held_bytes_max: int = TCP_HELD_BYTES_MAX,
+    ) -> None:
+        self._flows_max = flows_max
+        self._held_bytes_max = held_bytes_max
+        self.skipped = skipped if skipped is not None else Skipped()
+        self._directions: dict[str, Direction] = {}
+        self._recent: OrderedDict[Flow, Direction] = OrderedDict()
+        """The first direction of each flow, the least recently used flow first."""
+        self._last: Flow | None = None
+        self._forgotten: OrderedDict[str, int] = OrderedDict()
+        """How often a pair of ends was used that is no longer followed."""
+        self._holes = Holes(self.skipped)
+
+    def feed(self, segment: Segment) -> tuple[StreamEvent, ...]:
+        """What a segment makes known, of its own connection or of one that must make room."""
+        direction = self._directions.get(segment.ends.text)
+        if (
+            direction is not None
+            and direction.next_seq == segment.seq
+            and segment.flags & 0x17 == ACK
+            and not segment.missing
+            and direction.hole is None
+            and direction.peer.hole is None
+        ):
+            flow = direction.flow
+            if flow is not self._last:
+                self._recent.move_to_end(flow)
+                self._last = flow
+            direction.peer.acked = segment.ack
+            payload = segment.payload
+            if not payload:
+                return ()
+            direction.next_seq = (segment.seq + len(payload)) & MASK
+            return (StreamBytes(flow, direction.index, payload, segment.number, segment.time_ns),)
+        events: list[StreamEvent] = []
+        self._feed(segment, direction, events)
+        return tuple(events)
+
+    def end(self) -> Iterator[StreamEvent]:
+        """Nothing follows: hand out what was held, and close all that is open."""
+        while self._recent:
+            flow, first = self._recent.popitem(last=False)
+            events: list[StreamEvent] = []
+            self._forget(flow, first, "end", events)
+            yield from events
+        self._last = None
+
+    def _feed(
+        self, segment: Segment, direction: Direction | None, events: list[StreamEvent]
+    ) -> None:
+        flags, seq = segment.flags, segment.seq
+        if flags & SYN:
+            seq = (seq + 1) & MASK
+            direction = self._opened_by_syn(segment, direction, seq, events)
+        elif direction is None:
+            if flags & RST:
+                return
+            direction = self._open(segment.ends, False, False, events)
+        flow = direction.flow
+        self._recent.move_to_end(flow)
+        self._last = flow
+        if flags & ACK:
+            direction.peer.acked = segment.ack
+        if flags & RST:
+            self._reset(direction, segment, events)
+            return
+        if direction.end_seq != UNKNOWN:
+            self._after_close(direction, segment, seq, events)
+        else:
+            if direction.next_seq == UNKNOWN:
+                direction.start(seq, False, events)
+            direction.take(segment, seq, events)
+        if direction.hole is not None:
+            direction.reconsider(segment.time_ns, events)
+        if direction.peer.hole is not None:
+            direction.peer.reconsider(segment.time_ns, events)
+        while self._holes.held_bytes > self._held_bytes_max:
+            next(iter(self._holes.open)).give_up(events)
+
+    def _opened_by_syn(
+        self,
+        segment: Segment,
+        direction: Direction | None,
+        seq: int,
+        events: list[StreamEvent],
+    ) -> Direction:
+        """The direction a SYN belongs to: of a new connection, if it is not the SYN of this one."""
+        is_answer = bool(segment.flags & ACK)
+        if direction is not None:
+            peer = direction.peer
+            if direction.start_seq != UNKNOWN:
+                is_new = direction.start_seq != seq
+            else:
+                closed = peer.end_seq != UNKNOWN
+                started_before = peer.start_seq != UNKNOWN and not peer.seen_syn
+                is_new = closed or (started_before and not is_answer)
+            if is_new:
+                self._close_both(direction, "reused", events)
+                direction = None
+        if direction is None:
+            direction = self._open(segment.ends, True, is_answer, events)
+        if direction.start_seq == UNKNOWN:
+            direction.start(seq, True, events)
+        return direction
+
+    def _open(
+        self, ends: Ends, seen_syn: bool, is_answer: bool, events: list[StreamEvent]
+    ) -> Direction:
+        """Follow a new connection, in the place of one between the same ends if there is one.
+
+        The first side is the one that sent the SYN, or was the first to be heard.
+        """
+        old = self._directions.get(ends.text)
+        reverse = f"{ends.destination}-{ends.source}"
+        if old is not None:
+            number = old.flow.number + 1
+            del self._recent[old.flow]
+        else:
+            number = self._forgotten.pop(min(ends.text, reverse), 0 if seen_syn else -1) + 1
+            while len(self._recent) >= self._flows_max:
+                self._forget_oldest(events)
+        if is_answer:
+            flow = Flow(ends.destination, ends.source, number, reverse, ends.text)
+        else:
+            flow = Flow(ends.source, ends.destination, number, ends.text, reverse)
+        first, second = Direction(flow, 0, self._holes), Direction(flow, 1, self._holes)
+        first.peer, second.peer = second, first
+        self._directions[flow.text] = first
+        self._directions[flow.reverse_text] = second
+        self._recent[flow] = first
+        return second if is_answer else first
+
+    def _after_close(
+        self, direction: Direction, segment: Segment, seq: int, events: list[StreamEvent]
+    ) -> None:
+        """Late copies of a closed connection, or a next one whose SYN was not captured."""
+        size = len(segment.payload)
+        far = abs(distance(seq, direction.end_seq)) > TCP_HOLE_BYTES_MAX
+        if size and far and direction.peer.next_seq == UNKNOWN:
+            direction = self._open(segment.ends, False, False, events)
+            direction.start(seq, False, events)
+            direction.take(segment, seq, events)
+        elif size:
+            self.skipped.add("TCP bytes after the end", size)
+
+    def _reset(self, direction: Direction, segment: Segment, events: list[StreamEvent]) -> None:
+        next_seq = direction.next_seq
+        if next_seq != UNKNOWN and abs(distance(segment.seq, next_seq)) > TCP_HOLE_BYTES_MAX:
+            self.skipped.add("TCP reset out of place", len(segment.payload))
+            return
+        self._close_both(direction, "rst", events)
+
+    def _forget(self, flow: Flow, first: Direction, cause: str, events: list[StreamEvent]) -> None:
+        self._close_both(first, cause, events)
+        # A connection of a port with itself has one text for both directions.
+        self._directions.pop(flow.text, None)
+        self._directions.pop(flow.reverse_text, None)
+
+    def _forget_oldest(self, events: list[StreamEvent]) -> None:
+        flow, first = self._recent.popitem(last=False)
+        self._forget(flow, first, "idle", events)
+        self._forgotten[min(flow.text, flow.reverse_text)] = flow.number
+        if len(self._forgotten) > self._flows_max:
+            self._forgotten.popitem(last=False)
+
+    def _close_both(self, direction: Direction, cause: str, events: list[StreamEvent]) -> None:
+        first, second = direction, direction.peer
+        if first.index:
+            first, second = second, first
+        first.close(cause, events)
+        second.close(cause, events)

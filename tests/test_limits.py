@@ -1,0 +1,32 @@
+"""Every limit has a row in the table, and a test that imports its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from zenlake import limits
+from zenlake.limits import LIMITS, Limit
+
+TESTS = Path(__file__).parent
+
+
+def test_every_limit_has_one_row_and_one_key() -> None:
+    constants = {name for name in vars(limits) if name.endswith("_MAX")}
+    assert sorted(limit.name for limit in LIMITS) == sorted(constants)
+    assert len({limit.key for limit in LIMITS}) == len(LIMITS)
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
+def test_a_row_says_what_is_in_force(limit: Limit) -> None:
+    assert limit.value == getattr(limits, limit.name)
+    assert limit.value > 0
+    assert limit.why
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
+def test_some_test_imports_the_limit(limit: Limit) -> None:
+    name = re.compile(rf"\b{limit.name}\b")
+    assert any(name.search(path.read_text()) for path in TESTS.rglob("test_*.py"))
