@@ -46,7 +46,7 @@ def test_every_exported_name_exists() -> None:
     for name in zenlake.__all__:
         assert getattr(zenlake, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
-        _ = zenlake.no_such_name  # type: ignore[attr-defined]
+        _ = zenlake.no_such_name  # type: ignore[attr-defined]  # wrong on purpose
 
 
 def test_import_is_fast_and_loads_no_part() -> None:

@@ -25,17 +25,17 @@ def test_the_constructor_is_strict(text: str) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: KeyExpr(3),  # type: ignore[arg-type]
-        lambda: KeyExpr(b"a"),  # type: ignore[arg-type]
-        lambda: KeyExpr(None),  # type: ignore[arg-type]
-        lambda: KeyExpr.autocanonize(3),  # type: ignore[arg-type]
-        lambda: KeyExpr("a").intersects(3),  # type: ignore[arg-type]
-        lambda: KeyExpr("a").includes(None),  # type: ignore[arg-type]
-        lambda: KeyExpr("a").join(3),  # type: ignore[arg-type]
-        lambda: KeyExpr("a").concat(3),  # type: ignore[arg-type]
-        lambda: KeyExpr("a") / 3,  # type: ignore[operator]
-        lambda: "a" / KeyExpr("b"),  # type: ignore[operator]
-        lambda: KeyExpr("a") < KeyExpr("b"),  # type: ignore[operator]
+        lambda: KeyExpr(3),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr(b"a"),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr.autocanonize(3),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr("a").intersects(3),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr("a").includes(None),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr("a").join(3),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr("a").concat(3),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: KeyExpr("a") / 3,  # type: ignore[operator]  # wrong on purpose
+        lambda: "a" / KeyExpr("b"),  # type: ignore[operator]  # wrong on purpose
+        lambda: KeyExpr("a") < KeyExpr("b"),  # type: ignore[operator]  # wrong on purpose
     ],
 )
 def test_other_types_are_type_errors(use: Callable[[], object]) -> None:
@@ -51,7 +51,7 @@ def test_it_equals_and_hashes_like_its_text() -> None:
     assert KeyExpr("a") != "a//"
     assert KeyExpr("a") != 3
     assert hash(KeyExpr("a")) == hash("a")
-    assert {KeyExpr("a"): 1}["a"] == 1  # type: ignore[index]
+    assert {KeyExpr("a"): 1}["a"] == 1  # type: ignore[index]  # equal to its text
 
 
 def test_it_shows_as_in_eclipse_zenoh() -> None:

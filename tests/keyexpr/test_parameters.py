@@ -39,9 +39,9 @@ def test_the_text_is_kept_but_for_trailing_separators(
 @pytest.mark.parametrize("given", [3, b"a=1", [("a", "1")]])
 def test_other_types_are_type_errors(given: object) -> None:
     with pytest.raises(TypeError):
-        Parameters(given)  # type: ignore[arg-type]
+        Parameters(given)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(TypeError):
-        Parameters("a").extend(given)  # type: ignore[arg-type]
+        Parameters("a").extend(given)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_emptiness() -> None:

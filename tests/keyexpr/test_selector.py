@@ -56,9 +56,9 @@ def test_a_question_mark_beside_given_parameters_is_an_error() -> None:
 
 def test_other_types_are_type_errors() -> None:
     with pytest.raises(TypeError):
-        Selector(3)  # type: ignore[arg-type]
+        Selector(3)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(TypeError):
-        Selector("a", 3)  # type: ignore[arg-type]
+        Selector("a", 3)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_parts_can_be_assigned() -> None:

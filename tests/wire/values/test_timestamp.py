@@ -18,7 +18,7 @@ BB = ZenohId.parse("bb")
 @pytest.mark.parametrize("vector", TIMESTAMPS, ids=lambda vector: str(vector.timestamp))
 def test_vectors(vector: object) -> None:
     data = bytes.fromhex(vector.hex)  # type: ignore[attr-defined]  # a TimestampVector
-    timestamp: Timestamp = vector.timestamp  # type: ignore[attr-defined]
+    timestamp: Timestamp = vector.timestamp  # type: ignore[attr-defined]  # a TimestampVector
     assert read_timestamp(data, 0, len(data)) == (timestamp, len(data))
     out = BytesWriter()
     write_timestamp(out, timestamp)
