@@ -35,6 +35,32 @@ TCP_HOLE_BYTES_MAX: Final = 1 << 20
 TCP_HELD_BYTES_MAX: Final = 64 << 20
 TCP_HOLE_SEGMENTS_MAX: Final = 64
 TCP_HOLE_SECONDS_MAX: Final = 1
+MESSAGE_BYTES_MAX: Final = 64 << 20
+TRACE_FRAGMENT_BYTES_MAX: Final = 128 << 20
+TRACE_SCAN_BYTES_MAX: Final = 256 << 10
+TRACE_CANDIDATES_MAX: Final = 1_024
+TRACE_UNDECIDED_BYTES_MAX: Final = 512 << 10
+TRACE_HELD_DATAGRAMS_MAX: Final = 16
+TRACE_HELD_BYTES_MAX: Final = 64 << 20
+TRACE_HELD_DATAGRAM_BYTES_MAX: Final = 16 << 20
+TRACE_KEY_BYTES_MAX: Final = 64 << 20
+TRACE_UDP_LINKS_MAX: Final = 65_536
+TRACE_SCOUTS_MAX: Final = 4_096
+TRACE_SESSIONS_MAX: Final = 100_000
+TRACE_ENTITIES_MAX: Final = 100_000
+EXCHANGES_PER_SESSION_MAX: Final = 16_384
+EXCHANGES_MAX: Final = 65_536
+EXCHANGE_BYTES_MAX: Final = 4 << 20
+EXCHANGES_BYTES_MAX: Final = 64 << 20
+LATE_RESPONSE_SECONDS_MAX: Final = 60
+DECLARATIONS_PER_SESSION_MAX: Final = 32_768
+DECLARATIONS_MAX: Final = 131_072
+INTERESTS_PER_SESSION_MAX: Final = 16_384
+INTERESTS_MAX: Final = 65_536
+ANSWERS_PER_INTEREST_MAX: Final = 64
+EXPRESSION_CHARACTERS_MAX: Final = 4_096
+EXPRESSION_DEPTH_MAX: Final = 64
+REMEMBERED_MAX: Final = 100_000
 
 
 class Limit(NamedTuple):
@@ -208,5 +234,161 @@ LIMITS: Final = (
         TCP_HOLE_SECONDS_MAX,
         "limits/capture/tcp_hole_seconds",
         "packet time after which a hole the receiver has acknowledged will not be filled",
+    ),
+    Limit(
+        "MESSAGE_BYTES_MAX",
+        MESSAGE_BYTES_MAX,
+        "limits/message_bytes",
+        "a network message put together from fragments",
+    ),
+    Limit(
+        "TRACE_FRAGMENT_BYTES_MAX",
+        TRACE_FRAGMENT_BYTES_MAX,
+        "limits/trace/fragment_bytes",
+        "fragments that wait for more in all sessions; the oldest message is given up",
+    ),
+    Limit(
+        "TRACE_SCAN_BYTES_MAX",
+        TRACE_SCAN_BYTES_MAX,
+        "limits/trace/scan_bytes",
+        "bytes of one direction kept while looking for where batches begin",
+    ),
+    Limit(
+        "TRACE_CANDIDATES_MAX",
+        TRACE_CANDIDATES_MAX,
+        "limits/trace/candidates",
+        "places in them where a batch may begin and more bytes must tell",
+    ),
+    Limit(
+        "TRACE_UNDECIDED_BYTES_MAX",
+        TRACE_UNDECIDED_BYTES_MAX,
+        "limits/trace/undecided_bytes",
+        "bytes of one direction without Zenoh after which a connection is something else",
+    ),
+    Limit(
+        "TRACE_HELD_DATAGRAMS_MAX",
+        TRACE_HELD_DATAGRAMS_MAX,
+        "limits/trace/held_datagrams",
+        "datagrams between two addresses held until they prove to be Zenoh",
+    ),
+    Limit(
+        "TRACE_HELD_BYTES_MAX",
+        TRACE_HELD_BYTES_MAX,
+        "limits/trace/held_bytes",
+        "bytes of unfinished batches and undecided connections; the oldest is given up",
+    ),
+    Limit(
+        "TRACE_HELD_DATAGRAM_BYTES_MAX",
+        TRACE_HELD_DATAGRAM_BYTES_MAX,
+        "limits/trace/held_datagram_bytes",
+        "datagrams of all addresses held until they prove to be Zenoh",
+    ),
+    Limit(
+        "TRACE_KEY_BYTES_MAX",
+        TRACE_KEY_BYTES_MAX,
+        "limits/trace/key_bytes",
+        "declared keys of all sessions; beyond it new ones stay unknown",
+    ),
+    Limit(
+        "TRACE_UDP_LINKS_MAX",
+        TRACE_UDP_LINKS_MAX,
+        "limits/trace/udp_links",
+        "pairs of UDP addresses followed at once; the least recently used is closed",
+    ),
+    Limit(
+        "TRACE_SCOUTS_MAX",
+        TRACE_SCOUTS_MAX,
+        "limits/trace/scouts",
+        "addresses remembered because they sent SCOUT or HELLO",
+    ),
+    Limit(
+        "TRACE_SESSIONS_MAX",
+        TRACE_SESSIONS_MAX,
+        "limits/trace/sessions",
+        "sessions listed at the end; those that are over make room",
+    ),
+    Limit(
+        "TRACE_ENTITIES_MAX",
+        TRACE_ENTITIES_MAX,
+        "limits/trace/entities",
+        "declarations of one node whose keys are remembered",
+    ),
+    Limit(
+        "EXCHANGES_PER_SESSION_MAX",
+        EXCHANGES_PER_SESSION_MAX,
+        "limits/trace/exchanges_per_session",
+        "requests of one session followed at once; the oldest is told as it is",
+    ),
+    Limit(
+        "EXCHANGES_MAX",
+        EXCHANGES_MAX,
+        "limits/trace/exchanges",
+        "requests followed at once in all sessions",
+    ),
+    Limit(
+        "EXCHANGE_BYTES_MAX",
+        EXCHANGE_BYTES_MAX,
+        "limits/trace/exchange_bytes",
+        "responses kept of one request; more are counted",
+    ),
+    Limit(
+        "EXCHANGES_BYTES_MAX",
+        EXCHANGES_BYTES_MAX,
+        "limits/trace/exchanges_bytes",
+        "responses kept of all requests; more are counted",
+    ),
+    Limit(
+        "LATE_RESPONSE_SECONDS_MAX",
+        LATE_RESPONSE_SECONDS_MAX,
+        "limits/trace/late_response_seconds",
+        "packet time after its final in which a response still belongs to a request",
+    ),
+    Limit(
+        "DECLARATIONS_PER_SESSION_MAX",
+        DECLARATIONS_PER_SESSION_MAX,
+        "limits/trace/declarations_per_session",
+        "declarations of one session followed at once; the oldest is told as it is",
+    ),
+    Limit(
+        "DECLARATIONS_MAX",
+        DECLARATIONS_MAX,
+        "limits/trace/declarations",
+        "declarations followed at once in all sessions",
+    ),
+    Limit(
+        "INTERESTS_PER_SESSION_MAX",
+        INTERESTS_PER_SESSION_MAX,
+        "limits/trace/interests_per_session",
+        "interests of one session followed at once; the oldest is told as it is",
+    ),
+    Limit(
+        "INTERESTS_MAX",
+        INTERESTS_MAX,
+        "limits/trace/interests",
+        "interests followed at once in all sessions",
+    ),
+    Limit(
+        "ANSWERS_PER_INTEREST_MAX",
+        ANSWERS_PER_INTEREST_MAX,
+        "limits/trace/answers_per_interest",
+        "declarations kept of those that answer an interest; more are counted",
+    ),
+    Limit(
+        "EXPRESSION_CHARACTERS_MAX",
+        EXPRESSION_CHARACTERS_MAX,
+        "limits/decode/expression_characters",
+        "a filter of `zenlake decode`",
+    ),
+    Limit(
+        "EXPRESSION_DEPTH_MAX",
+        EXPRESSION_DEPTH_MAX,
+        "limits/decode/expression_depth",
+        "parentheses and negations within each other in it",
+    ),
+    Limit(
+        "REMEMBERED_MAX",
+        REMEMBERED_MAX,
+        "limits/decode/remembered",
+        "declarations and requests remembered while a key is followed",
     ),
 )

@@ -18,6 +18,9 @@ from zenlake.capture.pcap import PcapReader
 from zenlake.capture.pcapng import Comments, PcapngReader
 from zenlake.errors import CaptureError
 
+HARMLESS: Final = frozenset((pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT))
+"""What may be passed over in a file that is as it should be."""
+
 _NUMBERED: Final = re.compile(r"(.*\.(?:pcap|pcapng|cap|dump|dmp))\d+", re.DOTALL)
 _COMPRESSED: Final = re.compile(r"(.*)\.(?:gz|zst)", re.DOTALL)
 

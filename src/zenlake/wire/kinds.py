@@ -6,23 +6,45 @@ rely on: containers have one of their own, bodies follow their carrier after a s
 
 from __future__ import annotations
 
-from zenlake.wire._generated.data import Reply
+from typing import Final
+
+from zenlake.wire._generated.data import Put, Reply
 from zenlake.wire._generated.network import Declare, Oam, Push, Response
 from zenlake.wire._generated.transport import Init, Open
 from zenlake.wire.message import Message
 
-LINK_STATE_OAM_ID = 1
+LINK_STATE_OAM_ID: Final = 1
+
+
+_DECLARE_KINDS: Final = {
+    name: f"DECLARE/{name}"
+    for name in (
+        "D_KEYEXPR",
+        "U_KEYEXPR",
+        "D_SUBSCRIBER",
+        "U_SUBSCRIBER",
+        "D_QUERYABLE",
+        "U_QUERYABLE",
+        "D_TOKEN",
+        "U_TOKEN",
+        "D_FINAL",
+    )
+}
 
 
 def kind_of(message: Message) -> str:
     """The word for a scouting, transport or network message."""
-    if isinstance(message, Push | Declare):
-        return f"{message.NAME}/{message.body.NAME}"
+    # Asked for every message that is read, so no text is put together here.
+    if isinstance(message, Push):
+        return "PUSH/PUT" if isinstance(message.body, Put) else "PUSH/DEL"
     if isinstance(message, Response):
         body = message.body
         if isinstance(body, Reply):
-            return f"RESPONSE/REPLY/{body.body.NAME}"
-        return f"RESPONSE/{body.NAME}"
+            is_put = isinstance(body.body, Put)
+            return "RESPONSE/REPLY/PUT" if is_put else "RESPONSE/REPLY/DEL"
+        return "RESPONSE/ERR"
+    if isinstance(message, Declare):
+        return _DECLARE_KINDS[message.body.NAME]
     if isinstance(message, Init):
         return "INIT_SYN" if message.cookie is None else "INIT_ACK"
     if isinstance(message, Open):

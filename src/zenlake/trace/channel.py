@@ -1,0 +1,130 @@
+"""Channel: one direction, priority and reliability of a session, as a receiver sees it.
+
+Sequence numbers decide what is taken (wire reference §6.5); fragments are put together (§7).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
+from zenlake.wire._generated.transport import Fragment
+
+UNKNOWN: Final = -1
+STALE: Final = -1
+OUTSIDE: Final = -2
+_GUESSED_GAP_MAX: Final = 64
+"""Beyond this, numbers whose resolution is not known are no gap but a turn."""
+
+
+class Reassembly:
+    """The fragments that wait for more, in all channels; the oldest must make room."""
+
+    __slots__ = ("held_bytes", "waiting")
+
+    def __init__(self) -> None:
+        self.held_bytes = 0
+        self.waiting: OrderedDict[Channel, None] = OrderedDict()
+
+
+class Channel:
+    """What a receiver remembers of a channel: the last number, and an unfinished message."""
+
+    __slots__ = (
+        "_after_message",
+        "_next_sn",
+        "_reassembly",
+        "dropped_bytes",
+        "held_bytes",
+        "last_sn",
+        "packets",
+        "pieces",
+    )
+
+    def __init__(self, reassembly: Reassembly, last_sn: int = UNKNOWN) -> None:
+        self._reassembly = reassembly
+        self.last_sn = last_sn
+        self.pieces: list[bytes] = []
+        self.packets: list[int] = []
+        self.held_bytes = 0
+        self.dropped_bytes = 0
+        """Of messages that stay incomplete, since this was last set to 0."""
+        self._next_sn = UNKNOWN
+        self._after_message = False
+
+    def take(self, sn: int, mask: int) -> int:
+        """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken."""
+        last, after_message = self.last_sn, self._after_message
+        if mask and sn & ~mask:
+            return OUTSIDE
+        self._after_message = False
+        if last == UNKNOWN:
+            self.last_sn = sn
+            return 0
+        if mask:
+            gap = (sn - last) & mask
+            if gap == 0 or gap > mask >> 1:
+                self._after_message = after_message
+                return STALE
+        else:
+            gap = sn - last
+            if not 1 <= gap <= _GUESSED_GAP_MAX:
+                gap = 1
+        self.last_sn = sn
+        # Deployed nodes leave one number out after a message in fragments (§7).
+        return 0 if gap == 2 and after_message else gap - 1
+
+    def add(self, fragment: Fragment, packet: int, patch: int, mask: int) -> str | None:
+        """Put a fragment to the others; why not, if it is ignored."""
+        sn = fragment.sn
+        if fragment.first:
+            self._discard()
+        elif patch >= 1 and not self.pieces:
+            return "its first fragment is not here"
+        if fragment.drop:
+            self._discard()
+            return "its sender gave the message up"
+        if self.pieces and sn != self._next_sn:
+            self._discard()
+            return "a fragment before it is missing"
+        if self.held_bytes + len(fragment.payload) > MESSAGE_BYTES_MAX:
+            self._discard()
+            return f"the message has more than {MESSAGE_BYTES_MAX} bytes"
+        self._hold(fragment.payload)
+        self.packets.append(packet)
+        self._next_sn = (sn + 1) & mask if mask else sn + 1
+        self._after_message = not fragment.more
+        return None
+
+    def whole(self) -> bytes:
+        """The message that the last fragment completed."""
+        data = b"".join(self.pieces)
+        self._release()
+        return data
+
+    def interrupt(self) -> None:
+        """A FRAME ends what fragments began."""
+        if self.pieces:
+            self._discard()
+
+    def _hold(self, payload: bytes) -> None:
+        reassembly = self._reassembly
+        self.pieces.append(payload)
+        self.held_bytes += len(payload)
+        reassembly.held_bytes += len(payload)
+        reassembly.waiting[self] = None
+        while reassembly.held_bytes > TRACE_FRAGMENT_BYTES_MAX:
+            next(iter(reassembly.waiting))._discard()
+
+    def _discard(self) -> None:
+        self.dropped_bytes += self.held_bytes
+        self._release()
+
+    def _release(self) -> None:
+        if self.pieces:
+            self._reassembly.held_bytes -= self.held_bytes
+            self._reassembly.waiting.pop(self, None)
+            self.pieces = []
+            self.packets = []
+            self.held_bytes = 0

@@ -1,0 +1,223 @@
+"""Comparison: one operator of the filter language between a field and what is written.
+
+Each function here checks the written value once and gives back a test of the field's value.
+A test is only asked about values that are there: an absent field fails every comparison.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import Any, Final
+
+from zenlake.errors import LocalError
+from zenlake.keyexpr.canonical import canonize, validate
+from zenlake.keyexpr.matching import intersects
+from zenlake.trace.fields import KINDS, Field, is_of_kind
+
+Test = Callable[[Any], bool]
+
+OPERATORS: Final = (
+    *("==", "!=", "<", "<=", ">", ">=", "~"),
+    *("matches", "contains", "startswith", "endswith", "in"),
+)
+_ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+}
+_NUMBER: Final = re.compile(
+    r"(?:0x(?P<hex>[0-9a-f]{1,32})|(?P<decimal>\d{1,32}(?:\.\d{1,32})?)(?P<unit>ns|us|ms|s)?)", re.I
+)
+_UNIT_NS: Final = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_ZID_PREFIX_MIN: Final = 4
+_KEYS_CACHED_MAX: Final = 65_536
+
+
+def test_for(field: Field, operator: str, written: str) -> Test:
+    """The test that `field operator written` means."""
+    if operator == "!=":
+        equal = test_for(field, "==", written)
+        return lambda value: not equal(value)
+    if may_be_several(field):
+        return _any_of(_test_one(field, operator, written))
+    return _test_one(field, operator, written)
+
+
+def may_be_several(field: Field) -> bool:
+    """Whether its value may be a tuple, one of which is enough."""
+    return field.type == "any" or field.name in ("zid", "port", "locators")
+
+
+def _any_of(test: Test) -> Test:
+    return lambda value: any(map(test, value)) if isinstance(value, (tuple, list)) else test(value)
+
+
+def _test_one(field: Field, operator: str, written: str) -> Test:
+    if operator == "~":
+        return _intersects(field, written)
+    if operator == "matches":
+        return _matches(field, written)
+    if operator in ("contains", "startswith", "endswith"):
+        return _part(field, operator, written)
+    if field.type == "number":
+        return _number(field, operator, written)
+    if field.type == "any":
+        return _anything(operator, written)
+    if field.type == "bytes":
+        return _ordered(operator, _bytes(written))
+    if operator != "==" and field.type in ("kind", "flag", "word", "zid"):
+        raise LocalError(f"{field.name} is a {field.type}: compare it with == or !=")
+    if field.type == "kind":
+        return _kind(written)
+    if field.type == "flag":
+        return _flag(field, written)
+    if field.type == "zid":
+        return _zid(written)
+    if field.type == "word" and written not in field.choices:
+        raise LocalError(f"{field.name} is one of {', '.join(field.choices)}, not {written!r}")
+    return _ordered(operator, written)
+
+
+def _ordered(operator: str, written: Any) -> Test:
+    if operator == "==":
+        return lambda value: bool(value == written)
+    order = _ORDER[operator]
+    return lambda value: order(value, written)
+
+
+def number_of(written: str, name: str) -> int | float | None:
+    """In the unit that the name of the field ends with; None if it is no number."""
+    match = _NUMBER.fullmatch(written)
+    if match is None:
+        return None
+    if match["hex"]:
+        return int(match["hex"], 16)
+    decimal = match["decimal"]
+    number: int | float = float(decimal) if "." in decimal else int(decimal)
+    if match["unit"] is None:
+        return number
+    field_unit = name.rpartition("_")[2]
+    if field_unit not in ("ns", "ms"):
+        raise LocalError(f"{name} has no unit of time: expected a number without {match['unit']}")
+    ns = number * _UNIT_NS[match["unit"].lower()]
+    return ns / 1_000_000 if field_unit == "ms" else ns
+
+
+def _number(field: Field, operator: str, written: str) -> Test:
+    number = number_of(written, field.name)
+    if number is None:
+        raise LocalError(f"{field.name} is a number, {written!r} is none")
+    return _ordered(operator, number)
+
+
+def _anything(operator: str, written: str) -> Test:
+    """A value of the wire message decides by itself what it is compared as."""
+    number = number_of(written, "_ms") if not written.lower().endswith("s") else None
+    raw = _bytes(written)
+
+    def test(value: Any) -> bool:
+        if isinstance(value, bool):
+            return operator == "==" and written.lower() == str(value).lower()
+        if isinstance(value, bytes):
+            return _ordered(operator, raw)(value)
+        if isinstance(value, int) and number is not None:
+            return _ordered(operator, number)(value)
+        if isinstance(value, int) and not isinstance(value, IntEnum):
+            return False
+        return _ordered(operator, written)(str(value))
+
+    return test
+
+
+def _kind(written: str) -> Test:
+    asked = written.upper()
+    if not any(is_of_kind(kind, asked) for kind in KINDS):
+        close = get_close_matches(asked, [*KINDS, "PUSH", "RESPONSE", "DECLARE"], n=1)
+        hint = f": did you mean {close[0]}?" if close else ""
+        raise LocalError(f"there is no kind {written!r}{hint}")
+    return lambda kind: is_of_kind(kind, asked)
+
+
+def _flag(field: Field, written: str) -> Test:
+    if written.lower() not in ("true", "false"):
+        raise LocalError(f"{field.name} is true or false, not {written!r}")
+    wanted = written.lower() == "true"
+    return lambda value: bool(value) == wanted
+
+
+def _zid(written: str) -> Test:
+    """Lines show the first digits: four are enough to mean a node."""
+    wanted = written.lower()
+    if len(wanted) < _ZID_PREFIX_MIN:
+        return lambda zid: bool(zid == wanted)
+    return lambda zid: bool(zid.startswith(wanted))
+
+
+def _intersects(field: Field, written: str) -> Test:
+    if field.type not in ("key", "any"):
+        raise LocalError(f"~ compares key expressions, {field.name} is a {field.type}")
+    wanted = canonize(written)
+    known: dict[str, bool] = {}
+
+    def test(value: Any) -> bool:
+        key = str(value)
+        answer = known.get(key)
+        if answer is None:
+            if len(known) >= _KEYS_CACHED_MAX:
+                known.clear()
+            answer = known[key] = keys_intersect(wanted, key)
+        return answer
+
+    return test
+
+
+def keys_intersect(wanted: str, key: str) -> bool:
+    """Of a canonical key expression with a text of a peer, which may be none."""
+    try:
+        validate(key)
+    except LocalError:
+        return False
+    return intersects(wanted, key)
+
+
+def _matches(field: Field, written: str) -> Test:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a later Python may read otherwise
+            pattern = re.compile(written)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise LocalError(f"{written!r} is no regular expression: {error}") from None
+    return lambda value: pattern.search(_text(value)) is not None
+
+
+def _part(field: Field, operator: str, written: str) -> Test:
+    raw = _bytes(written)
+
+    def test(value: Any) -> bool:
+        whole: Any = value if isinstance(value, bytes) else _text(value)
+        part: Any = raw if isinstance(value, bytes) else written
+        if operator == "contains":
+            return part in whole
+        found: bool = whole.startswith(part) if operator == "startswith" else whole.endswith(part)
+        return found
+
+    return test
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _bytes(written: str) -> bytes:
+    """`0x` and hexadecimal digits in pairs, or a text as UTF-8."""
+    if written[:2] == "0x":
+        try:
+            return bytes.fromhex(written[2:])
+        except ValueError:
+            pass
+    return written.encode("utf-8", "surrogatepass")

@@ -1,0 +1,338 @@
+"""Connection: one TCP connection, from the bytes of both directions to batches.
+
+First it is recognised, by its content; then its handshake is followed, because what is agreed
+there changes how the rest is to be read (wire reference §14).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.capture.stream_events import Flow
+from zenlake.limits import TRACE_UNDECIDED_BYTES_MAX
+from zenlake.trace import recognition
+from zenlake.trace.events import Missing, Undecoded
+from zenlake.trace.evidence import AGAINST_BEGINNING, ON_KNOWN_LINK, UNDECIDED
+from zenlake.trace.link import Link, LinkBatch, LinkClosed
+from zenlake.trace.scanner import MODES, Piece
+from zenlake.trace.stream_reader import StreamReader
+from zenlake.trace.units import (
+    COMPRESSED,
+    IMPOSSIBLE,
+    LONG,
+    LOW_LATENCY,
+    PLAIN,
+    SHORT,
+    UNKNOWN,
+    WEBSOCKET,
+)
+from zenlake.trace.websocket import BINARY, frame_sizes, is_upgrade, opcode, unmask
+from zenlake.wire._generated.transport import Init, Open
+from zenlake.wire.message import Message
+
+LinkItem = LinkBatch | LinkClosed | Missing | Undecoded
+
+_HEAD_BYTES_MAX: Final = 16_384
+_HEAD_END: Final = b"\r\n\r\n"
+
+
+class Connection:
+    """Both directions of a flow. `out` is emptied by whoever feeds it."""
+
+    __slots__ = (
+        "_agreed",
+        "_guessed",
+        "_held",
+        "_known_start",
+        "_open",
+        "_upgraded",
+        "is_off",
+        "is_settled",
+        "is_zenoh",
+        "link",
+        "off_bytes",
+        "off_cause",
+        "off_state",
+        "out",
+        "packet",
+        "readers",
+        "time_ns",
+    )
+
+    def __init__(self, flow: Flow, out: list[LinkItem]) -> None:
+        self.link = Link(flow.name, "tcp", flow.source, flow.destination, flow.number > 0)
+        self.out = out
+        self.readers = (StreamReader(self, 0), StreamReader(self, 1))
+        self.is_zenoh = False
+        self.is_off = False
+        """Whether it is known to be something else."""
+        self.off_state = "not_zenoh"
+        self.off_cause = "no Zenoh was found in it"
+        self.off_bytes = [0, 0]
+        self.is_settled = False
+        """Whether both directions are past their handshake."""
+        self._agreed: tuple[int, int] | None = None
+        self._guessed: tuple[int, int] | None = None
+        self._upgraded = False
+        self._held: tuple[list[Piece], list[Piece]] = ([], [])
+        """What came before the protocol was known."""
+        self._known_start = [False, False]
+        self._open = 0
+        self.packet = 0
+        self.time_ns = 0
+
+    def opened(self, direction: int, seen_syn: bool) -> None:
+        self._known_start[direction] = seen_syn
+        self._open += 1
+
+    def closed(self, direction: int) -> bool:
+        """Whether no direction is open any more."""
+        self._open -= 1
+        return self._open <= 0
+
+    def assume_zenoh(self) -> None:
+        """It is said to be Zenoh; only where units begin may have to be found."""
+        self.is_zenoh = True
+
+    def turn_off(self, state: str, cause: str) -> None:
+        """It is something else: from here on bytes are only counted."""
+        self.is_off = True
+        self.off_state, self.off_cause = state, cause
+        for reader, held in zip(self.readers, self._held, strict=True):
+            count = sum(len(piece.data) for piece in held)
+            if reader.scanner is not None:
+                count += reader.scanner.held_bytes + reader.scanner.dropped_bytes
+                reader.scanner = None
+            self.off_bytes[reader.direction] += count
+            held.clear()
+
+    def feed(self, direction: int, data: bytes, packet: int, time_ns: int) -> None:
+        self.packet, self.time_ns = packet, time_ns
+        reader = self.readers[direction]
+        if self.is_off:
+            self.off_bytes[direction] += len(data)
+        elif self.is_zenoh and not self._held[direction]:
+            if not self._known_start[direction]:
+                self._known_start[direction] = True
+                reader.look_for_start()
+            reader.feed(data, packet, time_ns)
+        elif reader.scanner is not None:
+            reader.feed(data, packet, time_ns)
+            self._doubt(reader)
+        else:
+            self._held[direction].append(Piece(0, data, packet, time_ns))
+            self._recognise(direction)
+
+    def gap(self, direction: int, missing_bytes: int | None, cause: str) -> None:
+        missing = missing_bytes or 0
+        if self.is_off:
+            return
+        if self._held[direction]:
+            self._scan(direction)
+        reader = self.readers[direction]
+        if self.is_zenoh:
+            kind = "truncated" if cause == "snaplen" else "tcp_gap"
+            words = "cut by the snap length" if cause == "snaplen" else "packets are missing"
+            self.out.append(
+                Missing(self.packet, self.time_ns, self.link, direction, kind, words, bytes=missing)
+            )
+        elif reader.scanner is None:
+            reader.look_for_start()
+        reader.gap(missing, cause)
+
+    def held_bytes(self) -> int:
+        """What is kept until more bytes come."""
+        first, second = self.readers
+        held = first.held_bytes() + second.held_bytes()
+        if not self.is_zenoh:
+            for pieces in self._held:
+                for piece in pieces:
+                    held += len(piece.data)
+        return held
+
+    def give_up(self) -> None:
+        """Let go of what is held, because others need the room."""
+        if not self.is_zenoh:
+            self.turn_off("not_zenoh", "no Zenoh was found in its beginning")
+            return
+        for reader in self.readers:
+            if reader.held_bytes():
+                self.gap(reader.direction, None, "missing")
+
+    def end(self, direction: int) -> None:
+        """Nothing more comes in this direction."""
+        if not self.is_off:
+            if self._held[direction]:
+                self._scan(direction)
+            self.readers[direction].end()
+        count = self.off_bytes[direction]
+        if count:
+            cause = self.off_cause
+            self.out.append(
+                Undecoded(
+                    self.packet, self.time_ns, self.link, direction, self.off_state, count, cause
+                )
+            )
+            self.off_bytes[direction] = 0
+
+    # --- what protocol is this? ----------------------------------------------------------
+
+    def _recognise(self, direction: int) -> None:
+        held = self._held[direction]
+        data = held[0].data if len(held) == 1 else b"".join(piece.data for piece in held)
+        if self._upgraded:
+            self._recognise_websocket(direction, data)
+            return
+        found = recognition.recognise(data)
+        if found == recognition.ZENOH:
+            self._confirm(direction)
+        elif found == recognition.TLS:
+            self.turn_off("encrypted", "TLS")
+        elif found == recognition.OTHER:
+            self.turn_off("not_zenoh", "another protocol")
+        elif found == recognition.HTTP:
+            self._recognise_http(direction, data)
+        elif found == recognition.UNKNOWN:
+            self._scan(direction)
+
+    def _confirm(self, direction: int) -> None:
+        """It is Zenoh, and this direction begins with its first unit."""
+        self.is_zenoh = True
+        self._release(direction)
+        other = 1 - direction
+        if self._held[other]:
+            if self._known_start[other]:
+                self._release(other)
+            else:
+                self._scan(other)
+
+    def _release(self, direction: int) -> None:
+        held = self._held[direction]
+        pieces = held[:]
+        held.clear()
+        self._known_start[direction] = True
+        for piece in pieces:
+            self.packet, self.time_ns = piece.packet, piece.time_ns
+            self.readers[direction].feed(piece.data, piece.packet, piece.time_ns)
+
+    def _scan(self, direction: int) -> None:
+        """No beginning that we know: look for units anywhere."""
+        reader = self.readers[direction]
+        if reader.scanner is None:
+            demand = AGAINST_BEGINNING if self._known_start[direction] else UNDECIDED
+            self._known_start[direction] = True
+            reader.look_for_start(demand)
+        self._release(direction)
+        self._doubt(reader)
+
+    def _doubt(self, reader: StreamReader) -> None:
+        scanner = reader.scanner
+        if self.is_zenoh or scanner is None:
+            return
+        if scanner.scanned_bytes > TRACE_UNDECIDED_BYTES_MAX:
+            self.turn_off("not_zenoh", "no Zenoh was found in it")
+
+    def _recognise_http(self, direction: int, data: bytes) -> None:
+        """HTTP, unless it turns into a WebSocket that carries Zenoh."""
+        end = data.find(_HEAD_END)
+        if end < 0 and len(data) <= _HEAD_BYTES_MAX:
+            return
+        if end < 0 or not is_upgrade(data[:end]):
+            self.turn_off("not_zenoh", "HTTP")
+            return
+        self._upgraded = True
+        for reader in self.readers:
+            reader.framing = WEBSOCKET
+        self.link.protocol = "ws"
+        self._recognise_websocket(direction, data)
+        if self._held[1 - direction]:
+            self._recognise(1 - direction)
+
+    def _recognise_websocket(self, direction: int, data: bytes) -> None:
+        """After the heads of HTTP, the first binary message must be an INIT."""
+        end = data.find(_HEAD_END)
+        if end < 0:
+            if len(data) > _HEAD_BYTES_MAX:
+                self.turn_off("not_zenoh", "WebSocket")
+            return
+        at = end + len(_HEAD_END)
+        header, size = frame_sizes(data, at)
+        may_be = header != IMPOSSIBLE and size <= recognition.INIT_BYTES_MAX
+        if may_be and (header == UNKNOWN or at + header + size > len(data)):
+            return
+        if may_be:
+            may_be = opcode(data, at) == BINARY
+        if may_be:
+            content = unmask(data[at : at + header], data[at + header : at + header + size])
+            may_be = recognition.is_init(content)
+        if not may_be:
+            self.turn_off("not_zenoh", "WebSocket without Zenoh")
+            return
+        held = self._held[direction]
+        last = held[-1]
+        held[:] = [Piece(0, data[at:], last.packet, last.time_ns)]
+        self.is_zenoh = True
+        self._release(direction)
+
+    # --- the handshake -------------------------------------------------------------------
+
+    def follow(self, reader: StreamReader, messages: list[Message]) -> None:
+        """Change how a direction is read where the handshake says so."""
+        for message in messages:
+            if isinstance(message, Init) and message.cookie is not None:
+                form = LOW_LATENCY if message.lowlatency else PLAIN
+                form = COMPRESSED if message.compression else form
+                cut = LONG if form == LOW_LATENCY else SHORT
+                self._agreed = (WEBSOCKET if self._upgraded else cut, form)
+            elif isinstance(message, Open):
+                self._switch(reader)
+                self.is_settled = message.cookie is None
+
+    def _switch(self, reader: StreamReader) -> None:
+        if self._agreed is None:
+            # What was agreed is not in the capture, but the next byte begins a unit.
+            self._guessed = None
+            reader.look_for_start(ON_KNOWN_LINK)
+        else:
+            reader.framing, reader.form = self._agreed
+
+    def modes_of(self, reader: StreamReader) -> tuple[tuple[int, int], ...]:
+        """How units may be cut and formed after a loss."""
+        if self._upgraded:
+            return ((WEBSOCKET, reader.form),)
+        if self._agreed is None:
+            # Sessions whose handshake is in sight go on with the short and plain form.
+            return MODES if self._guessed is None else (self._guessed,)
+        if self.is_settled or self._agreed == (SHORT, PLAIN):
+            return (self._agreed,)
+        return (self._agreed, (SHORT, PLAIN))
+
+    @property
+    def is_low_latency(self) -> bool:
+        agreed = self._agreed or self._guessed
+        return agreed is not None and agreed[1] == LOW_LATENCY
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the handshake is not over yet, as far as the capture tells."""
+        session = self.link.session
+        if session is None or not session.seen_start:
+            return False
+        return not session.is_open and session.closed_ns is None
+
+    def found(self, reader: StreamReader, framing: int, form: int) -> None:
+        """Units were found to be cut and formed so."""
+        self.is_zenoh = True
+        self._known_start[reader.direction] = True
+        reader.framing, reader.form = framing, form
+        if self._agreed is None:
+            self._guessed = (framing, form)
+            self.link.form = form
+
+    def numbers(self, direction: int) -> tuple[dict[int, int], int]:
+        """The last sequence numbers of this direction by channel, and their mask."""
+        session = self.link.session
+        if session is None:
+            return {}, 0
+        node = session.nodes[self.link.sides[direction]]
+        return {key: channel.last_sn for key, channel in node.channels.items()}, session.mask

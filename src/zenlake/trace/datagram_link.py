@@ -1,0 +1,239 @@
+"""DatagramLink: what two addresses send each other by UDP, or one address to a group.
+
+A datagram is a unit, so nothing has to be cut. Where the handshake is not in the capture the
+datagrams are held until they are evidence enough, as bytes of a stream are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.capture.transport import UdpDatagram
+from zenlake.limits import TRACE_HELD_DATAGRAM_BYTES_MAX, TRACE_HELD_DATAGRAMS_MAX
+from zenlake.trace.connection import LinkItem
+from zenlake.trace.events import Undecoded
+from zenlake.trace.evidence import CONTRADICTION, UNDECIDED, Numbers, weigh
+from zenlake.trace.link import Link, LinkBatch
+from zenlake.trace.units import (
+    COMPRESSED,
+    LOW_LATENCY,
+    PLAIN,
+    Content,
+    read_content,
+)
+from zenlake.wire._generated.transport import Fragment, Init, Open
+
+_FORMS: Final = (PLAIN, COMPRESSED, LOW_LATENCY)
+_REPEATED_NS: Final = 10_000_000
+"""The same datagram twice within this time is one that two interfaces showed."""
+
+
+class Room:
+    """How many bytes all links hold together until they prove to be Zenoh."""
+
+    __slots__ = ("held_bytes", "held_bytes_max")
+
+    def __init__(self, held_bytes_max: int = TRACE_HELD_DATAGRAM_BYTES_MAX) -> None:
+        self.held_bytes = 0
+        self.held_bytes_max = held_bytes_max
+
+
+class DatagramLink:
+    """Both directions between two addresses; a group has one."""
+
+    __slots__ = (
+        "_agreed",
+        "_bits",
+        "_forms",
+        "_held",
+        "_last",
+        "_last_ns",
+        "_numbers",
+        "_room",
+        "ends",
+        "is_off",
+        "is_zenoh",
+        "last_ns",
+        "link",
+        "number",
+        "off_bytes",
+        "off_cause",
+        "off_state",
+        "out",
+        "packet",
+    )
+
+    def __init__(
+        self, datagram: UdpDatagram, protocol: str, out: list[LinkItem], room: Room
+    ) -> None:
+        self._room = room
+        self.ends = datagram.ends
+        self.out = out
+        self.number = 0
+        self.link = Link(
+            f"{self.ends.text}#0", protocol, self.ends.source, self.ends.destination, False
+        )
+        self.is_zenoh = False
+        self.is_off = False
+        self.off_state = "not_zenoh"
+        self.off_cause = "no Zenoh was found in it"
+        self.off_bytes = 0
+        self.packet = datagram.number
+        self.last_ns = datagram.time_ns
+        self._last = [0, 0]
+        self._last_ns = [0, 0]
+        self._agreed: int | None = None
+        self._forms: list[int | None] = [PLAIN, PLAIN]
+        self._held: list[UdpDatagram] = []
+        self._bits = 0
+        self._numbers = (Numbers({}, 0), Numbers({}, 0))
+
+    def is_repeated(self, direction: int, datagram: UdpDatagram) -> bool:
+        """Whether the capture has this datagram twice, as it may on several interfaces."""
+        since_ns = datagram.time_ns - self._last_ns[direction]
+        mark = hash(datagram.payload)
+        same = mark == self._last[direction] and 0 <= since_ns <= _REPEATED_NS
+        self._last[direction] = mark
+        self._last_ns[direction] = datagram.time_ns
+        return same and bool(datagram.payload)
+
+    def start(self, direction: int) -> None:
+        """A handshake begins, the first or the next one between these addresses."""
+        self.number += 1
+        ends = self.ends
+        source, destination = ends.source, ends.destination
+        if direction:
+            source, destination = destination, source
+        if self.number > 1 or not self.is_zenoh:
+            name = f"{source}-{destination}#{self.number}"
+            self.link = Link(name, self.link.protocol, source, destination, True)
+        self.is_zenoh = True
+        self.is_off = False
+        self._agreed = None
+        self._forms = [PLAIN, PLAIN]
+
+    def use_form(self, form: int) -> None:
+        """On a group nothing is negotiated: all are set up alike (wire reference §6.2)."""
+        self._forms = [form, form]
+
+    def read(self, direction: int, datagram: UdpDatagram) -> None:
+        """A datagram of a link that is known to carry Zenoh."""
+        payload = datagram.payload
+        form = self._forms[direction]
+        read = read_content(form, payload) if form is not None else self._guess(payload)
+        state, lost = "ok", 0
+        if datagram.missing:
+            state = "truncated"
+            if read.messages and isinstance(read.messages[-1], Fragment):
+                read.messages.pop()
+            lost = read.lost_bytes(is_cut=True)
+        elif read.error is not None:
+            state = "malformed"
+            lost = read.lost_bytes()
+        error = None if datagram.missing else read.error
+        way = direction if self.ends.source == self.link.ends[0] else 1 - direction
+        self.out.append(
+            LinkBatch(
+                self.link,
+                way,
+                datagram.number,
+                datagram.time_ns,
+                payload,
+                read.messages,
+                state,
+                error,
+                lost,
+            )
+        )
+        for message in read.messages:
+            if isinstance(message, Init) and message.cookie is not None:
+                self._agreed = LOW_LATENCY if message.lowlatency else PLAIN
+                if message.compression:
+                    self._agreed = COMPRESSED
+            elif isinstance(message, Open):
+                self._forms[direction] = self._agreed
+
+    def _guess(self, payload: bytes) -> Content:
+        """Read in the one form that fits; none is agreed in what the capture has."""
+        first = read_content(PLAIN, payload)
+        if first.error is None:
+            return first
+        for form in _FORMS[1:]:
+            other = read_content(form, payload)
+            if other.error is None:
+                return other
+        return first
+
+    def consider(self, direction: int, datagram: UdpDatagram) -> None:
+        """A datagram of which nothing tells that it is Zenoh, but perhaps the next ones will."""
+        payload = datagram.payload
+        room = self._room
+        is_full = room.held_bytes + len(payload) > room.held_bytes_max
+        is_full = is_full or len(self._held) >= TRACE_HELD_DATAGRAMS_MAX
+        if self.is_off or datagram.missing or is_full:
+            self._give_up(datagram)
+            return
+        form = self._forms[direction] if self._held else _likely_form(payload)
+        bits = CONTRADICTION
+        if form is not None:
+            bits = weigh(form, payload, True, self._numbers[direction])
+        if bits == CONTRADICTION:
+            self._give_up(datagram)
+            return
+        self._forms = [form, form]
+        self._bits += bits
+        self._held.append(datagram)
+        room.held_bytes += len(payload)
+        has_content = self._numbers[0].has_content or self._numbers[1].has_content
+        is_enough = self._bits >= UNDECIDED.bits and len(self._held) >= UNDECIDED.units
+        if is_enough and has_content:
+            self.is_zenoh = True
+            for one in self._release():
+                self.read(0 if one.ends.source == self.ends.source else 1, one)
+
+    def _give_up(self, datagram: UdpDatagram) -> None:
+        self.off_bytes += len(datagram.payload) + _size(self._release())
+        self._bits = 0
+        self._numbers = (Numbers({}, 0), Numbers({}, 0))
+
+    def _release(self) -> list[UdpDatagram]:
+        held, self._held = self._held, []
+        self._room.held_bytes -= _size(held)
+        return held
+
+    def turn_off(self, state: str, cause: str) -> None:
+        self.is_off = True
+        self.off_state, self.off_cause = state, cause
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        self.off_bytes += _size(self._release())
+        if self.off_bytes:
+            self.out.append(
+                Undecoded(
+                    self.packet,
+                    self.last_ns,
+                    self.link,
+                    0,
+                    self.off_state,
+                    self.off_bytes,
+                    self.off_cause,
+                )
+            )
+            self.off_bytes = 0
+
+
+def _size(datagrams: list[UdpDatagram]) -> int:
+    return sum([len(one.payload) for one in datagrams])
+
+
+def _likely_form(payload: bytes) -> int | None:
+    """The form a unit would have if it was Zenoh, by its first byte."""
+    if not payload:
+        return None
+    id = payload[0] & 0x1F
+    if id in (0x03, 0x04, 0x05, 0x06):
+        return PLAIN
+    if payload[0] <= 1:
+        return COMPRESSED
+    return LOW_LATENCY if id >= 0x19 else None

@@ -1,0 +1,225 @@
+"""Evidence: how much units speak for batches beginning where they do, in bits.
+
+Where a stream begins in the middle or has lost bytes, nothing says where a batch begins. A
+place is believed when the units from there on would hardly come about by chance: they are read
+to their last byte, and their sequence numbers follow what is known. Each kind of agreement
+counts less than the bits it fixes, because the bytes of other protocols are not random either.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.trace.units import COMPRESSED, LOW_LATENCY
+from zenlake.wire._generated.network import decode_network
+from zenlake.wire._generated.transport import (
+    Close,
+    Fragment,
+    Frame,
+    Init,
+    KeepAlive,
+    Open,
+    decode_transport,
+)
+from zenlake.wire.compression import decompress_batch
+from zenlake.wire.message import Message
+
+PACKET_BITS: Final = 8
+"""A unit that begins with a packet: most do, as nodes write one unit at a time."""
+CONTRADICTION: Final = -1
+
+_FRAME_BITS: Final = 10
+_MESSAGE_BITS: Final = 5
+_MESSAGES_COUNTED: Final = 2
+_FRAGMENT_BITS: Final = 2
+_SMALL_BITS: Final = 6
+_INIT_BITS: Final = 24
+_OPEN_BITS: Final = 6
+_UNIT_BITS: Final = 16
+_LZ4_BITS: Final = 6
+
+_NEAR: Final = 64
+"""How far the next number of a channel may be ahead: some are never sent (§7)."""
+_FAR: Final = 1 << 16
+"""How far it may be ahead of the last one before something was lost."""
+_REASON_MAX: Final = 7
+_SMALL_MAX: Final = 2
+"""KEEP_ALIVEs in one unit."""
+_LEASE_MIN: Final = 10
+_COOKIE_BYTES_MIN: Final = 8
+
+
+class Demand:
+    """What is asked of a place before it is believed: bits, from so many units."""
+
+    __slots__ = ("bits", "units")
+
+    def __init__(self, bits: int, units: int) -> None:
+        self.bits = bits
+        self.units = units
+
+
+ON_KNOWN_LINK: Final = Demand(22, 1)
+"""The other direction has proved to be Zenoh, and how its units are formed."""
+AFTER_LOSS: Final = Demand(40, 1)
+"""The link is known, and so are its sequence numbers."""
+UNDECIDED: Final = Demand(60, 3)
+"""The beginning is missing. A file with batches in it has several of them in a row, too."""
+AGAINST_BEGINNING: Final = Demand(100, 5)
+"""The beginning is there and is no INIT; it would have to be damaged."""
+TO_THE_END: Final = Demand(40, 1)
+"""As undecided, but the units reach exactly to the end of the stream."""
+
+
+class Numbers:
+    """The sequence numbers of one direction, by channel: before the loss, and in the chain."""
+
+    __slots__ = ("before", "has_content", "has_matched", "mask", "now")
+
+    def __init__(self, before: dict[int, int], mask: int) -> None:
+        self.before = before
+        """The last ones before the loss; empty where nobody knows how much was lost."""
+        self.mask = mask or 0x0FFF_FFFF
+        self.now: dict[int, int] = {}
+        self.has_matched = False
+        """Whether one followed what was before."""
+        self.has_content = False
+        """Whether there was more than messages that every row of bytes can look like."""
+
+    def may_follow(self, key: int, sn: int) -> bool:
+        """Whether the next number of a channel can be this one."""
+        last = self.now.get(key)
+        if last is not None:
+            return 1 <= (sn - last) & self.mask <= _NEAR
+        last = self.before.get(key, -1)
+        return last < 0 or 1 <= (sn - last) & self.mask <= _FAR
+
+    def weigh(self, message: Frame | Fragment) -> int:
+        """Bits for a number that follows, 0 for the first of its channel."""
+        sn = message.sn
+        if sn & ~self.mask:
+            raise _contradiction()
+        key = channel_key(message)
+        width = min(self.mask.bit_length(), max(sn.bit_length(), 1))
+        last = self.now.get(key)
+        self.now[key] = sn
+        if last is not None:
+            gap = (sn - last) & self.mask
+            if not 1 <= gap <= _NEAR:
+                raise _contradiction()
+            return max(width - 6, 0)
+        last = self.before.get(key)
+        if last is None or last < 0:
+            return 0
+        if 1 <= (sn - last) & self.mask <= _FAR:
+            self.has_matched = True
+            return max(width - 16, 0)
+        raise _contradiction()
+
+
+def channel_key(message: Frame | Fragment) -> int:
+    """Priority and reliability in one number."""
+    priority = 5 if message.qos is None else int(message.qos)
+    return priority << 1 | message.reliable
+
+
+def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:
+    """The bits of one unit, or CONTRADICTION where it cannot be one."""
+    if form == LOW_LATENCY:
+        return _weigh_low_latency(data, is_whole, numbers)
+    bits = 0
+    content = data
+    try:
+        if form == COMPRESSED:
+            content = decompress_batch(data)
+            bits = _LZ4_BITS if data and data[0] else 0
+        return bits + _weigh_messages(content, is_whole, numbers)
+    except WireError:
+        return CONTRADICTION
+
+
+def may_begin(head: bytes, numbers: Numbers) -> bool:
+    """Whether a unit can have this beginning, as far as its first sequence number tells."""
+    if not head or head[0] & 0x1F not in (0x05, 0x06) or head[0] & 0x80:
+        return True
+    sn = shift = 0
+    for byte in head[1:6]:
+        sn |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return numbers.may_follow(5 << 1 | (head[0] & 0x20) >> 5, sn)
+    return True
+
+
+def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:
+    """One message after the other, so that the first that cannot be ends it."""
+    bits = smalls = 0
+    at, end = 0, len(content)
+    if not end:
+        raise _contradiction()
+    while at < end:
+        try:
+            message, at = decode_transport(content, at)
+        except WireError as error:
+            if is_whole or not isinstance(error.partial, Frame):
+                raise
+            # What is there of a unit with a hole in it may end anywhere.
+            message, at = error.partial, end
+        if isinstance(message, Frame):
+            found = _frame_bits(message, is_whole, numbers) + numbers.weigh(message)
+        elif isinstance(message, Fragment):
+            found = _FRAGMENT_BITS + numbers.weigh(message)
+            numbers.has_content = True
+        elif isinstance(message, (KeepAlive, Close)):
+            smalls += 1
+            found = _small_bits(message, smalls, at == end)
+        else:
+            found = _handshake_bits(message, bits == 0 and at == end)
+        bits += found
+    return bits
+
+
+def _frame_bits(frame: Frame, is_whole: bool, numbers: Numbers) -> int:
+    carried = min(len(frame.messages), _MESSAGES_COUNTED)
+    if not carried:
+        return 0
+    numbers.has_content = True
+    return _MESSAGE_BITS * carried + (_FRAME_BITS if is_whole else 0)
+
+
+def _small_bits(message: KeepAlive | Close, count: int, is_last: bool) -> int:
+    if isinstance(message, Close) and (message.reason > _REASON_MAX or not is_last):
+        raise _contradiction()
+    if count > _SMALL_MAX or message.extensions:
+        raise _contradiction()
+    return _SMALL_BITS if count == 1 else 0
+
+
+def _handshake_bits(message: Message, is_alone: bool) -> int:
+    """INIT and OPEN travel alone; nothing else is expected where units have to be found."""
+    if is_alone and isinstance(message, Init) and message.version in (8, 9):
+        return _INIT_BITS
+    if is_alone and isinstance(message, Open) and message.lease >= _LEASE_MIN:
+        cookie = message.cookie
+        if cookie is None or len(cookie) >= _COOKIE_BYTES_MIN:
+            return _OPEN_BITS
+    raise _contradiction()
+
+
+def _weigh_low_latency(data: bytes, is_whole: bool, numbers: Numbers) -> int:
+    """Units have one message each."""
+    try:
+        if data[0] & 0x1F in (0x03, 0x04):
+            return _SMALL_BITS if len(data) <= 2 else CONTRADICTION
+        _, end = decode_network(data, 0)
+    except (WireError, IndexError):
+        return CONTRADICTION if is_whole else 0
+    if end != len(data):
+        return CONTRADICTION
+    numbers.has_content = True
+    return _UNIT_BITS
+
+
+def _contradiction() -> WireError:
+    return WireError("unit", "content", 0, "no unit has it")

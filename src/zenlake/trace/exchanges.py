@@ -1,0 +1,135 @@
+"""Exchanges: each request with what the other side of its session answered.
+
+A request is known by its number and the side that sent it; RESPONSE and RESPONSE_FINAL repeat
+the number from the other side (behaviour reference §9). A RESPONSE may come after the final
+one, so an exchange that has its final one is kept a while longer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from zenlake.limits import (
+    EXCHANGES_BYTES_MAX,
+    EXCHANGES_MAX,
+    EXCHANGES_PER_SESSION_MAX,
+    LATE_RESPONSE_SECONDS_MAX,
+)
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.exchange import Exchange
+from zenlake.trace.lives import OpenLives, asking_side, ends_session
+from zenlake.trace.session import Session
+from zenlake.wire._generated.network import Request, Response, ResponseFinal
+
+_LATE_NS: Final = LATE_RESPONSE_SECONDS_MAX * 1_000_000_000
+
+
+class Exchanges:
+    """Feed it events in order; it gives each exchange when nothing more can belong to it."""
+
+    __slots__ = ("_bytes_max", "_finished", "_kept_bytes", "_open")
+
+    def __init__(
+        self,
+        per_session_max: int = EXCHANGES_PER_SESSION_MAX,
+        count_max: int = EXCHANGES_MAX,
+        bytes_max: int = EXCHANGES_BYTES_MAX,
+    ) -> None:
+        self._open: OpenLives[Exchange] = OpenLives(per_session_max, count_max)
+        self._bytes_max = bytes_max
+        self._finished: OrderedDict[Exchange, None] = OrderedDict()
+        """Those with a final response, the oldest of these first."""
+        self._kept_bytes = 0
+
+    def feed(self, event: TraceEvent) -> list[Exchange]:
+        over: list[Exchange] = []
+        if self._finished:
+            self._expire(event.time_ns, over)
+        if isinstance(event, MessageSeen):
+            message = event.message
+            if (
+                isinstance(message, (Request, Response, ResponseFinal))
+                and event.session is not None
+                and event.ignored is None
+            ):
+                self._take(event, event.session, message.request_id, over)
+        elif isinstance(event, SessionChanged) and ends_session(event):
+            for exchange in self._open.of(event.session):
+                self._close(exchange, "session", over)
+        return over
+
+    def end(self) -> list[Exchange]:
+        """What is left when the capture ends, or came after the end of its session."""
+        over: list[Exchange] = []
+        for exchange in self._open.all():
+            self._close(exchange, "end" if exchange.session.closed_ns is None else "session", over)
+        return over
+
+    def of(self, event: MessageSeen) -> Exchange | None:
+        """The exchange a message just fed belongs to, as far as it has come."""
+        number = event.request_id
+        session = event.session
+        if number is None or session is None or event.ignored is not None:
+            return None
+        return self._open.get(session, _place(event, session, number))
+
+    def _take(
+        self, event: MessageSeen, session: Session, number: int, over: list[Exchange]
+    ) -> None:
+        place = _place(event, session, number)
+        exchange = self._open.get(session, place)
+        if exchange is not None and isinstance(event.message, Request):
+            self._close(exchange, None, over)
+            exchange = None
+        if exchange is None:
+            exchange = Exchange(session, place, event)
+            oldest = self._open.add(session, place, exchange)
+            if oldest is not None:
+                self._close(oldest, None, over)
+        before = exchange.kept_bytes
+        exchange.add(event)
+        self._kept_bytes += exchange.kept_bytes - before
+        if exchange.final is not None:
+            self._finished[exchange] = None
+        while self._kept_bytes > self._bytes_max and self._give_up(exchange, over):
+            pass
+
+    def _give_up(self, spared: Exchange, over: list[Exchange]) -> bool:
+        """The oldest one, if it can be another than the one just fed."""
+        oldest = next(iter(self._finished), None)
+        if oldest is None or oldest is spared:
+            oldest = self._open.oldest()
+        if oldest is None or oldest is spared:
+            return False
+        self._close(oldest, None, over)
+        return True
+
+    def _expire(self, now_ns: int, over: list[Exchange]) -> None:
+        while self._finished:
+            oldest = next(iter(self._finished))
+            final = oldest.final
+            if final is not None and now_ns - final.time_ns <= _LATE_NS:
+                return
+            self._close(oldest, None, over)
+
+    def _close(self, exchange: Exchange, ended_by: str | None, over: list[Exchange]) -> None:
+        self._open.remove(exchange.session, exchange.place)
+        self._finished.pop(exchange, None)
+        self._kept_bytes -= exchange.kept_bytes
+        if exchange.final is None:
+            exchange.ended_by = ended_by
+        over.append(exchange)
+
+
+def exchanges(events: Iterable[TraceEvent]) -> Iterator[Exchange]:
+    """Every exchange of a capture, in the order in which they were over."""
+    open_exchanges = Exchanges()
+    for event in events:
+        yield from open_exchanges.feed(event)
+    yield from open_exchanges.end()
+
+
+def _place(event: MessageSeen, session: Session, number: int) -> tuple[int, int]:
+    return asking_side(event, session, isinstance(event.message, Request)), number

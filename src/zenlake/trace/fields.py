@@ -1,0 +1,211 @@
+"""Fields: everything that can be asked of a message by name, with its type and meaning.
+
+The answers are those of `facts`. A tuple has several values for one question, such as `zid`,
+which is the sender's and the receiver's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from zenlake.errors import LocalError
+from zenlake.trace import facts
+from zenlake.trace.events import MessageSeen
+from zenlake.wire._generated.network import Request
+from zenlake.wire._generated.transport import Fragment, Init, Join, Open
+from zenlake.wire.values.choices import (
+    ConsolidationMode,
+    InterestMode,
+    QueryTarget,
+)
+from zenlake.wire.values.qos import CongestionControl
+from zenlake.wire.values.whatami import WhatAmI
+
+KINDS: Final = (
+    *("SCOUT", "HELLO"),
+    *("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "CLOSE", "KEEP_ALIVE"),
+    *("FRAME", "FRAGMENT", "JOIN", "TRANSPORT_OAM"),
+    *("PUSH/PUT", "PUSH/DEL", "REQUEST"),
+    *("RESPONSE/REPLY/PUT", "RESPONSE/REPLY/DEL", "RESPONSE/ERR", "RESPONSE_FINAL"),
+    *("INTEREST", "OAM/LINKSTATE", "OAM"),
+    *("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR", "DECLARE/D_SUBSCRIBER", "DECLARE/U_SUBSCRIBER"),
+    *("DECLARE/D_QUERYABLE", "DECLARE/U_QUERYABLE", "DECLARE/D_TOKEN", "DECLARE/U_TOKEN"),
+    "DECLARE/D_FINAL",
+)
+
+
+class Field(NamedTuple):
+    """One question: `of` answers it, `type` says what may be compared with the answer."""
+
+    name: str
+    type: str
+    """`number`, `text`, `word` (one of `choices`), `kind`, `key`, `zid`, `bytes`, `flag`, `any`."""
+    meaning: str
+    of: Callable[[MessageSeen], Any]
+    choices: tuple[str, ...] = ()
+
+
+_ROLES: Final = tuple(str(role) for role in WhatAmI)
+_RELIABILITIES: Final = ("reliable", "best_effort")
+_PROTOCOLS: Final = ("tcp", "ws", "udp", "multicast", "scouting")
+
+_TABLE: Final = (
+    Field("packet", "number", "number of the packet that completed it", lambda e: e.packet),
+    Field("seq", "number", "place among all messages, from 1", lambda e: e.seq),
+    Field("time_ns", "number", "nanoseconds since 1970", lambda e: e.time_ns),
+    Field(
+        "time",
+        "text",
+        "UTC, `2026-11-14T22:01:42.309176000Z`",
+        lambda e: facts.time_text(e.time_ns),
+    ),
+    Field("kind", "kind", "such as `PUSH/PUT`", lambda e: e.kind),
+    Field("link", "text", "the connection, `A:p-B:q#n`", lambda e: e.link.name),
+    Field("session", "text", "id of the session", lambda e: e.session and e.session.id),
+    Field("protocol", "word", "what carries the link", lambda e: e.link.protocol, _PROTOCOLS),
+    Field("sender", "text", "address it came from", lambda e: e.sender),
+    Field("receiver", "text", "address it went to", lambda e: e.receiver),
+    Field(
+        "port",
+        "number",
+        "of sender or receiver",
+        lambda e: facts.both(*map(facts.port, e.link.ends)),
+    ),
+    Field("sender_zid", "zid", "node that sent it", lambda e: e.sender_zid),
+    Field("receiver_zid", "zid", "node it went to", lambda e: e.receiver_zid),
+    Field("zid", "zid", "either of the two", lambda e: facts.both(e.sender_zid, e.receiver_zid)),
+    Field("sender_role", "word", "of the sender", lambda e: facts.role(e.sender_node), _ROLES),
+    Field(
+        "receiver_role", "word", "of the receiver", lambda e: facts.role(e.receiver_node), _ROLES
+    ),
+    Field("reliability", "word", "of the channel", facts.reliability, _RELIABILITIES),
+    Field("priority", "number", "0 (control) to 7 (background)", facts.priority),
+    Field(
+        "congestion",
+        "word",
+        "if queues are full",
+        facts.congestion,
+        tuple(map(str, CongestionControl)),
+    ),
+    Field("express", "flag", "not held back for batching", facts.express),
+    Field("sn", "number", "sequence number of its FRAME or FRAGMENT", lambda e: e.sn),
+    Field("size", "number", "bytes, of a FRAME with all it carries", facts.size),
+    Field("messages", "number", "how many a FRAME carries", facts.messages),
+    Field("fragments", "number", "of how many it was put together", lambda e: e.fragments or None),
+    Field("ignored", "text", "why a receiver would not take it", lambda e: e.ignored),
+    Field("key", "key", "whole key expression", lambda e: e.key),
+    Field("wire_key", "text", "as sent, `[sender 12]/suffix`", facts.wire_key),
+    Field("unknown_alias", "flag", "declared before the capture began", facts.unknown_alias),
+    Field("payload", "bytes", "of a put, reply, error or query", facts.payload_of),
+    Field("payload_size", "number", "its bytes", facts.payload_size),
+    Field("encoding", "text", "such as `text/plain`", facts.encoding_of),
+    Field("timestamp", "text", "`<ntp64>/<id>`", facts.timestamp),
+    Field("attachment", "bytes", "of a put, del or query", facts.data("attachment")),
+    Field("source_zid", "zid", "node that made it", facts.source("zid")),
+    Field("source_eid", "number", "entity that made it", facts.source("eid")),
+    Field("source_sn", "number", "its number in that entity's count", facts.source("sn")),
+    Field("request_id", "number", "of a request and its responses", lambda e: e.request_id),
+    Field("parameters", "text", "of a query", facts.data("parameters")),
+    Field("target", "word", "of a query", facts.target, tuple(map(str, QueryTarget))),
+    Field(
+        "consolidation",
+        "word",
+        "of a query or a reply",
+        facts.consolidation,
+        tuple(map(str, ConsolidationMode)),
+    ),
+    Field("timeout_ms", "number", "of a query", facts.message("timeout_ms", Request)),
+    Field("budget", "number", "of a query", facts.message("budget", Request)),
+    Field("replier_zid", "zid", "node that replied", facts.replier("zid")),
+    Field("replier_eid", "number", "entity that replied", facts.replier("eid")),
+    Field("interest_id", "number", "of an interest and its answers", lambda e: e.interest_id),
+    Field("mode", "word", "of an interest", facts.mode, tuple(map(str, InterestMode))),
+    Field("options", "text", "of an interest, letters of `KSQTRA`", facts.options),
+    Field("entity_id", "number", "of what is (un)declared", lambda e: e.entity_id),
+    Field("complete", "flag", "a queryable for its whole key", facts.queryable("complete", False)),
+    Field("distance", "number", "of a queryable", facts.queryable("distance", 0)),
+    Field("node_id", "number", "of a router that passed it on", facts.node_id),
+    Field("lease_ms", "number", "of OPEN and JOIN", facts.lease_ms),
+    Field("initial_sn", "number", "of OPEN", facts.message("initial_sn", Open)),
+    Field("batch_size", "number", "of INIT and JOIN", facts.message("batch_size", Init, Join)),
+    Field("version", "number", "of SCOUT, HELLO, INIT, JOIN", lambda e: facts.version(e.message)),
+    Field("reason", "text", "of CLOSE", facts.reason),
+    Field("more", "flag", "of FRAGMENT: others follow", facts.message("more", Fragment)),
+    Field("locators", "text", "of HELLO", lambda e: getattr(e.message, "locators", None)),
+)
+
+
+FIELDS: Final[dict[str, Field]] = {field.name: field for field in _TABLE}
+
+# As dissectors say it: `zenoh.` may stand before any field, `zenoh.push.` asks for the kind too.
+_SYNONYMS: Final = {
+    "keyexpr": "key",
+    "srczid": "sender_zid",
+    "dstzid": "receiver_zid",
+    "src": "sender",
+    "dst": "receiver",
+    "rid": "request_id",
+    "prio": "priority",
+}
+_FAMILIES: Final = {kind.partition("/")[0].lower(): kind.partition("/")[0] for kind in KINDS}
+
+
+def field_named(name: str) -> Field:
+    """A field of the table, one in a dissector's spelling, or a path such as `message.body`."""
+    found = FIELDS.get(name)
+    if found is not None:
+        return found
+    if name.startswith("message."):
+        return Field(name, "any", "as on the wire", _by_path(name))
+    if name.startswith("zenoh."):
+        return _dissector_field(name)
+    raise LocalError(f"there is no field {name!r}{_did_you_mean(name, [*FIELDS])}")
+
+
+def _by_path(name: str) -> Callable[[MessageSeen], Any]:
+    steps = name.split(".")[1:]
+    if not all(step.isidentifier() and not step.startswith("_") for step in steps):
+        raise LocalError(f"{name!r} is no path of attributes: expected message.body.payload")
+
+    def of(event: MessageSeen) -> Any:
+        value: Any = event.message
+        for step in steps:
+            value = getattr(value, step, None)
+        return None if callable(value) else value
+
+    return of
+
+
+def _dissector_field(name: str) -> Field:
+    parts = name.split(".")[1:]
+    family = _FAMILIES.get(parts[0]) if len(parts) == 2 else None
+    last = _SYNONYMS.get(parts[-1], parts[-1])
+    field = FIELDS.get(last)
+    if field is None or (family is None and len(parts) > 1):
+        known = [f"zenoh.{known}" for known in (*FIELDS, *_SYNONYMS)]
+        raise LocalError(f"there is no field {name!r}{_did_you_mean(name, known)}")
+    if family is None:
+        return field
+    of = field.of
+    return field._replace(name=name, of=lambda e: of(e) if is_of_kind(e.kind, family) else None)
+
+
+def is_of_kind(kind: str, asked: str) -> bool:
+    """Whether it is this kind or, as PUSH/PUT of PUSH, one below it."""
+    return kind.startswith(asked) and (len(kind) == len(asked) or kind[len(asked)] == "/")
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f": did you mean {close[0]}?" if close else ": see docs/decode.md for all of them"
+
+
+def reference_lines() -> list[str]:
+    """The table of docs/decode.md."""
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    for field in FIELDS.values():
+        words = f": `{'`, `'.join(field.choices)}`" if field.choices else ""
+        lines.append(f"| `{field.name}` | {field.type} | {field.meaning}{words} |")
+    return lines

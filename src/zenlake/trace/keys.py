@@ -1,0 +1,84 @@
+"""Keys: whole key expressions, from the aliases and declarations of a session.
+
+An alias belongs to the side that declared it: M=1 means the sender's, M=0 the receiver's (wire
+reference §14). One that was declared before the capture stays unknown and is never guessed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.limits import TRACE_ENTITIES_MAX
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.session import KeyMemory, Node, Session
+from zenlake.wire._generated.declare import (
+    DeclareFinal,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    UndeclareKeyExpr,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response
+from zenlake.wire.values.wire_expr import WireExpr
+
+# Tuples, because a union in isinstance is made anew at each call.
+_DECLARATIONS: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
+_UNDECLARATIONS: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
+
+
+def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> str | None:
+    message = event.message
+    if isinstance(message, Push):
+        wire_expr: WireExpr | None = message.key
+    elif isinstance(message, (Response, Request, Interest)):
+        wire_expr = message.key
+    elif isinstance(message, Declare):
+        body = message.body
+        if isinstance(body, _UNDECLARATIONS):
+            if body.key is None or (body.key.key.scope == 0 and not body.key.key.suffix):
+                return node.entities.get((body.NAME[2:], body.id))
+            wire_expr = body.key.key
+        elif isinstance(body, UndeclareKeyExpr):
+            return node.aliases.get(body.expr_id)
+        elif isinstance(body, DeclareFinal):
+            return None
+        else:
+            wire_expr = body.key
+    else:
+        return None
+    if wire_expr is None:
+        return None
+    scope = wire_expr.scope
+    if scope == 0:
+        return wire_expr.suffix
+    if not wire_expr.sender:
+        if session.is_multicast:
+            return None
+        node = session.nodes[1 - event.link.sides[direction]]
+    prefix = node.aliases.get(scope)
+    return None if prefix is None else prefix + wire_expr.suffix
+
+
+def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) -> None:
+    """Remember what numbers stand for."""
+    body = message.body
+    if isinstance(body, DeclareKeyExpr):
+        if node.aliases.get(body.expr_id) is None or node.is_lossy:
+            # A number that is in use keeps its key (behaviour reference §3.5).
+            node.aliases[body.expr_id] = memory.take(node, key)
+    elif isinstance(body, UndeclareKeyExpr):
+        node.aliases.pop(body.expr_id, None)
+        node.reuses = True
+    elif isinstance(body, _DECLARATIONS):
+        entity = (body.NAME[2:], body.id)
+        if body.id == 0 and node.entities.get(entity, key) != key:
+            # Between routers all have the number 0, and the key tells them apart.
+            node.entities[entity] = None
+        elif len(node.entities) < TRACE_ENTITIES_MAX:
+            node.entities[entity] = memory.take(node, key)
+    elif isinstance(body, _UNDECLARATIONS):
+        node.entities.pop((body.NAME[2:], body.id), None)

@@ -1,0 +1,44 @@
+"""Pending: the bytes of a unit that is not whole yet, and the packets that brought them."""
+
+from __future__ import annotations
+
+
+class Pending:
+    """Chunks are joined once there are enough, so that long units are not copied often."""
+
+    __slots__ = ("_chunks", "_need", "_packets", "have")
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._packets: list[int] = []
+        self._need = 0
+        self.have = 0
+
+    def start(self, data: bytes, packet: int, need: int) -> None:
+        """The beginning of a unit; at least `need` bytes are of use."""
+        self._chunks.append(data)
+        self._packets.append(packet)
+        self.have = len(data)
+        self._need = need
+
+    def add(self, data: bytes, packet: int) -> bool:
+        """Whether there is enough now."""
+        self._chunks.append(data)
+        self._packets.append(packet)
+        self.have += len(data)
+        return self.have >= self._need
+
+    def take(self) -> bytes:
+        """All there is; nothing is pending any more."""
+        data = b"".join(self._chunks)
+        self._chunks = []
+        self._packets = []
+        self.have = self._need = 0
+        return data
+
+    def packets(self) -> tuple[int, ...]:
+        return tuple(self._packets)
+
+    def earlier(self) -> tuple[int, ...]:
+        """The packets before the one that made it enough."""
+        return tuple(self._packets[:-1])

@@ -1,0 +1,95 @@
+"""Recognition: which protocol a connection speaks, judged by its first bytes.
+
+Ports prove nothing, and neither do two bytes: a batch of 790 bytes begins as a TLS record does.
+Zenoh is believed when a whole INIT ends where its length says.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from zenlake.wire._generated.transport import Init
+from zenlake.wire.batch import decode_batch
+
+UNDECIDED: Final = "undecided"
+ZENOH: Final = "zenoh"
+HTTP: Final = "http"
+TLS: Final = "tls"
+OTHER: Final = "other"
+UNKNOWN: Final = "unknown"
+"""No protocol we know: it may be Zenoh whose beginning is damaged or missing."""
+
+_HTTP: Final = re.compile(rb"(?:GET|PUT|POST|HEAD|DELETE|OPTIONS|PATCH|CONNECT|TRACE) |HTTP/1\.")
+_HTTP_WORDS: Final = (
+    b"GET ",
+    b"PUT ",
+    b"POST",
+    b"HEAD",
+    b"DELE",
+    b"OPTI",
+    b"PATC",
+    b"CONN",
+    b"HTTP",
+)
+_OTHERS: Final = (b"SSH-", b"PRI * HTTP/2", b"\x00\x00\x00\x17ANY", b"*1\r\n", b"AMQP")
+INIT_BYTES_MAX: Final = 4096
+
+
+def recognise(data: bytes) -> str:
+    """The protocol of a connection, from the first bytes of one direction."""
+    if len(data) >= 3 and data[2] & 0x1F == 0x01:
+        size = data[0] | data[1] << 8
+        if 4 <= size <= INIT_BYTES_MAX:
+            if len(data) >= 4 and data[3] not in (8, 9):
+                return _other(data)
+            if len(data) < 2 + size:
+                return UNDECIDED if _other(data) == UNKNOWN else _other(data)
+            if is_init(data[2 : 2 + size]):
+                return ZENOH
+    elif len(data) < 3:
+        return UNDECIDED
+    return _other(data)
+
+
+def is_init(content: bytes) -> bool:
+    """Whether a unit is one INIT, to its last byte."""
+    if not content or content[0] & 0x1F != 0x01:
+        return False
+    batch = decode_batch(content)
+    if batch.error is not None or len(batch.messages) != 1:
+        return False
+    init = batch.messages[0]
+    return isinstance(init, Init) and init.version in (8, 9)
+
+
+def _other(data: bytes) -> str:
+    if data[:4] in _HTTP_WORDS and (len(data) < 10 or _HTTP.match(data)):
+        return HTTP
+    if _is_client_hello(data) or _is_tls_record(data):
+        return TLS
+    if data.startswith(_OTHERS):
+        return OTHER
+    return UNKNOWN
+
+
+def _is_client_hello(data: bytes) -> bool:
+    """A handshake record whose own length and that of the message in it agree."""
+    if len(data) < 11 or data[0] != 0x16 or data[1] != 0x03 or data[2] > 0x04:
+        return False
+    record = data[3] << 8 | data[4]
+    message = int.from_bytes(data[6:9], "big")
+    return data[5] in (1, 2) and message + 4 <= record <= 1 << 14 and data[9] == 0x03
+
+
+def _is_tls_record(data: bytes) -> bool:
+    """Encrypted records: one that is followed by another."""
+    if len(data) < 5 or data[0] not in (0x14, 0x15, 0x17) or data[1] != 0x03 or data[2] > 0x04:
+        return False
+    size = data[3] << 8 | data[4]
+    if not 1 <= size <= (1 << 14) + 256:
+        return False
+    after = data[5 + size : 8 + size]
+    if len(after) < 3:
+        return len(data) == 5 + size
+    return after[0] in (0x14, 0x15, 0x16, 0x17) and after[1] == 0x03 and after[2] <= 0x04

@@ -1,0 +1,299 @@
+"""Sessions: from the batches of all links to messages, and to how sessions begin and end.
+
+Each link belongs to a session; two links may share one (two peers that dial each other, or
+multilink), and then keys and sequence numbers are the session's, not the link's.
+"""
+
+from __future__ import annotations
+
+from zenlake.limits import TRACE_SESSIONS_MAX
+from zenlake.trace.channel import Channel, Reassembly
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.link import Link, LinkBatch, LinkClosed
+from zenlake.trace.session import KeyMemory, Node, Session, close_reason, lease_ms
+from zenlake.trace.units import COMPRESSED, LOW_LATENCY
+from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire._generated.transport import Close, Init, Join, Open
+from zenlake.wire.message import Message
+
+
+class Sessions:
+    """Who is connected to whom, as far as the capture has come."""
+
+    __slots__ = ("_by_pair", "_groups", "_out", "forgotten", "found", "keys", "reassembly")
+
+    def __init__(self, out: list[TraceEvent]) -> None:
+        self._out = out
+        self.found: list[Session] = []
+        """All sessions in the order they began."""
+        self.forgotten = 0
+        """Sessions that are over and were dropped from `found` to make room."""
+        self.reassembly = Reassembly()
+        self.keys = KeyMemory()
+        self._by_pair: dict[tuple[str, str], Session] = {}
+        self._groups: dict[str, Session] = {}
+
+    # --- beginning -----------------------------------------------------------------------
+
+    def begin(self, batch: LinkBatch) -> Session:
+        """The session of a link that has none yet."""
+        link = batch.link
+        if link.protocol == "multicast":
+            return self._group(batch)
+        first = batch.messages[0] if batch.messages else None
+        seen_start = isinstance(first, Init)
+        session = Session(link.name, link, batch.time_ns, seen_start)
+        if not seen_start and link.form is not None:
+            session.compression = link.form == COMPRESSED
+            session.lowlatency = link.form == LOW_LATENCY
+        if isinstance(first, Init) and (first.cookie is None) == (batch.direction == 1):
+            link.opener = 1
+            link.sides = (1, 0)
+            session.nodes = (session.nodes[1], session.nodes[0])
+        self._remember(session)
+        link.session = session
+        self._tell(batch, link, session, "attempted" if seen_start else "found")
+        return session
+
+    def _remember(self, session: Session) -> None:
+        self.found.append(session)
+        if len(self.found) > TRACE_SESSIONS_MAX:
+            kept = [one for one in self.found if one.closed_ns is None]
+            self.forgotten += len(self.found) - len(kept)
+            self.found = kept
+
+    def _group(self, batch: LinkBatch) -> Session:
+        link = batch.link
+        address = link.ends[1]
+        session = self._groups.get(address)
+        if session is None:
+            session = Session(address, link, batch.time_ns, True)
+            session.is_multicast = session.is_open = True
+            session.nodes = (Node(address), Node(address))
+            session.opened_ns = batch.time_ns
+            session.outcome = "open"
+            self._groups[address] = session
+            self._remember(session)
+            self._tell(batch, link, session, "found")
+        else:
+            session.links.append(link)
+        link.session = session
+        return session
+
+    # --- handshake -----------------------------------------------------------------------
+
+    def transport(self, batch: LinkBatch, session: Session, event: MessageSeen) -> None:
+        """What a transport message without payload changes."""
+        message = event.message
+        if isinstance(message, (Init, Open)) and session.is_open:
+            if not session.is_multicast and batch.link.session is session:
+                event.ignored = "the session is open"
+        elif isinstance(message, Init):
+            self._init(session, message)
+        elif isinstance(message, Open):
+            self._open(batch, session, message)
+        elif isinstance(message, Close):
+            self._close(batch, session, message)
+        elif isinstance(message, Join):
+            self._join(batch, session, message, event)
+
+    def _init(self, session: Session, init: Init) -> None:
+        if init.cookie is None:
+            session.nodes[0].meet(init)
+        else:
+            session.nodes[1].meet(init)
+            session.agree(init)
+
+    def _open(self, batch: LinkBatch, session: Session, message: Open) -> None:
+        if message.cookie is not None:
+            _settle(session.nodes[0], message)
+            return
+        _settle(session.nodes[1], message)
+        self.opened(batch, session)
+
+    def opened(self, batch: LinkBatch, session: Session) -> None:
+        """OPEN_ACK came, or data shows that it did."""
+        link = batch.link
+        one, other = session.nodes[0].zid, session.nodes[1].zid
+        pair = None if one is None or other is None else (min(one, other), max(one, other))
+        old = None if pair is None else self._by_pair.get(pair)
+        if old is not None and old.is_open and old is not session:
+            if _share(old, session):
+                self._merge(batch, link, session, old)
+                return
+            self._end(batch.packet, batch.time_ns, link, old, "lost")
+        if pair is not None:
+            self._by_pair[pair] = session
+        session.is_open = True
+        session.opened_ns = batch.time_ns
+        if session.seen_start:
+            session.outcome = "open"
+        self._tell(batch, link, session, "opened")
+
+    def _merge(self, batch: LinkBatch, link: Link, attempt: Session, session: Session) -> None:
+        """One more link of an open session, whose side 0 may be this link's acceptor."""
+        attempt.id = session.id
+        if attempt in self.found:
+            self.found.remove(attempt)
+        if attempt.nodes[0].zid != session.nodes[0].zid:
+            link.sides = (1 - link.sides[0], 1 - link.sides[1])
+        link.session = session
+        session.links.append(link)
+        self._tell(batch, link, session, "joined")
+
+    def _join(self, batch: LinkBatch, session: Session, join: Join, event: MessageSeen) -> None:
+        if not session.is_multicast:
+            event.ignored = "no multicast group"
+            return
+        address = batch.link.ends[0]
+        member = session.members.get(address)
+        if member is not None and member.zid is not None and not batch.link.is_closed:
+            event.sender_node = member
+            return
+        batch.link.is_closed = False
+        session.closed_ns, session.outcome = None, "open"
+        member = session.members[address] = Node(address)
+        member.meet(join)
+        member.lease_ms = lease_ms(join)
+        session.patch = min(1, join.patch or 0)
+        session.qos = join.qos is not None
+        session.sn_bits = 32 if join.resolution is None else join.resolution.sn_bits
+        session.mask = 0x0FFF_FFFF if join.resolution is None else join.resolution.sn_mask
+        session.batch_size = 8192 if join.batch_size is None else join.batch_size
+        event.sender_node = member
+        for key, next_sn in _next_numbers(join).items():
+            member.channels[key] = Channel(self.reassembly, (next_sn - 1) & session.mask)
+        self._tell(batch, batch.link, session, "joined")
+
+    # --- end -----------------------------------------------------------------------------
+
+    def _close(self, batch: LinkBatch, session: Session, message: Close) -> None:
+        link = batch.link
+        reason = close_reason(message.reason)
+        if session.is_multicast:
+            if not link.is_closed and link.ends[0] in session.members:
+                self._tell(batch, link, session, "left")
+            link.is_closed = True
+            if all(one.is_closed for one in session.links):
+                session.closed_ns = batch.time_ns
+                session.outcome = "closed"
+            return
+        if session.closed_ns is not None:
+            link.is_closed = True
+            return
+        if session.close_reason is None:
+            session.close_reason = reason
+        link.is_closed = True
+        for one in session.links if message.session else ():
+            one.is_closed = True
+        if all(one.is_closed for one in session.links):
+            change = "closed" if session.is_open or not session.seen_start else "refused"
+            self._end(batch.packet, batch.time_ns, link, session, change)
+
+    def link_closed(self, item: LinkClosed) -> None:
+        """A connection is over; without a CLOSE before it, so is the session, lost."""
+        link = item.link
+        session = link.session
+        if session is None:
+            return
+        if session.is_multicast:
+            if item.cause == "idle":
+                self._member_gone(link, session)
+            return
+        was_closed, link.is_closed = link.is_closed, True
+        is_over = all(one.is_closed for one in session.links)
+        if item.cause in ("end", "idle"):
+            self._expire(item, session)
+        elif is_over and not was_closed and session.closed_ns is None:
+            change = "lost" if session.is_open or not session.seen_start else "refused"
+            self._end(item.packet, link.ended_ns or item.time_ns, link, session, change)
+        if is_over:
+            for node in session.nodes:
+                self.keys.bytes -= node.forget()
+
+    def _member_gone(self, link: Link, session: Session) -> None:
+        link.is_closed = True
+        member = session.members.pop(link.ends[0], None)
+        if member is not None:
+            self.keys.bytes -= member.forget()
+        if all(one.is_closed for one in session.links):
+            self._groups.pop(session.id, None)
+        elif len(session.links) > 1:
+            session.links.remove(link)
+
+    def _expire(self, item: LinkClosed, session: Session) -> None:
+        """At the end of the capture: has a side been silent for longer than its lease?"""
+        if session.closed_ns is not None or not session.is_open:
+            return
+        for node in session.nodes:
+            lease = node.lease_ms
+            if lease is None or not node.heard_ns:
+                continue
+            silent_until = node.heard_ns + lease * 1_000_000
+            if silent_until < item.time_ns:
+                self._end(item.packet, item.time_ns, item.link, session, "lost")
+                session.closed_ns = silent_until
+                return
+
+    def _end(self, packet: int, time_ns: int, link: Link, session: Session, change: str) -> None:
+        session.is_open = False
+        session.closed_ns = time_ns
+        if session.seen_start:
+            session.outcome = change
+        one, other = session.nodes[0].zid, session.nodes[1].zid
+        if one is not None and other is not None:
+            pair = (min(one, other), max(one, other))
+            if self._by_pair.get(pair) is session:
+                del self._by_pair[pair]
+        self._out.append(SessionChanged(packet, time_ns, link, session, change))
+
+    def _tell(self, batch: LinkBatch, link: Link, session: Session, change: str) -> None:
+        self._out.append(SessionChanged(batch.packet, batch.time_ns, link, session, change))
+
+
+def sender_node(batch: LinkBatch, session: Session) -> Node:
+    """Who sent a batch; on a group, a member that may not have told who it is."""
+    link = batch.link
+    if not session.is_multicast:
+        return session.nodes[link.sides[batch.direction]]
+    address = link.ends[0]
+    member = session.members.get(address)
+    if member is None:
+        member = session.members[address] = Node(address)
+    return member
+
+
+def scouting_node(message: Message, address: str) -> Node | None:
+    if isinstance(message, Scout):
+        zid = None if message.zid is None else str(message.zid)
+        return Node(address, zid)
+    if isinstance(message, Hello):
+        return Node(address, str(message.zid), str(message.whatami))
+    return None
+
+
+def _share(old: Session, new: Session) -> bool:
+    """Whether two links with the same nodes are of one session.
+
+    They are where both agreed on several links, and where the two dialled each other; a node
+    that dials again has lost its session, even if nothing in the capture says so.
+    """
+    if old.multilink and new.multilink:
+        return True
+    return old.nodes[0].zid == new.nodes[1].zid and any(not one.is_closed for one in old.links)
+
+
+def _settle(node: Node, message: Open) -> None:
+    node.lease_ms = lease_ms(message)
+    node.initial_sn = message.initial_sn
+
+
+def _next_numbers(join: Join) -> dict[int, int]:
+    """The next sequence number of each channel, as `channel_key` numbers them."""
+    if join.qos is None:
+        return {5 << 1 | 1: join.next_sn_re, 5 << 1: join.next_sn_be}
+    numbers: dict[int, int] = {}
+    for priority, lane in enumerate(join.qos.lanes):
+        numbers[priority << 1 | 1] = lane.reliable
+        numbers[priority << 1] = lane.best_effort
+    return numbers

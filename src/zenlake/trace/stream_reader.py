@@ -1,0 +1,407 @@
+"""StreamReader: one direction of a connection, from bytes to batches.
+
+As long as every byte is there, lengths lead from unit to unit. Where bytes are missing inside a
+unit whose length was read, the next one is found by counting; elsewhere a `Scanner` looks for
+it. A unit that cannot be read is believed to be damaged, two in a row mean that we are not
+where units begin.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from zenlake.trace.events import Missing, Undecoded
+from zenlake.trace.evidence import AFTER_LOSS, ON_KNOWN_LINK, UNDECIDED, Demand
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.pending import Pending
+from zenlake.trace.scanner import Candidate, Piece, Scanner
+from zenlake.trace.units import (
+    COMPRESSED,
+    IMPOSSIBLE,
+    LONG,
+    LOW_LATENCY,
+    PLAIN,
+    SHORT,
+    UNKNOWN,
+    WEBSOCKET,
+    Content,
+    read_content,
+    unit_sizes,
+)
+from zenlake.trace.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
+from zenlake.wire._generated.transport import Close, Fragment
+
+if TYPE_CHECKING:
+    from zenlake.trace.connection import Connection
+
+_PLAIN_CLOSES: Final = (0x03, 0x23)
+_MISSING: Final = -1
+_MARKS: Final = {"missing": _MISSING, "snaplen": -2}
+"""In the place of a packet's number: a hole, and why it is there."""
+
+
+class StreamReader:
+    """Reads the units of one direction; what it finds goes to `connection.out`."""
+
+    __slots__ = (
+        "_connection",
+        "_counted",
+        "_ended",
+        "_lost_state",
+        "_message",
+        "_pending",
+        "_queue",
+        "_skip",
+        "_suspect",
+        "direction",
+        "form",
+        "framing",
+        "scanner",
+    )
+
+    def __init__(self, connection: Connection, direction: int) -> None:
+        self._connection = connection
+        self.direction = direction
+        self.framing = SHORT
+        self.form = PLAIN
+        self.scanner: Scanner | None = None
+        """Set while it is not known where units begin."""
+        self._ended = False
+        """Whether a CLOSE came: what follows is no message (wire reference §9)."""
+        self._queue: deque[Piece] = deque()
+        self._pending = Pending()
+        self._skip = 0
+        """How many bytes are left of a unit that has lost some."""
+        self._lost_state = "gap"
+        self._suspect: bytes | None = None
+        """What could not be read of the unit before."""
+        self._counted = 0
+        """Bytes that were told to be undecoded and are looked through once more."""
+        self._message = b""
+        """The parts of a WebSocket message so far."""
+
+    # --- bytes ---------------------------------------------------------------------------
+
+    def feed(self, data: bytes, packet: int, time_ns: int) -> None:
+        if self.scanner is None and not self._queue:
+            rest = self._take(data, packet, time_ns)
+            if rest is None:
+                return
+            data = rest
+        self._queue.append(Piece(0, data, packet, time_ns))
+        self._work()
+
+    def _work(self) -> None:
+        """What is queued; finding the framing again puts bytes back into the queue."""
+        queue = self._queue
+        while queue:
+            piece = queue.popleft()
+            if piece.packet < 0:
+                self._gap(piece.at, "missing" if piece.packet == _MISSING else "snaplen")
+            elif self.scanner is not None:
+                self.scanner.feed(piece.data, piece.packet, piece.time_ns)
+                self._look(False)
+            else:
+                rest = self._take(piece.data, piece.packet, piece.time_ns)
+                if rest is not None:
+                    queue.appendleft(Piece(0, rest, piece.packet, piece.time_ns))
+
+    def _take(self, data: bytes, packet: int, time_ns: int) -> bytes | None:
+        """Read units; what is left if the framing was lost, else None."""
+        if self._skip:
+            count = min(self._skip, len(data))
+            self._skip -= count
+            self._undecoded(packet, time_ns, self._lost_state, count, "the rest of a batch")
+            data = data[count:]
+        pending = self._pending
+        earlier: tuple[int, ...] = ()
+        if pending.have:
+            if not pending.add(data, packet):
+                return None
+            earlier = pending.earlier()
+            data = pending.take()
+        at, end = 0, len(data)
+        while at < end:
+            if self._ended:
+                self._after_close(data[at:], packet, time_ns)
+                return None
+            header, size = unit_sizes(self.framing, data, at)
+            stop = at + header + size
+            if header < 0 or stop > end:
+                if header == IMPOSSIBLE:
+                    return self._impossible(data[at:], packet, time_ns)
+                need = end - at + 1 if header == UNKNOWN else header + size
+                pending.start(data[at:], packet, need)
+                return None
+            self._unit(data, at, header, stop, packet, time_ns, earlier)
+            earlier = ()
+            at = stop
+            if self.scanner is not None:
+                return data[at:] or None
+        return None
+
+    # --- units ---------------------------------------------------------------------------
+
+    def _unit(
+        self,
+        data: bytes,
+        at: int,
+        header: int,
+        stop: int,
+        packet: int,
+        time_ns: int,
+        earlier: tuple[int, ...],
+    ) -> None:
+        content = data[at + header : stop]
+        if self.framing == WEBSOCKET:
+            if opcode(data, at) not in (CONTINUATION, BINARY):
+                return
+            content = self._message + unmask(data[at : at + header], content)
+            self._message = b""
+            if not is_final(data, at):
+                self._message = content
+                return
+        read = read_content(self.form, content)
+        if read.error is not None:
+            close = _plain_close(self.form, content)
+            if close is None:
+                self._tell(packet, time_ns, content, read, "malformed", earlier)
+                tail = content[len(content) - read.lost_bytes() :]
+                self._doubt(data[at : at + header] + tail, tail, packet, time_ns)
+                return
+            read = close
+        self._suspect = None
+        self._tell(packet, time_ns, content, read, "ok", earlier)
+        connection = self._connection
+        if not connection.is_settled:
+            connection.follow(self, read.messages)
+        if self.form == LOW_LATENCY and any(isinstance(one, Close) for one in read.messages):
+            self._ended = True
+
+    def _doubt(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
+        """After the second unit in a row that cannot be read, look for units anywhere."""
+        suspect = self._suspect
+        if suspect is None:
+            self._suspect = tail
+            return
+        self._lose()
+        self._counted = len(suspect) + len(tail)
+        self._queue.appendleft(Piece(0, suspect + unit, packet, time_ns))
+
+    def _impossible(self, rest: bytes, packet: int, time_ns: int) -> bytes | None:
+        """A length that no unit has: the framing is lost, or low latency ends (§9)."""
+        if self.framing == LONG and _is_last_close(rest):
+            self._ended = True
+            self._after_close(rest, packet, time_ns)
+            return None
+        suspect = self._suspect or b""
+        self._lose()
+        self._counted = len(suspect)
+        return suspect + rest
+
+    def _after_close(self, rest: bytes, packet: int, time_ns: int) -> None:
+        """One more CLOSE, under a short length, is how low latency ends (§9).
+
+        It says nothing new and is no message of its own, but where the handshake failed.
+        """
+        if not _is_last_close(rest):
+            self._undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
+            return
+        read = read_content(PLAIN, rest[2:])
+        if not self._connection.is_opening:
+            read.messages.clear()
+        self._tell(packet, time_ns, rest[2:], read, "ok", ())
+
+    # --- missing bytes -------------------------------------------------------------------
+
+    def gap(self, missing_bytes: int, cause: str) -> None:
+        """Bytes are missing, as many as told; 0 where nobody knows how many."""
+        self._queue.append(Piece(missing_bytes, b"", _MARKS[cause], 0))
+        self._work()
+
+    def _gap(self, missing_bytes: int, cause: str) -> None:
+        if self._ended:
+            return
+        if self.scanner is not None:
+            if missing_bytes:
+                self.scanner.gap(missing_bytes, cause)
+                return
+            # Nothing leads across such a hole: what was found before it is all there is.
+            self._look(True)
+            if self.scanner is None:
+                self._queue.append(Piece(0, b"", _MARKS[cause], 0))
+                return
+            self._passed(self.scanner.dropped_bytes + self.scanner.held_bytes)
+        self._lost_state = "truncated" if cause == "snaplen" else "gap"
+        if missing_bytes and missing_bytes <= self._skip:
+            self._skip -= missing_bytes
+            return
+        if self._pending.have and not self._skip:
+            left = self._cut(self._lost_state)
+            if missing_bytes and missing_bytes <= left:
+                self._skip = left - missing_bytes
+                return
+        self._skip = 0
+        self._lose(missing_bytes > 0)
+
+    def _cut(self, state: str) -> int:
+        """Read what is there of a unit that is not whole; how many bytes it lacks, or 0."""
+        packet, time_ns = self._connection.packet, self._connection.time_ns
+        earlier = self._pending.packets()
+        data = self._pending.take()
+        header, size = unit_sizes(self.framing, data, 0)
+        if header < 0 or len(data) < header:
+            self._undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
+            return 0
+        content = data[header:]
+        if self.framing == WEBSOCKET:
+            content = self._message + unmask(data[:header], content)
+            self._message = b""
+        read = Content([], None, len(content))
+        if self.form != COMPRESSED or not content or content[0] == 0:
+            read = read_content(self.form, content)
+            read.error = None
+            if read.messages and isinstance(read.messages[-1], Fragment):
+                # Its payload ends with the batch, which it does not here.
+                read.messages.pop()
+        self._tell(packet, time_ns, content, read, state, earlier)
+        return header + size - len(data)
+
+    # --- losing and finding the framing --------------------------------------------------
+
+    def _lose(self, is_measured: bool = True) -> None:
+        """Look for units anywhere; `is_measured`: it is known how much is missing."""
+        connection = self._connection
+        before, mask = connection.numbers(self.direction)
+        if not is_measured:
+            before = {}
+        self._pending.take()
+        self._message = b""
+        self._suspect = None
+        demand = AFTER_LOSS if connection.is_zenoh else UNDECIDED
+        self.scanner = Scanner(connection.modes_of(self), before, mask, demand)
+
+    def held_bytes(self) -> int:
+        held = self._pending.have + len(self._message)
+        return held if self.scanner is None else held + self.scanner.held_bytes
+
+    def look_for_start(self, demand: Demand = UNDECIDED) -> None:
+        """The beginning is not in the capture, or is not what it should be."""
+        modes = self._connection.modes_of(self)
+        if self._connection.is_zenoh and len(modes) == 1:
+            demand = ON_KNOWN_LINK
+        self.scanner = Scanner(modes, {}, 0, demand)
+
+    def _look(self, at_end: bool) -> None:
+        scanner = self.scanner
+        if scanner is None:
+            return
+        found = scanner.find(at_end)
+        if found is not None:
+            self._resume(scanner, found)
+        elif scanner.dropped_bytes:
+            self._passed(scanner.dropped_bytes)
+            scanner.dropped_bytes = 0
+
+    def _resume(self, scanner: Scanner, found: Candidate) -> None:
+        """Go on from a place that is believed: all from there is read again, in order."""
+        self.scanner = None
+        self._connection.found(self, found.framing, found.form)
+        replay: list[Piece] = []
+        passed = scanner.dropped_bytes
+        at = found.at
+        for piece in scanner.pieces:
+            stop = piece.at + len(piece.data)
+            if stop <= found.at:
+                passed += len(piece.data)
+                continue
+            data = piece.data
+            if piece.at < found.at:
+                passed += found.at - piece.at
+                data = data[found.at - piece.at :]
+            elif piece.at > at:
+                mark = _MARKS["snaplen" if scanner.is_cut else "missing"]
+                replay.append(Piece(piece.at - at, b"", mark, 0))
+            replay.append(Piece(0, data, piece.packet, piece.time_ns))
+            at = stop
+        self._passed(passed)
+        self._queue.extendleft(reversed(replay))
+
+    def _passed(self, count: int) -> None:
+        """Bytes in which no unit was found to begin."""
+        counted = min(self._counted, count)
+        self._counted -= counted
+        count -= counted
+        connection = self._connection
+        if not count or not connection.is_zenoh:
+            connection.off_bytes[self.direction] += count
+            return
+        packet, time_ns, link = connection.packet, connection.time_ns, connection.link
+        self._undecoded(packet, time_ns, self._lost_state, count, "no batch begins there")
+        cause = "framing was lost"
+        connection.out.append(
+            Missing(packet, time_ns, link, self.direction, "resync", cause, bytes=count)
+        )
+
+    def end(self) -> None:
+        """Nothing follows."""
+        if self.scanner is not None:
+            self._look(True)
+            self._work()
+        scanner = self.scanner
+        if scanner is not None:
+            passed = scanner.dropped_bytes + scanner.held_bytes
+            last = scanner.pieces[-1] if scanner.pieces else None
+            if last is not None and self._connection.is_low_latency and _is_last_close(last.data):
+                self._after_close(last.data, last.packet, last.time_ns)
+                passed -= len(last.data)
+            self._passed(passed)
+            self.scanner = None
+        if self._pending.have:
+            self._cut("truncated")
+
+    # --- telling -------------------------------------------------------------------------
+
+    def _tell(
+        self,
+        packet: int,
+        time_ns: int,
+        content: bytes,
+        read: Content,
+        state: str,
+        earlier: tuple[int, ...],
+    ) -> None:
+        connection = self._connection
+        lost = 0 if state == "ok" else read.lost_bytes(is_cut=True)
+        connection.out.append(
+            LinkBatch(
+                connection.link,
+                self.direction,
+                packet,
+                time_ns,
+                content,
+                read.messages,
+                state,
+                read.error,
+                lost,
+                earlier,
+            )
+        )
+
+    def _undecoded(self, packet: int, time_ns: int, state: str, count: int, cause: str) -> None:
+        connection = self._connection
+        connection.out.append(
+            Undecoded(packet, time_ns, connection.link, self.direction, state, count, cause)
+        )
+
+
+def _is_last_close(rest: bytes) -> bool:
+    return len(rest) == 4 and rest[:2] == b"\x02\x00" and rest[2] in _PLAIN_CLOSES
+
+
+def _plain_close(form: int, content: bytes) -> Content | None:
+    """The CLOSE of a handshake that failed, which nothing agreed on changes (§14)."""
+    if form != COMPRESSED or len(content) != 2 or content[0] not in _PLAIN_CLOSES:
+        return None
+    return read_content(PLAIN, content)

@@ -1,0 +1,80 @@
+"""Units: how a connection cuts its bytes into batches, and what a unit says.
+
+A stream has a length before each unit: two bytes, or four with low latency (wire reference
+§6.1, §9); a WebSocket has frames of its own instead. What is in a unit depends on what the
+handshake agreed: transport messages, perhaps compressed, or network messages alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from zenlake.errors import WireError
+from zenlake.limits import BATCH_BYTES_MAX
+from zenlake.trace.websocket import frame_sizes
+from zenlake.wire.batch import decode_batch, decode_low_latency
+from zenlake.wire.compression import decompress_batch
+from zenlake.wire.message import Message
+
+# How units are cut.
+SHORT: Final = 2
+LONG: Final = 4
+WEBSOCKET: Final = 0
+
+# What they hold.
+PLAIN: Final = 0
+COMPRESSED: Final = 1
+LOW_LATENCY: Final = 2
+
+UNKNOWN: Final = -1
+"""More bytes are needed to tell the sizes of a unit."""
+IMPOSSIBLE: Final = -2
+
+
+def unit_sizes(framing: int, buffer: bytes, at: int) -> tuple[int, int]:
+    """How many bytes of header and of content the unit that begins at `at` has.
+
+    The first is UNKNOWN where the buffer ends too early, IMPOSSIBLE where no unit can be.
+    """
+    if framing == WEBSOCKET:
+        return frame_sizes(buffer, at)
+    if len(buffer) - at < framing:
+        return UNKNOWN, 0
+    size = buffer[at] | buffer[at + 1] << 8
+    if framing == LONG:
+        size |= buffer[at + 2] << 16 | buffer[at + 3] << 24
+        if size > BATCH_BYTES_MAX:
+            return IMPOSSIBLE, 0
+    return framing, size
+
+
+class Content:
+    """The messages of a unit, and why reading stopped if not at its end."""
+
+    __slots__ = ("_size", "error", "messages")
+
+    def __init__(self, messages: list[Message], error: WireError | None, size: int) -> None:
+        self.messages = messages
+        self.error = error
+        self._size = size
+
+    def lost_bytes(self, is_cut: bool = False) -> int:
+        """How much of it gave no message; nothing if it is whole and was read to its end."""
+        if self.error is None and not is_cut:
+            return 0
+        return max(self._size - sum([len(bytes(one)) for one in self.messages]), 0)
+
+
+def read_content(form: int, data: bytes) -> Content:
+    """What a whole unit says, or the part of one that is there."""
+    if form == LOW_LATENCY:
+        unit = decode_low_latency(data)
+        return Content(cast("list[Message]", unit.messages), unit.error, len(data))
+    content = data
+    if form == COMPRESSED:
+        try:
+            content = decompress_batch(data)
+        except WireError as error:
+            return Content([], error, len(data))
+    batch = decode_batch(content)
+    return Content(cast("list[Message]", batch.messages), batch.error, len(data))

@@ -1,0 +1,284 @@
+"""Walker: every message of every batch, in order, with what its session tells about it.
+
+Keys are made whole from the aliases of the direction that declared them (wire reference §14),
+sequence numbers say what a receiver would have taken, fragments become messages.
+"""
+
+from __future__ import annotations
+
+from zenlake.errors import WireError
+from zenlake.trace.channel import OUTSIDE, STALE, Channel
+from zenlake.trace.connection import LinkItem
+from zenlake.trace.events import Carrier, MessageSeen, Missing, TraceEvent, Undecoded
+from zenlake.trace.evidence import channel_key
+from zenlake.trace.keys import declare, key_of
+from zenlake.trace.link import LinkBatch, LinkClosed
+from zenlake.trace.session import Node, Session
+from zenlake.trace.sessions import Sessions, scouting_node, sender_node
+from zenlake.wire._generated.network import Declare, decode_network
+from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire.kinds import kind_of
+from zenlake.wire.message import Message, NetworkMessage
+
+
+class Walker:
+    """Feed it what links carried; events are appended to the list given."""
+
+    __slots__ = ("_out", "_seq", "sessions")
+
+    def __init__(self, out: list[TraceEvent]) -> None:
+        self._out = out
+        self._seq = 0
+        self.sessions = Sessions(out)
+
+    def feed(self, item: LinkItem) -> None:
+        if isinstance(item, LinkBatch):
+            self._batch(item)
+        elif isinstance(item, LinkClosed):
+            self._end_channels(item)
+            self.sessions.link_closed(item)
+        else:
+            if isinstance(item, Missing):
+                self._lost(item)
+            self._out.append(item)
+
+    def _batch(self, batch: LinkBatch) -> None:
+        link = batch.link
+        if link.protocol == "scouting":
+            for message in batch.messages:
+                node = scouting_node(message, link.ends[0])
+                self._see(batch, None, node, kind_of(message), message)
+        else:
+            session = link.session
+            if session is None:
+                session = self.sessions.begin(batch)
+            node = sender_node(batch, session)
+            node.heard_ns = batch.time_ns
+            for message in batch.messages:
+                if isinstance(message, Frame):
+                    self._frame(batch, session, node, message)
+                elif isinstance(message, NetworkMessage):
+                    self._opened_by(batch, session)
+                    session = link.session or session
+                    event = self._see(batch, session, node, kind_of(message), message)
+                    self._network(session, node, event, message)
+                elif isinstance(message, Fragment):
+                    self._fragment(batch, session, node, message)
+                else:
+                    event = self._see(batch, session, node, kind_of(message), message)
+                    self.sessions.transport(batch, session, event)
+                    session = link.session or session
+        if batch.lost_bytes:
+            cause = "incomplete" if batch.error is None else str(batch.error)
+            self._out.append(
+                Undecoded(
+                    batch.packet,
+                    batch.time_ns,
+                    link,
+                    batch.direction,
+                    batch.state,
+                    batch.lost_bytes,
+                    cause,
+                )
+            )
+
+    def _see(
+        self,
+        batch: LinkBatch,
+        session: Session | None,
+        node: Node | None,
+        kind: str,
+        message: Message,
+    ) -> MessageSeen:
+        self._seq += 1
+        event = MessageSeen(
+            self._seq,
+            batch.packet,
+            batch.time_ns,
+            batch.link,
+            batch.direction,
+            session,
+            node,
+            kind,
+            message,
+        )
+        event.earlier_packets = batch.earlier_packets
+        self._out.append(event)
+        return event
+
+    # --- channels ------------------------------------------------------------------------
+
+    def _channel(
+        self, batch: LinkBatch, session: Session, node: Node, carrier: Frame | Fragment
+    ) -> Channel:
+        self._opened_by(batch, session)
+        key = channel_key(carrier)
+        channel = node.channels.get(key)
+        if channel is None:
+            first = node.initial_sn
+            last = -1 if first is None or not session.mask else (first - 1) & session.mask
+            channel = node.channels[key] = Channel(self.sessions.reassembly, last)
+        return channel
+
+    def _opened_by(self, batch: LinkBatch, session: Session) -> None:
+        """Data shows that a session is open, even if its OPEN_ACK is missing."""
+        if not session.is_open and session.seen_start and session.closed_ns is None:
+            self.sessions.opened(batch, session)
+
+    def _number(
+        self,
+        batch: LinkBatch,
+        session: Session,
+        node: Node,
+        channel: Channel,
+        carrier: Frame | Fragment,
+        event: MessageSeen,
+    ) -> bool:
+        """Whether a receiver takes a FRAME or FRAGMENT by its sequence number."""
+        missing = channel.take(carrier.sn, session.mask)
+        newest, node.newest_sn = node.newest_sn, carrier.sn
+        if missing == 0 or (missing > 0 and carrier.sn == newest + 1):
+            # zenoh-pico counts both of its channels with one counter.
+            return True
+        if missing == STALE:
+            event.ignored = "its sequence number is not new"
+        elif missing == OUTSIDE:
+            event.ignored = "its sequence number is outside the resolution"
+        else:
+            self._out.append(
+                Missing(
+                    batch.packet,
+                    batch.time_ns,
+                    batch.link,
+                    batch.direction,
+                    "sn_gap",
+                    "sequence numbers are missing",
+                    count=missing,
+                    priority=event.priority,
+                    reliable=carrier.reliable,
+                )
+            )
+        return missing > 0
+
+    def _frame(self, batch: LinkBatch, session: Session, node: Node, frame: Frame) -> None:
+        event = self._see(batch, session, node, "FRAME", frame)
+        carrier = event.carrier = Carrier(frame)
+        channel = self._channel(batch, session, node, frame)
+        session = batch.link.session or session
+        is_taken = self._number(batch, session, node, channel, frame, event)
+        if is_taken and channel.pieces:
+            channel.interrupt()
+            self._incomplete(batch, channel, frame)
+        for message in frame.messages:
+            inner = self._see(batch, session, node, kind_of(message), message)
+            inner.carrier = carrier
+            if is_taken:
+                self._network(session, node, inner, message)
+            else:
+                inner.ignored = event.ignored
+                inner.key = key_of(session, node, batch.direction, inner)
+
+    def _fragment(self, batch: LinkBatch, session: Session, node: Node, fragment: Fragment) -> None:
+        event = self._see(batch, session, node, "FRAGMENT", fragment)
+        event.carrier = Carrier(fragment)
+        channel = self._channel(batch, session, node, fragment)
+        session = batch.link.session or session
+        if not self._number(batch, session, node, channel, fragment, event):
+            return
+        patch = session.patch or 0
+        event.ignored = channel.add(fragment, batch.packet, patch, session.mask)
+        if channel.dropped_bytes:
+            self._incomplete(batch, channel, fragment)
+        if event.ignored is not None or fragment.more:
+            return
+        packets = tuple(channel.packets[:-1])
+        count = len(channel.pieces)
+        data = channel.whole()
+        try:
+            message, _ = decode_network(data, 0)
+        except WireError as error:
+            self._out.append(
+                Undecoded(
+                    batch.packet,
+                    batch.time_ns,
+                    batch.link,
+                    batch.direction,
+                    "malformed",
+                    len(data),
+                    f"in fragments: {error}",
+                )
+            )
+            return
+        inner = self._see(batch, session, node, kind_of(message), message)
+        inner.carrier = event.carrier
+        inner.fragments = count
+        inner.earlier_packets = packets + batch.earlier_packets
+        self._network(session, node, inner, message)
+
+    def _incomplete(self, batch: LinkBatch, channel: Channel, carrier: Frame | Fragment) -> None:
+        priority = 5 if carrier.qos is None else int(carrier.qos)
+        self._out.append(
+            Missing(
+                batch.packet,
+                batch.time_ns,
+                batch.link,
+                batch.direction,
+                "fragment",
+                "a message in fragments stays incomplete",
+                count=1,
+                bytes=channel.dropped_bytes,
+                priority=priority,
+                reliable=carrier.reliable,
+            )
+        )
+        channel.dropped_bytes = 0
+
+    def _end_channels(self, item: LinkClosed) -> None:
+        """What still waits for fragments stays incomplete."""
+        session = item.link.session
+        if session is None or session.is_multicast:
+            return
+        if any(not one.is_closed for one in session.links if one is not item.link):
+            return
+        for direction in (0, 1):
+            node = session.nodes[item.link.sides[direction]]
+            for key, channel in node.channels.items():
+                if not channel.pieces:
+                    continue
+                channel.interrupt()
+                self._out.append(
+                    Missing(
+                        item.packet,
+                        item.time_ns,
+                        item.link,
+                        direction,
+                        "fragment",
+                        "the link ended before the last fragment",
+                        count=1,
+                        bytes=channel.dropped_bytes,
+                        priority=key >> 1,
+                        reliable=bool(key & 1),
+                    )
+                )
+                channel.dropped_bytes = 0
+
+    # --- keys ----------------------------------------------------------------------------
+
+    def _network(
+        self, session: Session, node: Node, event: MessageSeen, message: NetworkMessage
+    ) -> None:
+        """The key of a message, and what it declares for later ones."""
+        event.key = key_of(session, node, event.direction, event)
+        if isinstance(message, Declare):
+            declare(node, message, event.key, self.sessions.keys)
+
+    def _lost(self, item: Missing) -> None:
+        """Something of a direction is missing: a node that reuses aliases may have changed them."""
+        session = item.link.session
+        if session is None or session.is_multicast or item.kind == "sn_gap":
+            return
+        node = session.nodes[item.link.sides[item.direction]]
+        node.is_lossy = True
+        if node.reuses:
+            for number in node.aliases:
+                node.aliases[number] = None

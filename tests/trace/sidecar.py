@@ -1,0 +1,139 @@
+"""Sidecars: what the applications of a bundled capture did, beside what the trace finds in it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from zenlake import trace
+from zenlake.trace import MessageSeen, Session, TraceEvent
+from zenlake.trace.declarations import DeclarationLife, declarations
+from zenlake.trace.exchange import Exchange
+from zenlake.trace.exchanges import exchanges
+from zenlake.trace.fields import FIELDS
+from zenlake.trace.interests import InterestLife, interests
+
+Row = dict[str, Any]
+
+FOLDER: Final = Path(__file__).parents[1] / "data" / "captures"
+PATHS: Final = {path.name.partition(".")[0]: path for path in sorted(FOLDER.glob("*.pcap*"))}
+"""All bundled captures by their names without ending."""
+
+CLOCK_SECONDS: Final = 0.05
+"""How far the times of calls may lie from those of their packets."""
+
+
+class Sidecar:
+    """One `NAME.json`: rows as they are, and who is who."""
+
+    def __init__(self, content: Row) -> None:
+        self.capture: Row = content["capture"]
+        self.nodes: list[Row] = content["nodes"]
+        self.events: list[Row] = content["events"]
+        self.received: list[Row] = content["received"]
+        self.queries_received: list[Row] = content["queries_received"]
+        self.liveliness_received: list[Row] = content["liveliness_received"]
+        self.connections: list[Row] = content.get("connections", [])
+        self.wire_counts: Counter[str] | None = None
+        if "wire_counts" in content:
+            self.wire_counts = Counter(content["wire_counts"])
+        self.zids: dict[str, str] = {row["node"]: row["zid"] for row in self.nodes}
+        self.roles: dict[str, str] = {row["zid"]: row["mode"] for row in self.nodes}
+        self._settings = {
+            (row["node"], row["handle"]): row
+            for row in self.events
+            if row["op"] in ("declare_publisher", "declare_querier")
+        }
+
+    @property
+    def has_all_fields(self) -> bool:
+        """Whether rows give every field, absent or not; else only what was asked for."""
+        return self.wire_counts is not None
+
+    def of(self, *ops: str) -> list[Row]:
+        """Calls whose messages must be in the capture."""
+        return [row for row in self.events if row["op"] in ops and is_captured(row, self.capture)]
+
+    def setting(self, call: Row, name: str) -> Any:
+        """What a call said, or the publisher or querier that it was made with."""
+        if name in call:
+            return call[name]
+        return self._settings.get((call["node"], call.get("via", "")), {}).get(name)
+
+
+class Reading:
+    """What the trace finds in a capture."""
+
+    def __init__(self, path: Path) -> None:
+        found = trace.open(str(path))
+        self.events: list[TraceEvent] = list(found)
+        self.undecoded: dict[str, int] = found.undecoded
+        self.sessions: list[Session] = found.sessions
+        self.messages = [event for event in self.events if isinstance(event, MessageSeen)]
+        self.counts = Counter(event.kind for event in self.messages)
+
+    def of(self, *kinds: str) -> Iterator[MessageSeen]:
+        """Messages that a receiver takes."""
+        return (event for event in self.messages if event.kind in kinds and not event.ignored)
+
+    def exchanges(self) -> list[Exchange]:
+        return list(exchanges(self.events))
+
+    def declarations(self) -> list[DeclarationLife]:
+        return list(declarations(self.events))
+
+    def interests(self) -> list[InterestLife]:
+        return list(interests(self.events))
+
+
+@cache
+def sidecar_of(name: str) -> Sidecar:
+    path = FOLDER / f"{name}.json"
+    text = (
+        path.read_bytes()
+        if path.exists()
+        else gzip.decompress(path.with_suffix(".json.gz").read_bytes())
+    )
+    return Sidecar(json.loads(text))
+
+
+@cache
+def reading_of(name: str) -> Reading:
+    return Reading(PATHS[name])
+
+
+WITH_COUNTS: Final = [name for name in PATHS if sidecar_of(name).wire_counts is not None]
+"""Captures whose sidecars say what is on the wire."""
+OWN: Final = [name for name in PATHS if sidecar_of(name).wire_counts is None]
+
+
+def is_captured(row: Row, capture: Row) -> bool:
+    """Whether a call or delivery is on a link, and within the times, of the capture."""
+    if row.get("expect_on_wire") is False or row.get("on_wire") in ("before", "after"):
+        return False
+    return "nodes" not in capture or row["node"] in capture["nodes"]
+
+
+def field(event: MessageSeen, name: str) -> Any:
+    """The answer that `decode` and tables give."""
+    return FIELDS[name].of(event)
+
+
+def digest(data: bytes | None) -> str | None:
+    """Bytes as sidecars name them."""
+    return None if data is None else sha256(data).hexdigest()
+
+
+def digest_in(row: Row | None) -> str | None:
+    """Of a byte string in a sidecar."""
+    return None if row is None else row["sha256"]
+
+
+def seconds(event: MessageSeen) -> float:
+    return event.time_ns / 1e9

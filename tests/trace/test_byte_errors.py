@@ -1,0 +1,85 @@
+"""Wrong bytes (P02): nothing but CaptureError comes out, and it takes no longer than it may.
+
+`fuzz/byte_errors.py` measures the same with twenty seeds and says how long all took.
+"""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.trace.built_events import CAPTURES
+from tests.trace.byte_errors import damaged_file, damaged_payloads, plain_content, time_of
+from zenlake import trace
+from zenlake.errors import CaptureError
+from zenlake.trace import MessageSeen
+
+IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
+SEEDS = 20 if IS_FULL else 2
+FAST_NAMES = (
+    "encrypted_links.pcapng.gz",
+    "ipv6_router.pcapng",
+    "lowlatency.pcapng.gz",
+    "old_release_1_0_4.pcapng.gz",
+    "pico_clients.pcapng",
+    "pico_peers.pcapng",
+    "pubsub_router.pcapng",
+    "queries.pcapng.gz",
+)
+ALL_NAMES = tuple(sorted(path.name for path in CAPTURES.glob("*.pcap*")))
+NAMES = ALL_NAMES if IS_FULL else FAST_NAMES
+RATES = (0.001, 0.005, 0.02)
+RATIO_MAX = 2
+SLACK_S = 0.1
+"""Clocks of busy machines."""
+MEMORY_BYTES_MAX = 500 << 20
+
+
+@pytest.mark.parametrize("damage", [damaged_file, damaged_payloads])
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_bytes_cost_little_time(
+    tmp_path: Path, name: str, rate: float, damage: Callable[[bytes, float, int], bytes]
+) -> None:
+    content = plain_content(CAPTURES / name)
+    path = tmp_path / "damaged"
+    path.write_bytes(content)
+    clean = time_of(path)
+    for seed in range(SEEDS):
+        path.write_bytes(damage(content, rate, seed))
+        assert time_of(path) <= RATIO_MAX * clean + SLACK_S, f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", ["pubsub_router.pcapng", "pico_clients.pcapng"])
+def test_what_is_told_of_wrong_bytes_can_be_told(tmp_path: Path, name: str) -> None:
+    content = plain_content(CAPTURES / name)
+    path = tmp_path / "damaged"
+    for seed in range(SEEDS):
+        path.write_bytes(damaged_file(content, 0.01, seed))
+        read = trace.open(str(path))
+        try:
+            events = list(read)
+        except CaptureError:
+            continue
+        for event in events:
+            assert repr(event)
+            if isinstance(event, MessageSeen):
+                assert bytes(event.message)
+        assert all(repr(session) for session in read.sessions)
+        assert sum(read.undecoded.values()) <= len(content)
+
+
+def test_wrong_bytes_cost_little_memory(tmp_path: Path) -> None:
+    content = plain_content(CAPTURES / "queries.pcapng.gz")
+    path = tmp_path / "damaged"
+    path.write_bytes(damaged_file(content, 0.02, 1))
+    tracemalloc.start()
+    try:
+        time_of(path)
+        assert tracemalloc.get_traced_memory()[1] < MEMORY_BYTES_MAX
+    finally:
+        tracemalloc.stop()

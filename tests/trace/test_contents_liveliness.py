@@ -1,0 +1,117 @@
+"""What liveliness subscribers and gets were told came to them in messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trace.sidecar import (
+    CLOCK_SECONDS,
+    PATHS,
+    Row,
+    Sidecar,
+    is_captured,
+    reading_of,
+    seconds,
+    sidecar_of,
+)
+from zenlake.keyexpr import includes
+from zenlake.trace.interests import InterestLife
+
+KINDS = {"put": "DECLARE/D_TOKEN", "delete": "DECLARE/U_TOKEN"}
+WATCHING = [name for name in PATHS if sidecar_of(name).liveliness_received]
+ASKING = [name for name in PATHS if sidecar_of(name).of("liveliness_get")]
+
+
+def is_own(sidecar: Sidecar, row: Row, key: str) -> bool:
+    """Whether a node watches a token of its own, of which nobody has to tell it."""
+    return any(
+        token["node"] == row["node"] and token["key"] == key
+        for token in sidecar.of("declare_token")
+    )
+
+
+def test_these_captures_have_liveliness() -> None:
+    assert len(WATCHING) == 7
+    assert len(ASKING) == 8
+
+
+@pytest.mark.parametrize("name", WATCHING)
+def test_each_token_that_came_or_went_was_told(name: str) -> None:
+    sidecar, reading = sidecar_of(name), reading_of(name)
+    checked = 0
+    for row in sidecar.liveliness_received:
+        if not is_captured(row, sidecar.capture) or is_own(sidecar, row, row["key"]):
+            continue
+        zid = sidecar.zids[row["node"]]
+        told = any(
+            event.receiver_zid == zid
+            and event.key == row["key"]
+            and row["t"] - CLOCK_SECONDS < seconds(event) < row["t"] + CLOCK_SECONDS
+            for event in reading.of(KINDS[row["kind"]])
+        )
+        assert told or is_lost_with_the_session(sidecar, row), row
+        checked += told
+    assert checked
+
+
+def is_lost_with_the_session(sidecar: Sidecar, row: Row) -> bool:
+    """A node that loses its router knows that it knows of no token any more."""
+    return row["kind"] == "delete" and any(
+        other["op"] in ("killed", "close")
+        and sidecar.roles[sidecar.zids[other["node"]]] == "router"
+        and abs(other["t"] - row["t"]) < 10 * CLOCK_SECONDS
+        for other in sidecar.events
+    )
+
+
+@pytest.mark.parametrize("name", WATCHING)
+def test_each_subscriber_asked_for_what_it_wants_to_know(name: str) -> None:
+    sidecar = sidecar_of(name)
+    rows = sidecar.of("declare_liveliness_subscriber")
+    assert rows
+    for row in rows:
+        wanted = "current_future" if row.get("history") else "future"
+        assert interest_for(sidecar, name, row, wanted) is not None, row
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_each_get_was_answered_with_its_tokens(name: str) -> None:
+    sidecar = sidecar_of(name)
+    for row in sidecar.of("liveliness_get"):
+        interest = interest_for(sidecar, name, row, "current")
+        if sidecar.roles[sidecar.zids[row["node"]]] == "peer":
+            # Peers tell each other of all their tokens, so that nobody needs to ask.
+            assert interest is None
+            assert set(row["tokens"]) <= told_to(sidecar, name, row)
+            continue
+        assert interest is not None
+        assert interest.ended_by == "final"
+        answers = {event.key for event in interest.declared if event.kind == KINDS["put"]}
+        own = own_keys(sidecar, row)
+        assert answers - own == set(row["tokens"]) - own
+        assert all(key is not None and includes(row["key"], key) for key in answers)
+
+
+def own_keys(sidecar: Sidecar, row: Row) -> set[str | None]:
+    return {one["key"] for one in sidecar.of("declare_token") if one["node"] == row["node"]}
+
+
+def told_to(sidecar: Sidecar, name: str, row: Row) -> set[str | None]:
+    zid = sidecar.zids[row["node"]]
+    return {event.key for event in reading_of(name).of(KINDS["put"]) if event.receiver_zid == zid}
+
+
+def interest_for(sidecar: Sidecar, name: str, row: Row, mode: str) -> InterestLife | None:
+    """The INTEREST in tokens that a call made."""
+    zid = sidecar.zids[row["node"]]
+    started = row["started"] if "started" in row else row["t"]
+    for life in reading_of(name).interests():
+        if (
+            life.opened is not None
+            and life.sender_zid == zid
+            and life.key == row["key"]
+            and (str(life.mode), life.options) == (mode, "KTR")
+            and started - CLOCK_SECONDS < seconds(life.opened) < row["t"] + CLOCK_SECONDS
+        ):
+            return life
+    return None

@@ -1,0 +1,136 @@
+"""Every get of the sidecars has its REQUEST, and every reply its RESPONSE."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+
+import pytest
+
+from tests.trace.queries import Answer, answer_in, answer_told, asked_by, asked_in, exchange_of
+from tests.trace.sidecar import (
+    PATHS,
+    Row,
+    Sidecar,
+    digest,
+    digest_in,
+    field,
+    is_captured,
+    reading_of,
+    seconds,
+    sidecar_of,
+)
+from zenlake.trace import MessageSeen
+from zenlake.trace.exchange import Exchange
+
+ASKING = [name for name in PATHS if sidecar_of(name).of("get")]
+ANSWERING = [name for name in PATHS if sidecar_of(name).queries_received]
+
+QUERY_SECONDS_MAX = 1.0
+"""How long a queryable may take before it answers."""
+TIMEOUT = Answer(
+    "err", None, sha256(b"Timeout").hexdigest(), "zenoh/string", None, None, (None, None)
+)
+"""What a get tells its caller when its own time is over, whatever comes over a link."""
+
+
+def take(response: MessageSeen, wanted: list[Answer]) -> None:
+    """Remove the answer that a message is, if it is one."""
+    for answer in wanted:
+        if answer_in(response, like=answer) == answer:
+            wanted.remove(answer)
+            return
+
+
+def not_sent(exchange: Exchange, answers: list[Answer]) -> list[Answer]:
+    """Answers that are no response of the exchange, each of which may stand for one."""
+    left = list(answers)
+    for response in (*exchange.responses, *exchange.after_final):
+        take(response, left)
+    return left
+
+
+def given_by(sidecar: Sidecar, node: str) -> set[Answer]:
+    """What a node's own queryables answered: to itself without any message."""
+    return {
+        answer_told(reply)
+        for row in sidecar.queries_received
+        if row["node"] == node
+        for reply in row["replies"]
+    }
+
+
+def plain(answer: Answer) -> Answer:
+    return answer._replace(timestamp=None, replier=None, qos=None)
+
+
+def test_these_captures_have_queries() -> None:
+    assert len(ASKING) == 16
+    assert len(ANSWERING) == 15
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_each_get_is_asked_once(name: str) -> None:
+    sidecar, reading = sidecar_of(name), reading_of(name)
+    for node in {row["node"] for row in sidecar.of("get")}:
+        wanted = Counter(asked_by(sidecar, row) for row in sidecar.of("get") if row["node"] == node)
+        zid = sidecar.zids[node]
+        sent = [event for event in reading.of("REQUEST") if event.sender_zid == zid]
+        assert Counter(map(asked_in, sent)) == wanted
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_each_reply_is_a_response_to_its_request(name: str) -> None:
+    """A queryable on the same node is asked without a message, and answers so."""
+    sidecar = sidecar_of(name)
+    found = reading_of(name).exchanges()
+    checked = 0
+    for get in sidecar.of("get"):
+        exchange = exchange_of(sidecar, get, found)
+        assert exchange.final is not None
+        replies = [answer_told(reply) for reply in get["replies"]]
+        missing = [answer for answer in not_sent(exchange, replies) if answer != TIMEOUT]
+        assert {plain(answer) for answer in missing} <= given_by(sidecar, get["node"])
+        checked += len(replies) - len(missing)
+    assert checked or name == "compression", "only that one asks what nobody answers"
+
+
+@pytest.mark.parametrize("name", ANSWERING)
+def test_each_query_came_to_its_queryable_and_each_answer_went_out(name: str) -> None:
+    sidecar = sidecar_of(name)
+    found = reading_of(name).exchanges()
+    checked = 0
+    for row in sidecar.queries_received:
+        if not is_captured(row, sidecar.capture) or is_own(sidecar, row):
+            continue
+        answers = [answer_told(reply) for reply in row["replies"] if not reply.get("failed")]
+        about = [exchange for exchange in found if is_about(sidecar, exchange, row)]
+        assert about
+        # The same may be asked several times, and two queryables of a node by one request.
+        assert any(not not_sent(exchange, answers) for exchange in about)
+        checked += 1
+    assert checked or name == "encrypted_links", "there the answer comes over TLS"
+
+
+def is_own(sidecar: Sidecar, row: Row) -> bool:
+    """Whether a node asked itself."""
+    return any(
+        get["node"] == row["node"] and get["started"] <= row["t"] <= get["t"]
+        for get in sidecar.of("get")
+    )
+
+
+def is_about(sidecar: Sidecar, exchange: Exchange, row: Row) -> bool:
+    """Whether a queryable was asked by this exchange; on a group anybody may answer."""
+    request, zid = exchange.request, sidecar.zids[row["node"]]
+    if request is None or exchange.responder_zid not in (zid, None):
+        return False
+    body = row.get("payload")
+    return (
+        exchange.key == row["key"]
+        and (exchange.parameters or "") == row["parameters"]
+        and digest(field(request, "payload")) == digest_in(body)
+        and digest(field(request, "attachment")) == digest_in(row.get("attachment"))
+        and abs(seconds(request) - row["t"]) < QUERY_SECONDS_MAX
+        and exchange.requester_zid != zid
+    )

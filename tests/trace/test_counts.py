@@ -1,0 +1,153 @@
+"""As many messages of each kind as the sidecars count, and no byte left but those named here."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import dpkt
+import pytest
+
+from tests.capture.reference_streams import frames
+from tests.trace.sidecar import PATHS, WITH_COUNTS, reading_of, sidecar_of
+from zenlake.trace import Missing, Undecoded
+
+LOSSY = ["impaired", "midstream", "snaplen"]
+EXACT = [name for name in WITH_COUNTS if name not in (*LOSSY, "encrypted_links")]
+
+UNDECODED = {
+    "encrypted_links": {"encrypted": 26_928},
+    "impaired": {"gap": 30_349},
+    "pubsub_router": {"not_zenoh": 824},
+    "snaplen": {"truncated": 3_145},
+}
+"""Bytes by state; in all other captures every byte belongs to a message."""
+
+MISSING = {
+    "impaired": {"tcp_gap": 5, "sn_gap": 2, "resync": 1},
+    "pico_peers": {"sn_gap": 1},
+    "snaplen": {"truncated": 57},
+}
+"""What is told to be missing; nothing in any other capture."""
+
+
+def wire_counts(name: str) -> Counter[str]:
+    counts = sidecar_of(name).wire_counts
+    assert counts
+    return counts
+
+
+def test_captures_with_counts() -> None:
+    assert len(EXACT) == 13
+    assert len(WITH_COUNTS) == 17
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_counts_are_those_of_the_sidecar(name: str) -> None:
+    assert reading_of(name).counts == wire_counts(name)
+
+
+def test_what_the_sidecar_does_not_count_is_the_websocket() -> None:
+    reading = reading_of("encrypted_links")
+    by_protocol = {
+        protocol: Counter(
+            event.kind for event in reading.messages if event.link.protocol == protocol
+        )
+        for protocol in ("tcp", "ws")
+    }
+    assert by_protocol["tcp"] == wire_counts("encrypted_links")
+    assert reading.counts - by_protocol["tcp"] == by_protocol["ws"]
+    assert by_protocol["ws"] == {
+        **dict.fromkeys(("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "CLOSE"), 1),
+        **dict.fromkeys(("DECLARE/D_KEYEXPR", "DECLARE/D_SUBSCRIBER"), 1),
+        "FRAME": 35,
+        "PUSH/PUT": 40,
+    }
+
+
+@pytest.mark.parametrize("name", LOSSY)
+def test_lossy_captures_give_at_least_what_another_decoder_found(name: str) -> None:
+    found, wanted = reading_of(name).counts, wire_counts(name)
+    assert not wanted - found
+
+
+def test_impaired_gives_all_but_what_was_dropped() -> None:
+    """Of three of five batches with a missing packet, the beginning of the FRAME is there."""
+    capture = sidecar_of("impaired").capture
+    before: Counter[str] = Counter(capture["wire_counts_before_edit"])
+    dropped = Counter(
+        f"{row['kind']}/{row['body']}" for row in capture["messages_in_dropped_packets"]
+    )
+    assert dropped == {"PUSH/PUT": 5}
+    found = reading_of("impaired").counts
+    assert before - found == dropped + Counter({"FRAME": 2})
+    assert not found - before
+
+
+def test_midstream_gives_what_goes_against_the_stream_too() -> None:
+    """What answers the publisher's INTEREST, and the subscriber's only message."""
+    reading = reading_of("midstream")
+    told = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
+    surplus = reading.counts - wire_counts("midstream")
+    assert surplus == {"FRAME": 2, **dict.fromkeys(told, 1)}
+    assert [(event.sender, event.receiver) for event in reading.of(*told)] == [
+        ("127.0.0.1:17185", "127.0.0.1:47574"),
+        ("127.0.0.1:17185", "127.0.0.1:47574"),
+        ("127.0.0.1:47578", "127.0.0.1:17185"),
+    ]
+
+
+def test_cut_packets_give_no_more_than_was_sent() -> None:
+    """Each of 60 puts goes over two links, in a frame of its own; the rest is the handshakes."""
+    found = reading_of("snaplen").counts
+    assert found - wire_counts("snaplen") == {
+        "OPEN_ACK": 2,
+        "FRAME": 71,
+        "PUSH/PUT": 15,
+        "CLOSE": 1,
+        "DECLARE/D_SUBSCRIBER": 1,
+        "DECLARE/D_FINAL": 1,
+    }
+    assert found["PUSH/PUT"] < found["FRAME"] <= 120 + 4
+    assert "INIT_ACK" not in found
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_nothing_is_said_to_be_missing_that_is_there(name: str) -> None:
+    events = [event for event in reading_of(name).events if isinstance(event, Missing)]
+    assert Counter(event.kind for event in events) == MISSING.get(name, {})
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_byte_is_accounted_for(name: str) -> None:
+    assert reading_of(name).undecoded == UNDECODED.get(name, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "ports"),
+    [
+        ("encrypted_links", "encrypted", {17175, 17176}),
+        ("pubsub_router", "not_zenoh", {17109}),
+    ],
+)
+def test_what_is_no_plain_zenoh_is_all_that_its_ports_carry(
+    name: str, state: str, ports: set[int]
+) -> None:
+    """Whole connections are counted, to the byte (no packet comes twice in these)."""
+    carried = 0
+    for frame in frames(PATHS[name]):
+        transport = dpkt.ethernet.Ethernet(frame).data.data
+        if {transport.sport, transport.dport} & ports:
+            carried += len(transport.data)
+    assert carried == UNDECODED[name][state]
+    told = [event for event in reading_of(name).events if isinstance(event, Undecoded)]
+    assert {int(event.link.ends[1].rpartition(":")[2]) for event in told} == ports
+
+
+def test_bytes_beside_missing_packets_are_those_of_their_batches() -> None:
+    """Four batches of 9000 bytes each lack one packet; the fifth lay in one packet alone."""
+    capture = sidecar_of("impaired").capture
+    sizes = [row["payload"]["len"] for row in capture["messages_in_dropped_packets"]]
+    dropped = [row["tcp_payload"] for row in capture["edits"]["dropped"]]
+    rest = sum(size for size in sizes if size > 1_000) - sum(n for n in dropped if n > 1_000)
+    headers = UNDECODED["impaired"]["gap"] - rest
+    assert 0 <= headers < 4 * 48

@@ -1,0 +1,159 @@
+"""What can be asked of a message by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trace.events_by_hand import CLIENT, ROUTER, put, query, seen
+from zenlake.errors import LocalError
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.fields import FIELDS, field_named, reference_lines
+from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
+from zenlake.wire._generated.declare import DeclareQueryable, UndeclareToken
+from zenlake.wire._generated.network import (
+    Declare,
+    Interest,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+)
+from zenlake.wire._generated.structures import QueryBody, ResponderId, SourceInfo, UndeclaredKey
+from zenlake.wire._generated.transport import Close, Fragment, Frame, KeepAlive, Open
+from zenlake.wire.values.choices import InterestMode
+from zenlake.wire.values.encoding import Encoding
+from zenlake.wire.values.qos import Priority, QoS
+from zenlake.wire.values.queryable_info import QueryableInfo
+from zenlake.wire.values.timestamp import Timestamp
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
+
+ZID = ZenohId.parse("abcd")
+
+
+def ask(event: MessageSeen, names: str) -> list[Any]:
+    return [field_named(name).of(event) for name in names.split()]
+
+
+def test_a_put_without_anything_has_the_defaults_of_the_protocol() -> None:
+    names = "priority congestion express encoding payload payload_size"
+    assert ask(put(), names) == [5, "drop", False, "zenoh/bytes", b"hello", 5]
+    names = "attachment timestamp source_zid target consolidation parameters"
+    assert ask(put(), names) == [None] * 6
+
+
+def test_who_and_where() -> None:
+    names = "sender_zid receiver_zid sender_role receiver_role zid port"
+    assert ask(put(), names) == [
+        CLIENT,
+        ROUTER,
+        "client",
+        "router",
+        (CLIENT, ROUTER),
+        (50372, 7447),
+    ]
+    names = "sender receiver link protocol reliability sn packet kind"
+    assert ask(put(direction=1), names)[:2] == ["127.0.0.1:7447", "127.0.0.1:50372"]
+    assert ask(put(), names)[2:] == [
+        *("127.0.0.1:50372-127.0.0.1:7447#1", "tcp", "reliable", 7, 1, "PUSH/PUT")
+    ]
+    assert ask(put(ms=309.176), "time") == ["2026-11-15T01:21:42.309176000Z"]
+
+
+def test_all_that_a_put_can_carry() -> None:
+    body = Put(
+        b"1",
+        timestamp=Timestamp(77, ZID),
+        encoding=Encoding.parse("text/plain;utf-8"),
+        source_info=SourceInfo(ZID, 3, 9),
+        attachment=b"att",
+    )
+    event = seen(Push(WireExpr(0, "a"), body, qos=QoS(0x19), node_id=4), key="a")
+    names = "priority congestion express encoding timestamp attachment"
+    assert ask(event, names) == [1, "block", True, "text/plain;utf-8", "77/abcd", b"att"]
+    names = "source_zid source_eid source_sn node_id"
+    assert ask(event, names) == ["abcd", 3, 9, 4]
+
+
+def test_a_payload_in_shared_memory_is_not_known() -> None:
+    event = seen(Push(WireExpr(0, "a"), Put(b"\0", shm=True)), key="a")
+    assert ask(event, "payload payload_size") == [None, None]
+    assert ask(put(payload=b""), "payload payload_size") == [b"", 0]
+    assert ask(seen(Push(WireExpr(0, "a"), Del())), "payload encoding") == [None, None]
+
+
+def test_queries_and_their_answers() -> None:
+    names = "request_id target consolidation parameters timeout_ms encoding"
+    assert ask(query(), names) == [12, "best_matching", "auto", None, None, None]
+    body = Query(parameters="x=1", body=QueryBody(Encoding(4), b"ask"))
+    request = seen(Request(3, WireExpr(0, "a"), body, timeout_ms=1500, budget=2))
+    names = "parameters timeout_ms budget payload encoding"
+    assert ask(request, names) == ["x=1", 1500, 2, b"ask", "text/plain"]
+    reply = Response(3, WireExpr(0, "a"), Reply(Put(b"v")), responder=ResponderId(ZID, 6))
+    names = "request_id replier_zid replier_eid payload consolidation"
+    assert ask(seen(reply), names) == [3, "abcd", 6, b"v", "auto"]
+    error = Response(3, WireExpr(0, "a"), Err(b"bad"))
+    assert ask(seen(error), "payload replier_zid consolidation") == [b"bad", None, None]
+    assert ask(seen(ResponseFinal(3)), "request_id payload") == [3, None]
+
+
+def test_declarations_and_interests() -> None:
+    queryable = DeclareQueryable(4, WireExpr(1, "/x"), info=QueryableInfo(True, 2))
+    event = seen(Declare(queryable, interest_id=8), key="a/x")
+    names = "entity_id interest_id complete distance key wire_key"
+    assert ask(event, names) == [4, 8, True, 2, "a/x", "[sender 1]/x"]
+    gone = seen(Declare(UndeclareToken(4, UndeclaredKey(WireExpr(1, "/x")))))
+    assert ask(gone, "wire_key unknown_alias") == ["[sender 1]/x", True]
+    interest = Interest(InterestMode.CURRENT, 5, subscribers=True, key=WireExpr(0, "a"))
+    names = "interest_id mode options unknown_alias"
+    assert ask(seen(interest, key="a"), names) == [5, "current", "SR", False]
+
+
+def test_transport_messages() -> None:
+    frame = seen(Frame(9, [], reliable=False, qos=Priority.DATA_LOW))
+    names = "sn priority reliability messages congestion size"
+    assert ask(frame, names) == [9, 6, "best_effort", 0, None, 4]
+    fragment = seen(Fragment(9, b"abc", more=True))
+    assert ask(fragment, "more sn payload") == [True, 9, None]
+    assert ask(seen(Close(3)), "reason") == ["max_sessions"]
+    assert ask(seen(Close(99)), "reason") == ["unknown(99)"]
+    assert ask(seen(Open(10, 77, seconds=True)), "lease_ms initial_sn") == [10_000, 77]
+
+
+@pytest.mark.parametrize("message", [KeepAlive(), Close(0), Frame(1, []), ResponseFinal(1)])
+def test_every_field_can_be_asked_of_every_message(message: Any) -> None:
+    for field in FIELDS.values():
+        field.of(seen(message))
+
+
+def test_paths_into_the_message() -> None:
+    assert ask(put(), "message.body.payload message.qos message.qos.priority") == [
+        *(b"hello", None, None)
+    ]
+    assert ask(put(), "message.nothing.at.all message.encode") == [None, None]
+    for path in ("message.", "message.a..b", "message._x", "message.__class__", "message.a b"):
+        with pytest.raises(LocalError, match="no path of attributes"):
+            field_named(path)
+
+
+def test_the_names_of_dissectors() -> None:
+    assert ask(put(), "zenoh.push.keyexpr zenoh.srczid zenoh.request.keyexpr") == [
+        *("robot/7/pose", CLIENT, None)
+    ]
+    with pytest.raises(LocalError, match=r"did you mean zenoh\.keyexpr"):
+        field_named("zenoh.keyexp")
+    with pytest.raises(LocalError, match="no field"):
+        field_named("zenoh.nothing.keyexpr")
+
+
+def test_a_wrong_name_gets_a_hint() -> None:
+    with pytest.raises(LocalError, match="no field 'prority': did you mean priority"):
+        field_named("prority")
+
+
+def test_the_reference_is_in_the_documentation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "decode.md").read_text()
+    assert "\n".join(reference_lines()) in text

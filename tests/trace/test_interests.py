@@ -1,0 +1,240 @@
+"""Lives of interests, each rule by a few events made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trace.built_events import (
+    ACCEPTOR,
+    CAPTURE_NAMES,
+    CAPTURES,
+    KEY,
+    OPENER,
+    GroupTalk,
+    Talk,
+    taken,
+)
+from zenlake import trace
+from zenlake.limits import ANSWERS_PER_INTEREST_MAX
+from zenlake.trace.interests import (
+    InterestLife,
+    Interests,
+    interests,
+    option_letters,
+)
+from zenlake.wire._generated.declare import (
+    DeclareFinal,
+    DeclareSubscriber,
+    DeclareToken,
+    UndeclareSubscriber,
+)
+from zenlake.wire._generated.network import Declare, Interest
+from zenlake.wire.values.choices import InterestMode
+from zenlake.wire.values.wire_expr import WireExpr
+
+CURRENT, FUTURE, BOTH = InterestMode.CURRENT, InterestMode.FUTURE, InterestMode.CURRENT_FUTURE
+
+
+def interest(id: int, mode: InterestMode = BOTH) -> Interest:
+    return Interest(mode, id, keyexprs=True, subscribers=True, key=WireExpr(1))
+
+
+def no_interest(id: int) -> Interest:
+    return Interest(InterestMode.FINAL, id)
+
+
+def subscriber(id: int, interest_id: int | None) -> Declare:
+    return Declare(DeclareSubscriber(id, WireExpr(0, KEY)), interest_id=interest_id)
+
+
+def final(interest_id: int | None) -> Declare:
+    return Declare(DeclareFinal(), interest_id=interest_id)
+
+
+def the_one(talk: Talk) -> InterestLife:
+    [life] = interests(talk.events)
+    return life
+
+
+def test_interest_its_answers_and_its_end() -> None:
+    talk = Talk()
+    opened = talk.say(OPENER, interest(1), KEY)
+    answers = [talk.say(ACCEPTOR, subscriber(number, 1)) for number in (1, 2)]
+    last = talk.say(ACCEPTOR, final(1))
+    talk.say(ACCEPTOR, subscriber(3, None))
+    closed = talk.say(OPENER, no_interest(1))
+    life = the_one(talk)
+    assert life.opened is opened
+    assert life.declared == answers
+    assert life.answered == 2
+    assert life.final is last
+    assert life.closed is closed
+    assert life.ended_by == "closed"
+    assert (life.id, life.mode, life.options, life.key) == (1, BOTH, "KSR", KEY)
+    assert (life.sender_zid, life.receiver_zid) == ("aa", "bb")
+    assert not life.is_initial
+
+
+def test_option_letters() -> None:
+    everything = Interest(
+        BOTH, 1, True, True, True, True, aggregate=True, key=WireExpr(0, KEY, sender=False)
+    )
+    assert option_letters(everything) == "KSQTRA"
+    assert option_letters(Interest(FUTURE, 1, tokens=True)) == "T"
+    assert option_letters(Interest(FUTURE, 1)) == ""
+
+
+def test_interest_in_what_is_there_now_ends_with_the_final_declaration() -> None:
+    talk = Talk()
+    walker = Interests()
+    walker.feed(talk.say(OPENER, interest(1, CURRENT), KEY))
+    walker.feed(talk.say(ACCEPTOR, Declare(DeclareToken(0, WireExpr(0, KEY)), interest_id=1)))
+    [life] = walker.feed(talk.say(ACCEPTOR, final(1)))
+    assert (life.answered, life.ended_by, life.closed) == (1, "final", None)
+
+
+def test_interest_in_what_comes_stays_open() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1, FUTURE), KEY)
+    last = talk.say(ACCEPTOR, final(1))
+    life = the_one(talk)
+    assert life.final is last
+    assert life.ended_by is None
+
+
+def test_first_declarations_between_peers() -> None:
+    talk = Talk()
+    walker = Interests()
+    walker.feed(talk.say(ACCEPTOR, subscriber(1, 0)))
+    [life] = walker.feed(talk.say(ACCEPTOR, final(0)))
+    assert life.is_initial
+    assert (life.id, life.opened, life.mode, life.options, life.key) == (0, None, None, None, None)
+    assert (life.answered, life.ended_by) == (1, "final")
+    assert (life.sender_zid, life.receiver_zid) == ("aa", "bb")
+    [other] = walker.feed(talk.say(OPENER, final(0)))
+    assert (other.answered, other.sender_zid) == (0, "bb")
+
+
+def test_sides_number_their_own() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), "a")
+    talk.say(ACCEPTOR, interest(1), "b")
+    talk.say(OPENER, subscriber(1, 1))
+    talk.say(ACCEPTOR, no_interest(1))
+    found = {life.key: (life.answered, life.ended_by) for life in interests(talk.events)}
+    assert found == {"a": (0, None), "b": (1, "closed")}
+
+
+def test_answers_may_take_another_link_of_the_session() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), KEY)
+    talk.second_link()
+    talk.say(ACCEPTOR, subscriber(1, 1))
+    assert the_one(talk).answered == 1
+
+
+def test_answers_and_ends_without_an_interest() -> None:
+    talk = Talk()
+    talk.say(ACCEPTOR, subscriber(1, 5))
+    talk.say(ACCEPTOR, final(5))
+    talk.say(OPENER, no_interest(6))
+    by_id = {life.id: life for life in interests(talk.events)}
+    assert by_id[5].opened is by_id[6].opened is None
+    assert (by_id[5].answered, by_id[5].ended_by) == (1, None)
+    assert by_id[6].ended_by == "closed"
+
+
+def test_number_used_again_is_another_interest() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), "a")
+    talk.say(OPENER, interest(1), "b")
+    talk.say(ACCEPTOR, final(1))
+    a, b = interests(talk.events)
+    assert (a.key, a.final) == ("a", None)
+    assert b.key == "b"
+    assert b.final is not None
+
+
+def test_undeclarations_and_what_names_no_interest_answer_nothing() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), KEY)
+    talk.say(ACCEPTOR, Declare(UndeclareSubscriber(1), interest_id=1))
+    talk.say(ACCEPTOR, subscriber(1, None))
+    talk.say(ACCEPTOR, final(None))
+    life = the_one(talk)
+    assert (life.answered, life.final) == (0, None)
+
+
+def test_ignored_messages_do_not_count() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), KEY)
+    talk.say(ACCEPTOR, subscriber(1, 1)).ignored = "old sequence number"
+    talk.say(OPENER, interest(2), KEY).session = None
+    assert the_one(talk).answered == 0
+
+
+@pytest.mark.parametrize("change", ["closed", "lost", "refused"])
+def test_session_ends_what_is_open(change: str) -> None:
+    talk = Talk()
+    walker = Interests()
+    walker.feed(talk.say(OPENER, interest(1), KEY))
+    assert walker.feed(talk.change("opened")) == []
+    [life] = walker.feed(talk.change(change))
+    assert life.ended_by == "session"
+    assert walker.end() == []
+
+
+def test_interest_after_the_end_of_its_session() -> None:
+    talk = Talk()
+    talk.change("lost")
+    talk.say(OPENER, interest(1), KEY)
+    assert the_one(talk).ended_by == "session"
+
+
+def test_group_answers_go_to_the_latest_interest() -> None:
+    talk = GroupTalk()
+    talk.say_as("m1", interest(1), KEY)
+    talk.say_as("m2", subscriber(1, 1))
+    assert the_one(talk).answered == 1
+
+
+def test_answers_beyond_the_limit_are_counted() -> None:
+    talk = Talk()
+    talk.say(OPENER, interest(1), KEY)
+    for number in range(100):
+        talk.say(ACCEPTOR, subscriber(number, 1))
+    life = the_one(talk)
+    assert (life.answered, len(life.declared)) == (100, ANSWERS_PER_INTEREST_MAX)
+
+
+def test_interests_of_a_session_are_limited() -> None:
+    talk = Talk()
+    walker = Interests(per_session_max=2)
+    for number in (1, 2):
+        assert walker.feed(talk.say(OPENER, interest(number), KEY)) == []
+    [oldest] = walker.feed(talk.say(OPENER, interest(3), KEY))
+    assert oldest.id == 1
+
+
+def test_real_interests_of_publishers() -> None:
+    lives = list(interests(trace.open(str(CAPTURES / "qos_matrix.pcap"))))
+    assert len(lives) == 84
+    assert {(life.mode, life.options, life.ended_by) for life in lives} == {
+        (BOTH, "KSR", "session")
+    }
+    assert all(life.answered == 1 and life.final and life.key for life in lives)
+
+
+def test_real_interest_that_was_closed() -> None:
+    lives = interests(trace.open(str(CAPTURES / "pubsub_router.pcapng")))
+    assert sorted(str(life.ended_by) for life in lives) == ["closed", "session", "session"]
+
+
+@pytest.mark.parametrize("name", CAPTURE_NAMES)
+def test_every_real_interest_and_final_declaration_is_in_one_life(name: str) -> None:
+    events, counts = taken(name)
+    lives = list(interests(events))
+    asked = sum(life.opened is not None for life in lives)
+    closed = sum(life.closed is not None for life in lives)
+    assert asked + closed == counts["INTEREST"]
+    assert sum(life.final is not None for life in lives) == counts["DECLARE/D_FINAL"]
