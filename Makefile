@@ -22,8 +22,8 @@ PYTEST := bin/python -m pytest -q -n 2
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
-run: $(VENV)/stamp ## run the demo
-	@$(VENV)/bin/python -m zenlake.cli.main demo
+run: $(VENV)/stamp ## decode a real capture and explain real messages
+	@$(VENV)/bin/python -m zenlake.cli.main demo tests/data/captures/queries.pcapng.gz
 
 # Without a compiler a person still gets an answer; CI gets a failure.
 test: test-plain ## run the tests, on plain Python and compiled

@@ -16,20 +16,30 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.parametrize(
     ("document", "examples"),
-    [("README.md", 5), ("docs/tutorial.md", 30), ("docs/key-expressions.md", 30)],
+    [
+        ("README.md", 5),
+        ("docs/tutorial.md", 30),
+        ("docs/key-expressions.md", 30),
+        ("docs/captures.md", 15),
+    ],
 )
-def test_python_examples_run(document: str, examples: int) -> None:
+def test_python_examples_run(document: str, examples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     result = doctest.testfile(str(ROOT / document), module_relative=False, encoding="utf-8")
     assert result.attempted >= examples
     assert result.failed == 0
 
 
-def test_the_terminal_picture_of_the_readme_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_pictures_of_the_readme_are_true(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
     readme = (ROOT / "README.md").read_text()
-    match = re.search(r"```\n\$ zenlake (explain .*?)\n(.*?)```", readme, re.DOTALL)
-    assert match is not None
-    assert main(shlex.split(match.group(1))) == 0
-    assert capsys.readouterr().out == match.group(2)
+    pictures = re.findall(r"```\n\$ zenlake (.*?)\n(.*?)```", readme, re.DOTALL)
+    assert [command.split()[0] for command, _ in pictures] == ["decode", "explain"]
+    for command, picture in pictures:
+        assert main(shlex.split(command)) == 0
+        assert capsys.readouterr().out == picture
 
 
 def test_the_definition_in_the_readme_is_the_definition() -> None:

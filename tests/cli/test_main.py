@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,16 @@ def test_ke_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_demo_explains_real_messages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    assert all(name in out for name in ("INIT", "FRAME", "REQUEST", "RESPONSE", "broken off"))
+    assert all(name in out for name in ("INIT", "REQUEST", "PUSH", "broken off"))
+
+
+def test_demo_shows_what_is_in_a_capture(capsys: pytest.CaptureFixture[str]) -> None:
+    capture = Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz"
+    assert main(["demo", str(capture)]) == 0
+    out = capsys.readouterr().out
+    assert "REQUEST                160" in out
+    assert "= 4 replies, final after" in out
+    assert out.count("more lines") == 3
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -17,12 +17,14 @@ from zenlake.cli.output import complain
 from zenlake.errors import ZenlakeError
 
 COMMANDS = {
+    "decode": "print every message of a capture, one a line",
     "explain": "read bytes bit by bit and label them",
     "ke": "compare and canonize key expressions",
-    "demo": "explain a few real messages",
+    "demo": "decode a capture and explain a few messages",
     "completion": "print a completion script for a shell",
 }
 EPILOG = """examples:
+  zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f
   zenlake ke intersects 'robot/*/pose' 'robot/**'
   zenlake COMMAND --help

@@ -1,25 +1,94 @@
-"""What commands write: colour only on a terminal, JSON one object a line."""
+"""What commands write: colour only on a terminal, JSON one object a line, nothing that a peer
+could use to command the terminal.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
-_STYLES = {"bold": "1", "dim": "2", "name": "36", "error": "31;1"}
+_STYLES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "name": "36",
+    "error": "31;1",
+    "notice": "33;1",
+    "handshake": "35",
+    "data": "36",
+    "query": "33",
+    "declare": "32",
+}
+RESET: Final = "\x1b[0m"
+_BLOCK_CHARACTERS: Final = 1 << 16
+
+
+def has_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def style_code(style: str) -> str:
+    """What switches a style on; `RESET` switches it off."""
+    code = _STYLES.get(style)
+    return f"\x1b[{code}m" if code else ""
 
 
 def painter(stream: TextIO) -> Any:
     """A function that colours text for `stream`, or leaves it as it is."""
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
+    if not has_colour(stream):
         return lambda text, style: text
 
     def paint(text: str, style: str) -> str:
-        code = _STYLES.get(style)
-        return f"\x1b[{code}m{text}\x1b[0m" if code else text
+        code = style_code(style)
+        return f"{code}{text}{RESET}" if code else text
 
     return paint
+
+
+def safe(text: str) -> str:
+    """The text with everything escaped that is not seen where it stands.
+
+    That is what Unicode calls not printable: control characters, marks that change the
+    direction of writing or have no width, separators of lines, lone surrogates.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in text)
+
+
+def _escaped(code: int) -> str:
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x1_0000 else f"\\U{code:08x}"
+
+
+class Lines:
+    """Lines for a stream: one by one where somebody watches, in blocks otherwise."""
+
+    def __init__(self, stream: TextIO, one_by_one: bool = False) -> None:
+        self._stream = stream
+        self._one_by_one = one_by_one or stream.isatty()
+        self._held: list[str] = []
+        self._held_characters = 0
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            # A terminal that lacks a character gets its number instead of an error.
+            reconfigure(errors="backslashreplace")
+
+    def add(self, line: str) -> None:
+        self._held.append(line)
+        self._held_characters += len(line)
+        if self._one_by_one or self._held_characters >= _BLOCK_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._held:
+            text = "\n".join(self._held) + "\n"
+            self._held.clear()
+            self._held_characters = 0
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def print_json(value: Any) -> None:
@@ -28,4 +97,4 @@ def print_json(value: Any) -> None:
 
 def complain(text: str) -> None:
     """One line on standard error."""
-    print(f"zenlake: {text}", file=sys.stderr)
+    print(f"zenlake: {safe(text)}", file=sys.stderr)

@@ -1,0 +1,234 @@
+"""zenlake decode: every Zenoh message of a capture, one a line."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import zenlake.trace
+from zenlake.capture.files import rotated
+from zenlake.cli.decode.follow import follower
+from zenlake.cli.decode.line import TIMES
+from zenlake.cli.decode.printer import Printer
+from zenlake.cli.decode.progress import watched, watched_chunks
+from zenlake.cli.decode.selection import Selection, SelectionWriter, spool_standard_input
+from zenlake.cli.decode.summary import count_lines, summary_lines
+from zenlake.cli.decode.told import Follower, Told
+from zenlake.cli.output import Lines, print_json, safe
+from zenlake.errors import LocalError
+from zenlake.trace import Trace
+from zenlake.trace.events import MessageSeen, TraceEvent
+from zenlake.trace.trace import count_kinds
+from zenlake.trace.where import Filter, all_of, parse
+
+EXAMPLES = """examples:
+  zenlake decode capture.pcapng
+  zenlake decode --where 'kind == PUSH and key ~ robot/** and size > 100' capture.pcapng
+  zenlake decode --follow 12 capture.pcapng.gz        the request 12 and its replies
+  zenlake decode --follow 3b76 capture.pcapng         all that a node sent and got
+  zenlake decode --count --json *.pcap
+  zenlake decode --where 'key ~ a/b' -w small.pcapng big.pcapng
+  tcpdump -i any -U -w - port 7447 | zenlake decode -
+
+docs/decode.md has the filter language and all fields.
+exit codes: 0 done; 1 the file was damaged, or nothing was chosen; 2 it cannot be read
+"""
+_ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - reads it")
+    add("--where", action="append", default=[], metavar="EXPR", help="only messages that pass")
+    add("--follow", metavar="WHAT", help="one story: a request's number, a zid, or a key")
+    add("--count", action="store_true", help="counts by kind instead of messages")
+    add("--json", action="store_true", help="one JSON object a line")
+    add("-v", "--verbose", action="store_true", help="all fields below each message")
+    add("--hex", action="store_true", help="the bytes below each message")
+    add("--time", choices=TIMES, default="relative", help="to the first packet (default), ...")
+    add("-w", dest="out", metavar="OUT", help="write the packets of what is chosen, as pcapng")
+    add("--port", type=int, action="append", default=[], metavar="N", help="Zenoh is on it")
+    add("--rotated", action="store_true", help="files that tcpdump made of one, as one")
+    add("-l", "--line-buffered", action="store_true", help="each line at once, also into a pipe")
+    add("-q", "--quiet", action="store_true", help="no messages: only the summary, or -w")
+
+
+class Capture(NamedTuple):
+    """What is read as one: its name for people, and its files."""
+
+    name: str
+    paths: list[str]
+
+
+def run(args: argparse.Namespace) -> int:
+    # Messages come and go by the million and form no cycles: look for those less often.
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
+    for port in args.port:
+        if not 0 < port < 65_536:
+            raise LocalError(f"a port is 1 to 65535, not {port}")
+    passes = all_of([parse(expression) for expression in args.where]) if args.where else None
+    if args.follow is not None:
+        follower(args.follow)  # a mistake in it is told before anything is read
+    spooled = spool_standard_input() if args.out is not None and "-" in args.files else ""
+    writer = None
+    try:
+        captures = list(_captures(args, spooled))
+        if args.out is not None:
+            writer = SelectionWriter(args.out, [p for capture in captures for p in capture.paths])
+        return _Run(args, passes, writer).run(captures)
+    finally:
+        if writer is not None:
+            writer.close()
+        if spooled:
+            os.unlink(spooled)
+
+
+def _captures(args: argparse.Namespace, spooled: str) -> Iterator[Capture]:
+    if args.rotated:
+        if "-" in args.files:
+            raise LocalError("--rotated needs files, not standard input")
+        parts = dict.fromkeys(part for file in args.files for part in rotated(file))
+        yield Capture(args.files[0], list(parts))
+        return
+    for file in args.files:
+        yield Capture(file, [spooled if file == "-" and spooled else file])
+
+
+class _Run:
+    """One call of the command."""
+
+    def __init__(
+        self, args: argparse.Namespace, passes: Filter | None, writer: SelectionWriter | None
+    ) -> None:
+        self._args = args
+        self._passes = passes
+        self._writer = writer
+        self._lines = Lines(sys.stdout, args.line_buffered)
+        self._printer = Printer(self._lines, args.time, args.json, args.verbose, args.hex)
+        self._quiet = args.quiet or args.out == "-"
+        self._messages = 0
+        self._chosen = 0
+        self._is_damaged = False
+
+    def run(self, captures: list[Capture]) -> int:
+        total = 0
+        for capture in captures:
+            self._messages = self._chosen = 0
+            self._read(capture, with_header=len(captures) > 1)
+            total += self._chosen
+        if self._writer is not None:
+            self._say(f"{self._writer.written:,} packets written to {safe(self._writer.path)}")
+        nothing = self._has_choice() and total == 0
+        return 1 if nothing or self._is_damaged else 0
+
+    def _has_choice(self) -> bool:
+        return self._passes is not None or self._args.follow is not None
+
+    def _read(self, capture: Capture, with_header: bool) -> None:
+        selection = None if self._writer is None else Selection()
+        with zenlake.trace.open(capture.paths, ports=self._args.port) as trace:
+            try:
+                if self._args.count:
+                    self._count(capture, trace, selection, with_header)
+                else:
+                    self._print(capture, trace, selection, with_header)
+            except KeyboardInterrupt:
+                self._summarize(capture, trace)
+                raise
+            finally:
+                self._lines.flush()
+            self._is_damaged |= trace.is_damaged
+            self._summarize(capture, trace)
+        if self._writer is not None and selection is not None:
+            self._writer.write(selection, capture.paths)
+
+    def _print(
+        self, capture: Capture, trace: Trace, selection: Selection | None, with_header: bool
+    ) -> None:
+        printer, quiet = self._printer, self._quiet
+        if not quiet:
+            printer.begin(capture.name, with_header)
+        for event, note in self._told(watched(trace, capture.paths)):
+            if event is None:
+                if not quiet:
+                    printer.sentence(note)
+                continue
+            if isinstance(event, MessageSeen):
+                self._chosen += 1
+                if selection is not None:
+                    selection.add(event)
+            if not quiet:
+                printer.event(event, trace.first_ns, note)
+
+    def _told(self, events: Iterator[TraceEvent]) -> Iterator[Told]:
+        """What is chosen; events that are no messages only where everything is."""
+        if self._args.follow is not None:
+            yield from self._followed(follower(self._args.follow), events)
+            return
+        passes = self._passes
+        for event in events:
+            if isinstance(event, MessageSeen):
+                self._messages += 1
+                if passes is None or passes(event):
+                    yield Told(event)
+            elif passes is None:
+                yield Told(event)
+
+    def _followed(self, story: Follower, events: Iterator[TraceEvent]) -> Iterator[Told]:
+        for event in events:
+            if isinstance(event, MessageSeen):
+                self._messages += 1
+            for told in story.feed(event):
+                if self._may_be_told(told):
+                    yield told
+        yield from filter(self._may_be_told, story.finish())
+
+    def _may_be_told(self, told: Told) -> bool:
+        passes = self._passes
+        return passes is None or not isinstance(told.event, MessageSeen) or passes(told.event)
+
+    def _count(
+        self, capture: Capture, trace: Trace, selection: Selection | None, with_header: bool
+    ) -> None:
+        counts: dict[str, int] = {}
+        if selection is None and not self._has_choice():
+            for events in watched_chunks(trace, capture.paths):
+                count_kinds(events, counts)
+            self._messages = sum(counts.values())
+        else:
+            for event, _ in self._told(watched(trace, capture.paths)):
+                if isinstance(event, MessageSeen):
+                    counts[event.kind] = counts.get(event.kind, 0) + 1
+                    if selection is not None:
+                        selection.add(event)
+        self._chosen = sum(counts.values())
+        if self._quiet:
+            return
+        if self._args.json:
+            undecoded = dict(trace.undecoded)
+            print_json({"file": capture.name, "counts": counts, "undecoded": undecoded})
+            return
+        if with_header:
+            self._lines.add(f"== {safe(capture.name)}")
+        for line in count_lines(counts):
+            self._lines.add(line)
+
+    def _summarize(self, capture: Capture, trace: Trace) -> None:
+        if self._args.count and self._args.json:
+            return
+        chosen = self._chosen if self._has_choice() else None
+        for line in summary_lines(capture.name, trace, self._messages, chosen):
+            self._say(line)
+
+    def _say(self, line: str) -> None:
+        """Beside the counts on standard output, which is otherwise for messages only."""
+        if self._args.count and not self._args.json and not self._quiet:
+            self._lines.add(line)
+            self._lines.flush()
+        else:
+            print(line, file=sys.stderr)

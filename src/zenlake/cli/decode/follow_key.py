@@ -1,0 +1,115 @@
+"""KeyFollower: all that concerns a key expression, with the declarations behind it.
+
+A message belongs to the story if its key intersects. So do, whatever they say themselves: the
+number that stands for a part of such a key, once it is used; the responses and the final of
+such a request; the end of such a declaration or interest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zenlake.cli.decode.told import Follower, Told
+from zenlake.keyexpr.canonical import canonize
+from zenlake.limits import REMEMBERED_MAX
+from zenlake.trace.comparison import keys_intersect
+from zenlake.trace.events import MessageSeen, TraceEvent
+from zenlake.trace.facts import wire_key_of
+from zenlake.trace.session import Node
+from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr
+from zenlake.wire._generated.network import (
+    Declare,
+    Interest,
+    Request,
+    Response,
+    ResponseFinal,
+)
+
+_Thread = tuple[str, Node | None, int]
+"""What later messages refer to: its sort, whose number it is, and the number."""
+
+
+class KeyFollower(Follower):
+    def __init__(self, key: str, remembered_max: int = REMEMBERED_MAX) -> None:
+        self._key = canonize(key)
+        self._remembered_max = remembered_max
+        self._answers: dict[str, bool] = {}
+        self._aliases: dict[_Thread, MessageSeen] = {}
+        self._threads: dict[_Thread, None] = {}
+
+    def feed(self, event: TraceEvent) -> list[Told]:
+        if not isinstance(event, MessageSeen):
+            return []
+        thread = thread_of(event)
+        belongs = self._intersects(event.key)
+        if not belongs and thread is not None and _begins(event):
+            # The number is free again: now it stands for something else.
+            self._threads.pop(thread, None)
+        if not belongs and (thread is None or thread not in self._threads):
+            if thread is not None and _is_alias(event):
+                self._remember(self._aliases, thread, event)
+            return []
+        if thread is not None:
+            self._remember(self._threads, thread, None)
+        return [*self._alias_behind(event), Told(event)]
+
+    def finish(self) -> list[Told]:
+        return []
+
+    def _alias_behind(self, event: MessageSeen) -> list[Told]:
+        """The declaration of the number that its key begins with, the first time."""
+        wire_key = wire_key_of(event)
+        if wire_key is None or wire_key.scope == 0:
+            return []
+        owner = event.sender_node if wire_key.sender else event.receiver_node
+        declared = self._aliases.pop(("KEYEXPR", owner, wire_key.scope), None)
+        return [] if declared is None else [Told(declared)]
+
+    def _intersects(self, key: str | None) -> bool:
+        if key is None:
+            return False
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = keys_intersect(self._key, key)
+            self._remember(self._answers, key, answer)
+        return answer
+
+    def _remember(self, memory: dict[Any, Any], name: object, value: object) -> None:
+        """In the place of the oldest, where there is no more room."""
+        memory[name] = value
+        if len(memory) > self._remembered_max:
+            del memory[next(iter(memory))]
+
+
+def thread_of(event: MessageSeen) -> _Thread | None:
+    """What ties it to earlier and later messages of its session."""
+    message = event.message
+    if isinstance(message, Request):
+        return ("REQUEST", event.sender_node, message.request_id)
+    if isinstance(message, (Response, ResponseFinal)):
+        return ("REQUEST", event.receiver_node, message.request_id)
+    if isinstance(message, Interest):
+        return ("INTEREST", event.sender_node, message.id)
+    if not isinstance(message, Declare):
+        return None
+    if isinstance(message.body, DeclareFinal):
+        if message.interest_id is None:
+            return None
+        return ("INTEREST", event.receiver_node, message.interest_id)
+    entity = event.kind.partition("_")[2]
+    return (entity, event.sender_node, event.entity_id or 0)
+
+
+def _begins(event: MessageSeen) -> bool:
+    """Whether it gives its number to a key, whatever that stood for before."""
+    message = event.message
+    if event.key is None:
+        return False
+    if isinstance(message, Declare):
+        return event.kind.startswith("DECLARE/D_")
+    return isinstance(message, (Request, Interest))
+
+
+def _is_alias(event: MessageSeen) -> bool:
+    message = event.message
+    return isinstance(message, Declare) and isinstance(message.body, DeclareKeyExpr)
