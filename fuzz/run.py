@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing: `make fuzz`, or `python fuzz/run.py --runs 1700000 network`.
 
-Every target runs in a process of its own, two at a time, from the vectors of the tests as
-seeds. A finding is written to fuzz/findings and ends that target; `python fuzz/run.py --replay
-FILE TARGET` runs it again. Corpora are kept in fuzz/corpus, so a second run goes on from there.
+Every target runs in a process of its own, two at a time, from the vectors and captures of the
+tests as seeds. A finding is written to fuzz/findings and ends that target; `python fuzz/run.py
+--replay FILE TARGET` runs it again. Corpora are kept in fuzz/corpus, so a second run goes on
+from there.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 
 HERE = Path(__file__).parent
 RUNS_DEFAULT = 200_000
 INPUT_BYTES_MAX = 1024
-SLOW_INPUT_S = 1
+FILE_BYTES_MAX = 4096
+SLOW_INPUT_S = 5
 MEMORY_MIB_MAX = 1024
+FILES = ("pcap", "pcapng", "trace")
 # They check the codec and need not be explored themselves.
 CHECKERS = [
     "zenlake.wire.define",
@@ -41,6 +45,14 @@ def seeds(target: str) -> list[bytes]:
         texts = ("a/**\na/b", "a$*b/*\n*/@c", "[now(-1h)..now()]\n**", "a/${x:*}/b\nk?a=1;b")
         return [text.encode() for text in texts]
     sys.path.insert(0, str(HERE.parent))
+    if target in FILES:
+        from capture_targets import CAPTURES
+
+        kind = "*.pcap*" if target == "trace" else f"*.{target}"
+        files = (path.read_bytes() for path in sorted(CAPTURES.glob(kind)))
+        return [content[:FILE_BYTES_MAX] for content in files if content[:2] != b"\x1f\x8b"]
+    if target in ("tcp", "road"):
+        return [Random(number).randbytes(200) for number in range(20)]
     from tests.vectors import ALL, UNITS
     from zenlake.wire import Oam
 
@@ -62,7 +74,7 @@ def fuzz(target: str, runs: int) -> None:
         (corpus / f"seed-{number:03}").write_bytes(seed)
     flags = [
         f"-runs={runs}",
-        f"-max_len={INPUT_BYTES_MAX}",
+        f"-max_len={FILE_BYTES_MAX if target in FILES else INPUT_BYTES_MAX}",
         f"-timeout={SLOW_INPUT_S}",
         f"-rss_limit_mb={MEMORY_MIB_MAX}",
         f"-artifact_prefix={findings}/{target}-",

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from zlib import crc32
 
+import capture_targets
+
 from zenlake.errors import KeyExprError, WireError
 from zenlake.keyexpr import KeyExpr
 from zenlake.keyexpr.key_format import KeyFormat
@@ -132,4 +134,5 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "batch": batch,
     "link_state": link_state,
     "key_expression": key_expression,
+    **capture_targets.TARGETS,
 }

@@ -1,0 +1,65 @@
+"""Noise on the port of Zenoh (P09): `python fuzz/noise.py --packets 10000000`.
+
+Conversations of anything but Zenoh, made in memory. Each is a trace of its own, so that what
+follows a false session is not hidden by it. Prints how many were taken for Zenoh: none should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.trace.noise import PAYLOADS, conversation
+from tests.trace.road import Road
+
+PACKETS = (5, 20, 100, 400)
+"""Of a conversation; one of these by chance."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", help=f"of {', '.join(PAYLOADS)} (default: all)")
+    parser.add_argument("--packets", type=int, default=10_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    kinds = args.kinds or list(PAYLOADS)
+    fed: Counter[str] = Counter()
+    false: Counter[str] = Counter()
+    spent: Counter[str] = Counter()
+    seed = args.seed
+    while fed.total() < args.packets:
+        kind = kinds[seed % len(kinds)]
+        start = time.perf_counter_ns()
+        fed[kind] += converse(kind, seed, false)
+        spent[kind] += time.perf_counter_ns() - start
+        seed += 1
+    for kind in kinds:
+        rate = fed[kind] / max(spent[kind], 1) * 1e9
+        print(f"{kind:10} {fed[kind]:>12,} packets {rate:>9,.0f}/s {false[kind]:>6} false")
+    print(f"{'all':10} {fed.total():>12,} packets, seeds {args.seed} to {seed - 1}", end="")
+    print(f", {false.total()} false sessions")
+    return 0 if not false.total() else 1
+
+
+def converse(kind: str, seed: int, false: Counter[str]) -> int:
+    """One conversation; how many packets it had."""
+    chance = random.Random(f"{kind} {seed}")
+    count = chance.choice(PACKETS)
+    road = Road()
+    for content in conversation(chance, PAYLOADS[kind], 1, count):
+        road.feed(content)
+    road.end()
+    if road.sessions or road.messages:
+        false[kind] += 1
+        print(f"{kind}, seed {seed}: {road.sessions} {road.messages[:2]}", flush=True)
+    return count
+
+
+if __name__ == "__main__":
+    sys.exit(main())
