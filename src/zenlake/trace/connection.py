@@ -14,7 +14,8 @@ from zenlake.trace import recognition
 from zenlake.trace.events import Missing, Undecoded
 from zenlake.trace.evidence import AGAINST_BEGINNING, ON_KNOWN_LINK, UNDECIDED
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.trace.scanner import MODES, Piece
+from zenlake.trace.patterns import MODES
+from zenlake.trace.scanner import Piece
 from zenlake.trace.stream_reader import StreamReader
 from zenlake.trace.units import (
     COMPRESSED,

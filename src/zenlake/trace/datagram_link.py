@@ -185,7 +185,8 @@ class DatagramLink:
         self._held.append(datagram)
         room.held_bytes += len(payload)
         has_content = self._numbers[0].has_content or self._numbers[1].has_content
-        is_enough = self._bits >= UNDECIDED.bits and len(self._held) >= UNDECIDED.units
+        small_bits = self._numbers[0].small_bits + self._numbers[1].small_bits
+        is_enough = self._bits - small_bits >= UNDECIDED.bits and len(self._held) >= UNDECIDED.units
         if is_enough and has_content:
             self.is_zenoh = True
             for one in self._release():

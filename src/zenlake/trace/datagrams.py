@@ -130,7 +130,9 @@ class Datagrams:
         ends = datagram.ends
         expected = SCOUTING_PORT in ports or is_group
         if isinstance(message, Scout):
-            if not expected:
+            is_told = SCOUTING_PORT in ports or message.zid is not None
+            if not expected or not is_told:
+                # Three bytes to a group of another protocol may be anything.
                 return False
             self._scouts[ends.source] = None
             if len(self._scouts) > TRACE_SCOUTS_MAX:

@@ -41,7 +41,7 @@ _LZ4_BITS: Final = 6
 
 _NEAR: Final = 64
 """How far the next number of a channel may be ahead: some are never sent (§7)."""
-_FAR: Final = 1 << 16
+FAR: Final = 1 << 16
 """How far it may be ahead of the last one before something was lost."""
 _REASON_MAX: Final = 7
 _SMALL_MAX: Final = 2
@@ -75,17 +75,19 @@ TO_THE_END: Final = Demand(40, 1)
 class Numbers:
     """The sequence numbers of one direction, by channel: before the loss, and in the chain."""
 
-    __slots__ = ("before", "has_content", "has_matched", "mask", "now")
+    __slots__ = ("before", "has_content", "has_matched", "mask", "now", "small_bits")
 
     def __init__(self, before: dict[int, int], mask: int) -> None:
         self.before = before
         """The last ones before the loss; empty where nobody knows how much was lost."""
         self.mask = mask or 0x0FFF_FFFF
         self.now: dict[int, int] = {}
+        self.small_bits = 0
+        """Of those bits, how many are of KEEP_ALIVE and CLOSE, which any row of bytes may have."""
         self.has_matched = False
         """Whether one followed what was before."""
         self.has_content = False
-        """Whether there was more than messages that every row of bytes can look like."""
+        """Whether there was more than that."""
 
     def may_follow(self, key: int, sn: int) -> bool:
         """Whether the next number of a channel can be this one."""
@@ -93,7 +95,7 @@ class Numbers:
         if last is not None:
             return 1 <= (sn - last) & self.mask <= _NEAR
         last = self.before.get(key, -1)
-        return last < 0 or 1 <= (sn - last) & self.mask <= _FAR
+        return last < 0 or 1 <= (sn - last) & self.mask <= FAR
 
     def weigh(self, message: Frame | Fragment) -> int:
         """Bits for a number that follows, 0 for the first of its channel."""
@@ -112,7 +114,7 @@ class Numbers:
         last = self.before.get(key)
         if last is None or last < 0:
             return 0
-        if 1 <= (sn - last) & self.mask <= _FAR:
+        if 1 <= (sn - last) & self.mask <= FAR:
             self.has_matched = True
             return max(width - 16, 0)
         raise _contradiction()
@@ -169,11 +171,14 @@ def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:
         if isinstance(message, Frame):
             found = _frame_bits(message, is_whole, numbers) + numbers.weigh(message)
         elif isinstance(message, Fragment):
-            found = _FRAGMENT_BITS + numbers.weigh(message)
-            numbers.has_content = True
+            follows = numbers.weigh(message)
+            found = _FRAGMENT_BITS + follows
+            # Any bytes can be a piece; a number that follows makes it content.
+            numbers.has_content |= follows > 0
         elif isinstance(message, (KeepAlive, Close)):
             smalls += 1
             found = _small_bits(message, smalls, at == end)
+            numbers.small_bits += found
         else:
             found = _handshake_bits(message, bits == 0 and at == end)
         bits += found

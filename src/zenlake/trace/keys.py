@@ -40,6 +40,9 @@ def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> 
         body = message.body
         if isinstance(body, _UNDECLARATIONS):
             if body.key is None or (body.key.key.scope == 0 and not body.key.key.suffix):
+                if body.id == 0 and node.is_lossy:
+                    # Others with the number 0 may be among what is missing.
+                    return None
                 return node.entities.get((body.NAME[2:], body.id))
             wire_expr = body.key.key
         elif isinstance(body, UndeclareKeyExpr):

@@ -8,8 +8,9 @@ handed on before, so no message is invented.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from collections import deque
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from zenlake.limits import TRACE_CANDIDATES_MAX, TRACE_SCAN_BYTES_MAX
@@ -25,10 +26,8 @@ from zenlake.trace.evidence import (
     may_begin,
     weigh,
 )
+from zenlake.trace.patterns import PATTERN_BYTES, numbered_pattern, pattern
 from zenlake.trace.units import (
-    COMPRESSED,
-    LONG,
-    LOW_LATENCY,
     PLAIN,
     SHORT,
     UNKNOWN,
@@ -37,34 +36,8 @@ from zenlake.trace.units import (
 )
 from zenlake.trace.websocket import opcode, unmask
 
-# What a unit may begin with, as far as a pattern can tell: FRAME or FRAGMENT, a sequence number,
-# then a network message, an extension or a piece; or INIT, or KEEP_ALIVE alone.
-_SN: Final = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
-_NETWORK: Final = rb"[\x19-\x1f\x39-\x3f\x59-\x5f\x79-\x7f\x99-\x9f\xb9-\xbf\xd9-\xdf\xf9-\xff]"
-_HEADS: Final = (
-    rb"(?:[\x05\x25]"
-    + _SN
-    + _NETWORK
-    + rb"|[\x06\x26\x46\x66]"
-    + _SN
-    + rb"|[\x85\xa5]"
-    + _SN
-    + rb"[\x31\xb1]|[\x86\xa6\xc6\xe6]"
-    + _SN
-    + rb"[\x02\x31\x82\xb1])"
-)
-_INIT: Final = rb"[\x01\x21\x41\x61\x81\xa1\xc1\xe1]\x09"
-_PATTERNS: Final = {
-    (SHORT, PLAIN): re.compile(rb"(?s)(?=\x01\x00\x04|..(?:" + _HEADS + rb"|" + _INIT + rb"))"),
-    (SHORT, COMPRESSED): re.compile(rb"(?s)(?=\x02\x00\x00\x04|..(?:\x01|\x00" + _HEADS + rb"))"),
-    (LONG, LOW_LATENCY): re.compile(rb"(?s)(?=..\x00\x00(?:[\x03\x04]|" + _NETWORK + rb"))"),
-    (WEBSOCKET, PLAIN): re.compile(rb"(?s)(?=\x82)"),
-}
-_PATTERN_BYTES: Final = 10
-"""No pattern looks farther than that."""
-WEBSOCKET_MODE: Final = (WEBSOCKET, PLAIN)
-MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY))
-"""Cut and form of units, in the order they are tried where nothing is known."""
+_RELAX_BYTES: Final = 1 << 16
+"""After so much without success, numbers before a loss are held for misleading."""
 
 BELIEVED: Final = 1
 WAITING: Final = 0
@@ -120,13 +93,17 @@ class Scanner:
     """Feed it bytes and holes; `find` says whether a place is believed."""
 
     __slots__ = (
-        "_candidates",
+        "_before",
         "_demand",
+        "_fresh",
+        "_mask",
         "_modes",
-        "_numbers",
+        "_numbered",
+        "_order",
         "_run_starts",
         "_runs",
         "_starts",
+        "_waiting",
         "dropped_bytes",
         "held_bytes",
         "is_cut",
@@ -143,12 +120,18 @@ class Scanner:
     ) -> None:
         self._modes = modes
         self._demand = demand
-        self._numbers = (before, mask)
+        self._before = before
+        self._mask = mask
+        is_plain = modes == ((SHORT, PLAIN),)
+        self._numbered = numbered_pattern(before, mask) if is_plain else None
         self._runs: list[Run] = [Run(0)]
         self._run_starts = [0]
-        self._candidates: list[Candidate] = []
+        self._fresh: list[Candidate] = []
+        self._waiting: list[tuple[int, int, Candidate]] = []
+        """A heap by the place up to which each needs bytes."""
+        self._order = 0
         self._starts: set[int] = set()
-        self.pieces: list[Piece] = []
+        self.pieces: deque[Piece] = deque()
         self.held_bytes = 0
         self.scanned_bytes = 0
         self.dropped_bytes = 0
@@ -163,13 +146,18 @@ class Scanner:
         run.data += data
         self.held_bytes += len(data)
         self.scanned_bytes += len(data)
-        self._add_candidates(run)
-        while self.held_bytes > TRACE_SCAN_BYTES_MAX and len(self.pieces) > 1:
-            self._drop_first()
+        if self._before and self.scanned_bytes > _RELAX_BYTES:
+            self._relax()
+        self._add_candidates(run, False)
+        if self.held_bytes > TRACE_SCAN_BYTES_MAX:
+            while self.held_bytes > TRACE_SCAN_BYTES_MAX // 2 and len(self.pieces) > 1:
+                self._drop_first()
+            self._cut_runs()
 
     def gap(self, missing_bytes: int, cause: str) -> None:
         """So many bytes are missing here."""
         self.is_cut = cause == "snaplen"
+        self._add_candidates(self._runs[-1], True)
         at = self._runs[-1].end + missing_bytes
         self._runs.append(Run(at))
         self._run_starts.append(at)
@@ -178,50 +166,77 @@ class Scanner:
         """The first place that is believed by now. `at_end`: the stream has ended."""
         if at_end:
             self._add_candidates(self._runs[-1], True)
-        end = self._runs[-1].end
-        waiting: list[Candidate] = []
-        for candidate in self._candidates:
-            if candidate.need > end and not at_end:
-                waiting.append(candidate)
+        ready, self._fresh = self._fresh, []
+        waiting, end = self._waiting, self._runs[-1].end
+        while waiting and (at_end or waiting[0][0] <= end):
+            ready.append(heappop(waiting)[2])
+        ready.sort(key=_place)
+        first = self._run_starts[0]
+        for candidate in ready:
+            if candidate.at < first:
                 continue
             answer = self._weigh(candidate, at_end)
             if answer == BELIEVED:
                 return candidate
             if answer == WAITING:
-                waiting.append(candidate)
-        self._candidates = waiting[-TRACE_CANDIDATES_MAX:]
+                self._order += 1
+                heappush(waiting, (candidate.need, self._order, candidate))
+        if len(waiting) > TRACE_CANDIDATES_MAX:
+            self._thin_out()
         return None
 
-    def _add_candidates(self, run: Run, at_end: bool = False) -> None:
+    def _thin_out(self) -> None:
+        """Keep the likeliest: those that begin with a packet, and the latest."""
+        starts = self._starts
+        waiting = sorted(self._waiting, key=lambda one: (one[2].at in starts, one[2].at))
+        self._waiting = waiting[-TRACE_CANDIDATES_MAX:]
+        heapify(self._waiting)
+
+    def _relax(self) -> None:
+        """Nothing follows what was before: perhaps more was lost, or numbers are of other bits."""
+        self._before = {}
+        self._numbered = None
+        self._demand = UNDECIDED
+        self._fresh = []
+        self._waiting = []
+        for run in self._runs:
+            run.tried = 0
+            if run is not self._runs[-1]:
+                self._add_candidates(run, True)
+
+    def _add_candidates(self, run: Run, at_end: bool) -> None:
         """Places in the bytes that were not tried; the last few may lack their pattern's end."""
-        stop = len(run.data) if at_end else len(run.data) - _PATTERN_BYTES
+        stop = len(run.data) if at_end else len(run.data) - PATTERN_BYTES
         if stop <= run.tried:
             return
-        found: list[Candidate] = []
-        for framing, form in self._modes:
-            for match in _PATTERNS[framing, form].finditer(run.data, run.tried):
-                if match.start() < stop:
-                    found.append(Candidate(run.at + match.start(), framing, form))
-        found.sort(key=_place)
-        self._candidates += found
+        for mode in self._modes:
+            framing, form = mode
+            found = self._numbered or pattern(mode)
+            for match in found.finditer(run.data, run.tried):
+                start = match.start()
+                if start >= stop:
+                    break
+                self._fresh.append(Candidate(run.at + start, framing, form))
         run.tried = stop
 
     def _drop_first(self) -> None:
-        piece = self.pieces.pop(0)
-        size = len(piece.data)
-        self.held_bytes -= size
-        self.dropped_bytes += size
-        run = self._runs[0]
-        run.data = run.data[size:]
-        run.at += size
-        self._run_starts[0] = run.at
-        run.tried = max(run.tried - size, 0)
-        if not run.data and len(self._runs) > 1:
+        piece = self.pieces.popleft()
+        self.held_bytes -= len(piece.data)
+        self.dropped_bytes += len(piece.data)
+        self._starts.discard(piece.at)
+
+    def _cut_runs(self) -> None:
+        """Let go of the bytes before the first piece that is kept."""
+        first = self.pieces[0].at
+        while len(self._runs) > 1 and self._runs[0].end <= first:
             del self._runs[0]
             del self._run_starts[0]
-        self._starts.discard(piece.at)
-        first = self.pieces[0].at
-        self._candidates = [one for one in self._candidates if one.at >= first]
+        run = self._runs[0]
+        size = max(first - run.at, 0)
+        run.data = run.data[size:]
+        run.at += size
+        run.tried = max(run.tried - size, 0)
+        self._run_starts[0] = run.at
 
     def _run_at(self, at: int) -> Run | None:
         index = bisect_right(self._run_starts, at) - 1
@@ -234,8 +249,7 @@ class Scanner:
         """Go on with the chain that begins here: is it believed by now?"""
         numbers = candidate.numbers
         if numbers is None:
-            before, mask = self._numbers
-            numbers = candidate.numbers = Numbers(before, mask)
+            numbers = candidate.numbers = Numbers(self._before, self._mask)
             candidate.bits = PACKET_BITS if candidate.at in self._starts else 0
         while not self._is_enough(candidate, numbers):
             if candidate.next >= self._runs[-1].end:
@@ -278,9 +292,12 @@ class Scanner:
         demand = self._demand
         if demand is AFTER_LOSS and not numbers.has_matched:
             demand = UNDECIDED
-        if demand is not ON_KNOWN_LINK and not numbers.has_content:
-            return False
-        return candidate.bits >= demand.bits and candidate.units >= demand.units
+        bits = candidate.bits
+        if demand is not ON_KNOWN_LINK:
+            if not numbers.has_content:
+                return False
+            bits -= numbers.small_bits
+        return bits >= demand.bits and candidate.units >= demand.units
 
     def _is_enough_at_end(self, candidate: Candidate) -> bool:
         """The chain reaches to the end of the stream, which few places would by chance."""

@@ -58,7 +58,7 @@ class Sessions:
     def _remember(self, session: Session) -> None:
         self.found.append(session)
         if len(self.found) > TRACE_SESSIONS_MAX:
-            kept = [one for one in self.found if one.closed_ns is None]
+            kept = [one for one in self.found if one.closed_ns is None][-TRACE_SESSIONS_MAX // 2 :]
             self.forgotten += len(self.found) - len(kept)
             self.found = kept
 
