@@ -40,6 +40,11 @@ _PATTERNS: Final = {
     (WEBSOCKET, PLAIN): re.compile(rb"(?s)(?=\x82)"),
 }
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
+_PLAIN_HEADS: Final = frozenset(
+    b"\x01\x41\x81\xc1\x21\x61\xa1\xe1\x02\x42\x82\xc2\x22\x62\xa2\xe2"
+    b"\x03\x23\x04\x05\x25\x85\xa5\x06\x26\x46\x66\x86\xa6\xc6\xe6"
+)
+_COMPRESSED_HEADS: Final = frozenset(b"\x00\x01")
 
 
 def pattern(mode: tuple[int, int]) -> re.Pattern[bytes]:
@@ -63,6 +68,18 @@ def numbered_pattern(before: dict[int, int], mask: int) -> re.Pattern[bytes] | N
     if not alternatives:
         return None
     return re.compile(rb"(?s)(?=\x01\x00\x04|..(?:" + b"|".join(alternatives) + rb"))")
+
+
+def may_go_on(framing: int, form: int, data: bytes, at: int) -> bool:
+    """Whether the unit after one can begin here, as far as its first byte tells.
+
+    It is asked before a unit is read at all, because it is so cheap.
+    """
+    if framing == LONG:
+        return at + 3 >= len(data) or (data[at + 2] == 0 and data[at + 3] == 0)
+    if framing != SHORT or at + 2 >= len(data):
+        return True
+    return data[at + 2] in (_COMPRESSED_HEADS if form == COMPRESSED else _PLAIN_HEADS)
 
 
 def _channel_heads(key: int) -> bytes:

@@ -26,7 +26,7 @@ from zenlake.trace.evidence import (
     may_begin,
     weigh,
 )
-from zenlake.trace.patterns import PATTERN_BYTES, numbered_pattern, pattern
+from zenlake.trace.patterns import PATTERN_BYTES, may_go_on, numbered_pattern, pattern
 from zenlake.trace.units import (
     PLAIN,
     SHORT,
@@ -36,8 +36,10 @@ from zenlake.trace.units import (
 )
 from zenlake.trace.websocket import opcode, unmask
 
-_RELAX_BYTES: Final = 1 << 16
+_RELAX_BYTES: Final = 1 << 13
 """After so much without success, numbers before a loss are held for misleading."""
+_RELAX_NUMBERED_BYTES: Final = 1 << 18
+"""The same for long numbers, which seldom mislead."""
 
 BELIEVED: Final = 1
 WAITING: Final = 0
@@ -146,8 +148,10 @@ class Scanner:
         run.data += data
         self.held_bytes += len(data)
         self.scanned_bytes += len(data)
-        if self._before and self.scanned_bytes > _RELAX_BYTES:
-            self._relax()
+        if self._before:
+            is_numbered = self._numbered is not None
+            if self.scanned_bytes > (_RELAX_NUMBERED_BYTES if is_numbered else _RELAX_BYTES):
+                self._relax()
         self._add_candidates(run, False)
         if self.held_bytes > TRACE_SCAN_BYTES_MAX:
             while self.held_bytes > TRACE_SCAN_BYTES_MAX // 2 and len(self.pieces) > 1:
@@ -216,6 +220,9 @@ class Scanner:
                 start = match.start()
                 if start >= stop:
                     break
+                header, size = unit_sizes(framing, run.data, start)
+                if header < 0 or not may_go_on(framing, form, run.data, start + header + size):
+                    continue
                 self._fresh.append(Candidate(run.at + start, framing, form))
         run.tried = stop
 
@@ -280,6 +287,8 @@ class Scanner:
             candidate.need = at + header + size
             may_be = form != PLAIN or may_begin(run.data[start : start + 8], numbers)
             return WAITING if may_be else DROPPED
+        if not may_go_on(framing, form, run.data, start + size):
+            return DROPPED
         bits = weigh_unit(framing, form, run.data, at - run.at, start, size, numbers)
         if bits == CONTRADICTION:
             return DROPPED

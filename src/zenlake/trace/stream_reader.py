@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from zenlake.trace.events import Missing, Undecoded
 from zenlake.trace.evidence import AFTER_LOSS, ON_KNOWN_LINK, UNDECIDED, Demand
-from zenlake.trace.link import LinkBatch
 from zenlake.trace.pending import Pending
 from zenlake.trace.scanner import Candidate, Piece, Scanner
+from zenlake.trace.teller import Teller
 from zenlake.trace.units import (
     COMPRESSED,
     IMPOSSIBLE,
@@ -46,7 +45,6 @@ class StreamReader:
 
     __slots__ = (
         "_connection",
-        "_counted",
         "_ended",
         "_lost_state",
         "_message",
@@ -54,6 +52,7 @@ class StreamReader:
         "_queue",
         "_skip",
         "_suspect",
+        "_teller",
         "direction",
         "form",
         "framing",
@@ -76,8 +75,7 @@ class StreamReader:
         self._lost_state = "gap"
         self._suspect: bytes | None = None
         """What could not be read of the unit before."""
-        self._counted = 0
-        """Bytes that were told to be undecoded and are looked through once more."""
+        self._teller = Teller(connection, direction)
         self._message = b""
         """The parts of a WebSocket message so far."""
 
@@ -112,7 +110,7 @@ class StreamReader:
         if self._skip:
             count = min(self._skip, len(data))
             self._skip -= count
-            self._undecoded(packet, time_ns, self._lost_state, count, "the rest of a batch")
+            self._teller.undecoded(packet, time_ns, self._lost_state, count, "the rest of a batch")
             data = data[count:]
         pending = self._pending
         earlier: tuple[int, ...] = ()
@@ -166,13 +164,13 @@ class StreamReader:
         if read.error is not None:
             close = _plain_close(self.form, content)
             if close is None:
-                self._tell(packet, time_ns, content, read, "malformed", earlier)
+                self._teller.batch(packet, time_ns, content, read, "malformed", earlier)
                 tail = content[len(content) - read.lost_bytes() :]
                 self._doubt(data[at : at + header] + tail, tail, packet, time_ns)
                 return
             read = close
         self._suspect = None
-        self._tell(packet, time_ns, content, read, "ok", earlier)
+        self._teller.batch(packet, time_ns, content, read, "ok", earlier)
         connection = self._connection
         if not connection.is_settled:
             connection.follow(self, read.messages)
@@ -186,7 +184,7 @@ class StreamReader:
             self._suspect = tail
             return
         self._lose()
-        self._counted = len(suspect) + len(tail)
+        self._teller.told_bytes = len(suspect) + len(tail)
         self._queue.appendleft(Piece(0, suspect + unit, packet, time_ns))
 
     def _impossible(self, rest: bytes, packet: int, time_ns: int) -> bytes | None:
@@ -197,7 +195,7 @@ class StreamReader:
             return None
         suspect = self._suspect or b""
         self._lose()
-        self._counted = len(suspect)
+        self._teller.told_bytes = len(suspect)
         return suspect + rest
 
     def _after_close(self, rest: bytes, packet: int, time_ns: int) -> None:
@@ -206,12 +204,12 @@ class StreamReader:
         It says nothing new and is no message of its own, but where the handshake failed.
         """
         if not _is_last_close(rest):
-            self._undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
+            self._teller.undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
             return
         read = read_content(PLAIN, rest[2:])
         if not self._connection.is_opening:
             read.messages.clear()
-        self._tell(packet, time_ns, rest[2:], read, "ok", ())
+        self._teller.batch(packet, time_ns, rest[2:], read, "ok", ())
 
     # --- missing bytes -------------------------------------------------------------------
 
@@ -228,11 +226,13 @@ class StreamReader:
                 self.scanner.gap(missing_bytes, cause)
                 return
             # Nothing leads across such a hole: what was found before it is all there is.
+            scanner, later = self.scanner, len(self._queue)
             self._look(True)
-            if self.scanner is None:
-                self._queue.append(Piece(0, b"", _MARKS[cause], 0))
+            if self.knows_place():
+                hole = Piece(0, b"", _MARKS[cause], 0)
+                self._queue.insert(len(self._queue) - later, hole)
                 return
-            self._passed(self.scanner.dropped_bytes + self.scanner.held_bytes)
+            self._teller.passed(scanner.dropped_bytes + scanner.held_bytes, self._lost_state)
         self._lost_state = "truncated" if cause == "snaplen" else "gap"
         if missing_bytes and missing_bytes <= self._skip:
             self._skip -= missing_bytes
@@ -252,7 +252,7 @@ class StreamReader:
         data = self._pending.take()
         header, size = unit_sizes(self.framing, data, 0)
         if header < 0 or len(data) < header:
-            self._undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
+            self._teller.undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
             return 0
         content = data[header:]
         if self.framing == WEBSOCKET:
@@ -265,7 +265,7 @@ class StreamReader:
             if read.messages and isinstance(read.messages[-1], Fragment):
                 # Its payload ends with the batch, which it does not here.
                 read.messages.pop()
-        self._tell(packet, time_ns, content, read, state, earlier)
+        self._teller.batch(packet, time_ns, content, read, state, earlier)
         return header + size - len(data)
 
     # --- losing and finding the framing --------------------------------------------------
@@ -286,6 +286,10 @@ class StreamReader:
         held = self._pending.have + len(self._message)
         return held if self.scanner is None else held + self.scanner.held_bytes
 
+    def knows_place(self) -> bool:
+        """Whether it is known where units begin."""
+        return self.scanner is None
+
     def look_for_start(self, demand: Demand = UNDECIDED) -> None:
         """The beginning is not in the capture, or is not what it should be."""
         modes = self._connection.modes_of(self)
@@ -301,7 +305,7 @@ class StreamReader:
         if found is not None:
             self._resume(scanner, found)
         elif scanner.dropped_bytes:
-            self._passed(scanner.dropped_bytes)
+            self._teller.passed(scanner.dropped_bytes, self._lost_state)
             scanner.dropped_bytes = 0
 
     def _resume(self, scanner: Scanner, found: Candidate) -> None:
@@ -325,24 +329,8 @@ class StreamReader:
                 replay.append(Piece(piece.at - at, b"", mark, 0))
             replay.append(Piece(0, data, piece.packet, piece.time_ns))
             at = stop
-        self._passed(passed)
+        self._teller.passed(passed, self._lost_state)
         self._queue.extendleft(reversed(replay))
-
-    def _passed(self, count: int) -> None:
-        """Bytes in which no unit was found to begin."""
-        counted = min(self._counted, count)
-        self._counted -= counted
-        count -= counted
-        connection = self._connection
-        if not count or not connection.is_zenoh:
-            connection.off_bytes[self.direction] += count
-            return
-        packet, time_ns, link = connection.packet, connection.time_ns, connection.link
-        self._undecoded(packet, time_ns, self._lost_state, count, "no batch begins there")
-        cause = "framing was lost"
-        connection.out.append(
-            Missing(packet, time_ns, link, self.direction, "resync", cause, bytes=count)
-        )
 
     def end(self) -> None:
         """Nothing follows."""
@@ -356,44 +344,10 @@ class StreamReader:
             if last is not None and self._connection.is_low_latency and _is_last_close(last.data):
                 self._after_close(last.data, last.packet, last.time_ns)
                 passed -= len(last.data)
-            self._passed(passed)
+            self._teller.passed(passed, self._lost_state)
             self.scanner = None
         if self._pending.have:
             self._cut("truncated")
-
-    # --- telling -------------------------------------------------------------------------
-
-    def _tell(
-        self,
-        packet: int,
-        time_ns: int,
-        content: bytes,
-        read: Content,
-        state: str,
-        earlier: tuple[int, ...],
-    ) -> None:
-        connection = self._connection
-        lost = 0 if state == "ok" else read.lost_bytes(is_cut=True)
-        connection.out.append(
-            LinkBatch(
-                connection.link,
-                self.direction,
-                packet,
-                time_ns,
-                content,
-                read.messages,
-                state,
-                read.error,
-                lost,
-                earlier,
-            )
-        )
-
-    def _undecoded(self, packet: int, time_ns: int, state: str, count: int, cause: str) -> None:
-        connection = self._connection
-        connection.out.append(
-            Undecoded(packet, time_ns, connection.link, self.direction, state, count, cause)
-        )
 
 
 def _is_last_close(rest: bytes) -> bool:

@@ -1,0 +1,72 @@
+"""Teller: what a direction of a connection has to tell, and how much of it gave no message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zenlake.trace.events import Missing, Undecoded
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.units import Content
+
+if TYPE_CHECKING:
+    from zenlake.trace.connection import Connection
+
+
+class Teller:
+    """Appends to `connection.out`."""
+
+    __slots__ = ("_connection", "_direction", "told_bytes")
+
+    def __init__(self, connection: Connection, direction: int) -> None:
+        self._connection = connection
+        self._direction = direction
+        self.told_bytes = 0
+        """Bytes that were told to be undecoded, and are looked through once more."""
+
+    def batch(
+        self,
+        packet: int,
+        time_ns: int,
+        content: bytes,
+        read: Content,
+        state: str,
+        earlier: tuple[int, ...],
+    ) -> None:
+        connection = self._connection
+        lost = 0 if state == "ok" else read.lost_bytes(is_cut=True)
+        connection.out.append(
+            LinkBatch(
+                connection.link,
+                self._direction,
+                packet,
+                time_ns,
+                content,
+                read.messages,
+                state,
+                read.error,
+                lost,
+                earlier,
+            )
+        )
+
+    def undecoded(self, packet: int, time_ns: int, state: str, count: int, cause: str) -> None:
+        connection = self._connection
+        connection.out.append(
+            Undecoded(packet, time_ns, connection.link, self._direction, state, count, cause)
+        )
+
+    def passed(self, count: int, state: str) -> None:
+        """Bytes in which no unit was found to begin."""
+        told = min(self.told_bytes, count)
+        self.told_bytes -= told
+        count -= told
+        connection = self._connection
+        if not count or not connection.is_zenoh:
+            connection.off_bytes[self._direction] += count
+            return
+        packet, time_ns, link = connection.packet, connection.time_ns, connection.link
+        self.undecoded(packet, time_ns, state, count, "no batch begins there")
+        cause = "framing was lost"
+        connection.out.append(
+            Missing(packet, time_ns, link, self._direction, "resync", cause, bytes=count)
+        )
