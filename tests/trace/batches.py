@@ -8,10 +8,10 @@ from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import Segment, TransportReader
-from zenlake.trace.connection import LinkItem
-from zenlake.trace.connections import Connections
-from zenlake.trace.datagrams import Datagrams
 from zenlake.trace.link import LinkBatch
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.links.connections import Connections
+from zenlake.trace.links.datagrams import Datagrams
 from zenlake.trace.walker import Walker
 from zenlake.wire.batch import encode_messages
 from zenlake.wire.compression import decompress_batch

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tests.trace.sidecar import CLOCK_SECONDS, Row, Sidecar, digest, digest_in, field, seconds
 from zenlake.trace import MessageSeen
-from zenlake.trace.exchange import Exchange
+from zenlake.trace.timelines.exchange import Exchange
 
 _TIMEOUT_MS = 10_000
 # zenoh-pico writes its own numbers, which are those of the mode before (see the captures' README).

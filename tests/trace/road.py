@@ -6,9 +6,9 @@ from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import Segment, TransportReader, UdpDatagram
 from zenlake.trace import MessageSeen, Session, TraceEvent, Undecoded
-from zenlake.trace.connection import LinkItem
-from zenlake.trace.connections import Connections
-from zenlake.trace.datagrams import Datagrams
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.links.connections import Connections
+from zenlake.trace.links.datagrams import Datagrams
 from zenlake.trace.walker import Walker
 
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from zenlake import trace
 from zenlake.trace import MessageSeen, Session, TraceEvent
-from zenlake.trace.declarations import DeclarationLife, declarations
-from zenlake.trace.exchange import Exchange
-from zenlake.trace.exchanges import exchanges
 from zenlake.trace.fields import FIELDS
-from zenlake.trace.interests import InterestLife, interests
+from zenlake.trace.timelines.declarations import DeclarationLife, declarations
+from zenlake.trace.timelines.exchange import Exchange
+from zenlake.trace.timelines.exchanges import exchanges
+from zenlake.trace.timelines.interests import InterestLife, interests
 
 Row = dict[str, Any]
 

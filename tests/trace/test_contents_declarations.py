@@ -17,7 +17,7 @@ from tests.trace.sidecar import (
     sidecar_of,
 )
 from zenlake.trace import MessageSeen
-from zenlake.trace.declarations import DeclarationLife
+from zenlake.trace.timelines.declarations import DeclarationLife
 
 ENTITIES = {
     "declare_subscriber": "subscriber",

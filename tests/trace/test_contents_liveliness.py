@@ -15,7 +15,7 @@ from tests.trace.sidecar import (
     sidecar_of,
 )
 from zenlake.keyexpr import includes
-from zenlake.trace.interests import InterestLife
+from zenlake.trace.timelines.interests import InterestLife
 
 KINDS = {"put": "DECLARE/D_TOKEN", "delete": "DECLARE/U_TOKEN"}
 WATCHING = [name for name in PATHS if sidecar_of(name).liveliness_received]

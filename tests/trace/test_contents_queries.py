@@ -21,7 +21,7 @@ from tests.trace.sidecar import (
     sidecar_of,
 )
 from zenlake.trace import MessageSeen
-from zenlake.trace.exchange import Exchange
+from zenlake.trace.timelines.exchange import Exchange
 
 ASKING = [name for name in PATHS if sidecar_of(name).of("get")]
 ANSWERING = [name for name in PATHS if sidecar_of(name).queries_received]

@@ -17,7 +17,7 @@ from tests.trace.built_events import (
     taken,
 )
 from zenlake import trace
-from zenlake.trace.declarations import DeclarationLife, Declarations, declarations
+from zenlake.trace.timelines.declarations import DeclarationLife, Declarations, declarations
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareKeyExpr,

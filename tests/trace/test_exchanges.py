@@ -20,8 +20,8 @@ from tests.trace.built_events import (
     taken,
 )
 from zenlake.limits import LATE_RESPONSE_SECONDS_MAX
-from zenlake.trace.exchange import Exchange
-from zenlake.trace.exchanges import Exchanges, exchanges
+from zenlake.trace.timelines.exchange import Exchange
+from zenlake.trace.timelines.exchanges import Exchanges, exchanges
 
 
 def the_one(talk: Talk) -> Exchange:

@@ -16,7 +16,7 @@ from tests.trace.built_events import (
 )
 from zenlake import trace
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX
-from zenlake.trace.interests import (
+from zenlake.trace.timelines.interests import (
     InterestLife,
     Interests,
     interests,

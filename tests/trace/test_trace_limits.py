@@ -30,15 +30,15 @@ from zenlake.limits import (
     TRACE_UNDECIDED_BYTES_MAX,
 )
 from zenlake.trace.channel import Channel, Reassembly
-from zenlake.trace.connections import Connections
-from zenlake.trace.datagram_link import Room
-from zenlake.trace.declarations import Declarations
-from zenlake.trace.exchanges import Exchanges
-from zenlake.trace.interests import Interests
 from zenlake.trace.keys import declare
 from zenlake.trace.link import Link, LinkBatch
+from zenlake.trace.links.connections import Connections
+from zenlake.trace.links.datagram_link import Room
 from zenlake.trace.session import KeyMemory, Node
 from zenlake.trace.sessions import Sessions
+from zenlake.trace.timelines.declarations import Declarations
+from zenlake.trace.timelines.exchanges import Exchanges
+from zenlake.trace.timelines.interests import Interests
 from zenlake.wire._generated.declare import DeclareSubscriber
 from zenlake.wire._generated.network import Declare
 from zenlake.wire._generated.scouting import Scout

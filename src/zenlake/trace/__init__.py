@@ -9,13 +9,13 @@ for event in zenlake.trace.open("robot.pcapng"):
 
 from __future__ import annotations
 
-from zenlake.trace.declarations import DeclarationLife, declarations
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
-from zenlake.trace.exchange import Exchange
-from zenlake.trace.exchanges import exchanges
-from zenlake.trace.interests import InterestLife, interests
 from zenlake.trace.link import Link
 from zenlake.trace.session import Node, Session
+from zenlake.trace.timelines.declarations import DeclarationLife, declarations
+from zenlake.trace.timelines.exchange import Exchange
+from zenlake.trace.timelines.exchanges import exchanges
+from zenlake.trace.timelines.interests import InterestLife, interests
 from zenlake.trace.trace import Trace, open
 
 __all__ = [

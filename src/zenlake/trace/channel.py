@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import Final
 
 from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire._generated.transport import Fragment, Frame
 
 UNKNOWN: Final = -1
 STALE: Final = -1
@@ -128,3 +128,9 @@ class Channel:
             self.pieces = []
             self.packets = []
             self.held_bytes = 0
+
+
+def channel_key(message: Frame | Fragment) -> int:
+    """Priority and reliability in one number."""
+    priority = 5 if message.qos is None else int(message.qos)
+    return priority << 1 | message.reliable

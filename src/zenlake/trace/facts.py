@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from zenlake.errors import LocalError
 from zenlake.trace.events import MessageSeen
-from zenlake.trace.interests import option_letters
 from zenlake.trace.session import Node, close_reason
 from zenlake.trace.session import lease_ms as lease_ms_of
+from zenlake.trace.timelines.interests import option_letters
 from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
 from zenlake.wire._generated.declare import DeclareQueryable
 from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response

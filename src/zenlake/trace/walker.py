@@ -7,12 +7,11 @@ sequence numbers say what a receiver would have taken, fragments become messages
 from __future__ import annotations
 
 from zenlake.errors import WireError
-from zenlake.trace.channel import OUTSIDE, STALE, Channel
-from zenlake.trace.connection import LinkItem
+from zenlake.trace.channel import OUTSIDE, STALE, Channel, channel_key
 from zenlake.trace.events import Carrier, MessageSeen, Missing, TraceEvent, Undecoded
-from zenlake.trace.evidence import channel_key
 from zenlake.trace.keys import declare, key_of
 from zenlake.trace.link import LinkBatch, LinkClosed
+from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import Sessions, scouting_node, sender_node
 from zenlake.wire._generated.network import Declare, decode_network

@@ -17,8 +17,8 @@ from zenlake.cli.decode.text import (
 from zenlake.cli.output import safe
 from zenlake.errors import WireError
 from zenlake.trace.events import MessageSeen
-from zenlake.trace.interests import option_letters
 from zenlake.trace.session import close_reason, lease_ms
+from zenlake.trace.timelines.interests import option_letters
 from zenlake.wire._generated.data import Del, Err, Put, Reply
 from zenlake.wire._generated.declare import DeclareQueryable
 from zenlake.wire._generated.network import (

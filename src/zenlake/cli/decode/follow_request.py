@@ -10,8 +10,8 @@ from __future__ import annotations
 from zenlake.cli.decode.text import count_text, ms_text
 from zenlake.cli.decode.told import Follower, Told
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
-from zenlake.trace.exchange import Exchange
-from zenlake.trace.exchanges import Exchanges
+from zenlake.trace.timelines.exchange import Exchange
+from zenlake.trace.timelines.exchanges import Exchanges
 from zenlake.wire._generated.network import ResponseFinal
 
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
-from zenlake.trace.websocket import frame_sizes
+from zenlake.trace.links.websocket import frame_sizes
 from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import Message

@@ -12,8 +12,8 @@ from typing import Final
 
 from zenlake.limits import DECLARATIONS_MAX, DECLARATIONS_PER_SESSION_MAX
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
-from zenlake.trace.lives import OpenLives, ends_session
 from zenlake.trace.session import Node, Session
+from zenlake.trace.timelines.lives import OpenLives, ends_session
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareQueryable,

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import WireError
-from zenlake.trace.units import COMPRESSED, LOW_LATENCY
+from zenlake.trace.channel import channel_key
+from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import (
     Close,
@@ -118,12 +119,6 @@ class Numbers:
             self.has_matched = True
             return max(width - 16, 0)
         raise _contradiction()
-
-
-def channel_key(message: Frame | Fragment) -> int:
-    """Priority and reliability in one number."""
-    priority = 5 if message.qos is None else int(message.qos)
-    return priority << 1 | message.reliable
 
 
 def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:

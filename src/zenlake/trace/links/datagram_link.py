@@ -10,11 +10,11 @@ from typing import Final
 
 from zenlake.capture.transport import UdpDatagram
 from zenlake.limits import TRACE_HELD_DATAGRAM_BYTES_MAX, TRACE_HELD_DATAGRAMS_MAX
-from zenlake.trace.connection import LinkItem
 from zenlake.trace.events import Undecoded
-from zenlake.trace.evidence import CONTRADICTION, UNDECIDED, Numbers, weigh
 from zenlake.trace.link import Link, LinkBatch
-from zenlake.trace.units import (
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.links.evidence import CONTRADICTION, UNDECIDED, Numbers, weigh
+from zenlake.trace.links.units import (
     COMPRESSED,
     LOW_LATENCY,
     PLAIN,

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final
 
 from zenlake.limits import TRACE_CANDIDATES_MAX, TRACE_SCAN_BYTES_MAX
-from zenlake.trace.evidence import (
+from zenlake.trace.links.evidence import (
     AFTER_LOSS,
     CONTRADICTION,
     ON_KNOWN_LINK,
@@ -26,15 +26,15 @@ from zenlake.trace.evidence import (
     may_begin,
     weigh,
 )
-from zenlake.trace.patterns import PATTERN_BYTES, may_go_on, numbered_pattern, pattern
-from zenlake.trace.units import (
+from zenlake.trace.links.patterns import PATTERN_BYTES, may_go_on, numbered_pattern, pattern
+from zenlake.trace.links.units import (
     PLAIN,
     SHORT,
     UNKNOWN,
     WEBSOCKET,
     unit_sizes,
 )
-from zenlake.trace.websocket import opcode, unmask
+from zenlake.trace.links.websocket import opcode, unmask
 
 _RELAX_BYTES: Final = 1 << 13
 """After so much without success, numbers before a loss are held for misleading."""

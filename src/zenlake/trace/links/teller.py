@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from zenlake.trace.events import Missing, Undecoded
 from zenlake.trace.link import LinkBatch
-from zenlake.trace.units import Content
+from zenlake.trace.links.units import Content
 
 if TYPE_CHECKING:
-    from zenlake.trace.connection import Connection
+    from zenlake.trace.links.connection import Connection
 
 
 class Teller:

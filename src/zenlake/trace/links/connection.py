@@ -10,14 +10,14 @@ from typing import Final
 
 from zenlake.capture.stream_events import Flow
 from zenlake.limits import TRACE_UNDECIDED_BYTES_MAX
-from zenlake.trace import recognition
 from zenlake.trace.events import Missing, Undecoded
-from zenlake.trace.evidence import AGAINST_BEGINNING, ON_KNOWN_LINK, UNDECIDED
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.trace.patterns import MODES
-from zenlake.trace.scanner import Piece
-from zenlake.trace.stream_reader import StreamReader
-from zenlake.trace.units import (
+from zenlake.trace.links import recognition
+from zenlake.trace.links.evidence import AGAINST_BEGINNING, ON_KNOWN_LINK, UNDECIDED
+from zenlake.trace.links.patterns import MODES
+from zenlake.trace.links.scanner import Piece
+from zenlake.trace.links.stream_reader import StreamReader
+from zenlake.trace.links.units import (
     COMPRESSED,
     IMPOSSIBLE,
     LONG,
@@ -27,7 +27,7 @@ from zenlake.trace.units import (
     UNKNOWN,
     WEBSOCKET,
 )
-from zenlake.trace.websocket import BINARY, frame_sizes, is_upgrade, opcode, unmask
+from zenlake.trace.links.websocket import BINARY, frame_sizes, is_upgrade, opcode, unmask
 from zenlake.wire._generated.transport import Init, Open
 from zenlake.wire.message import Message
 

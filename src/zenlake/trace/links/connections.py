@@ -13,9 +13,9 @@ from zenlake.capture.stream_events import (
     StreamOpened,
 )
 from zenlake.limits import TRACE_HELD_BYTES_MAX
-from zenlake.trace.connection import Connection, LinkItem
-from zenlake.trace.datagrams import port_of
 from zenlake.trace.link import LinkClosed
+from zenlake.trace.links.connection import Connection, LinkItem
+from zenlake.trace.links.datagrams import port_of
 
 
 class Connections:

@@ -13,11 +13,11 @@ from zenlake.capture.packet import Skipped
 from zenlake.capture.transport import UdpDatagram
 from zenlake.errors import WireError
 from zenlake.limits import TRACE_SCOUTS_MAX, TRACE_UDP_LINKS_MAX
-from zenlake.trace.connection import LinkItem
-from zenlake.trace.datagram_link import DatagramLink, Room
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.trace.recognition import is_init
-from zenlake.trace.units import COMPRESSED, PLAIN, read_content
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.links.datagram_link import DatagramLink, Room
+from zenlake.trace.links.recognition import is_init
+from zenlake.trace.links.units import COMPRESSED, PLAIN, read_content
 from zenlake.wire._generated.scouting import Hello, Scout, decode_scouting
 from zenlake.wire._generated.transport import Init, Join
 from zenlake.wire.message import ScoutingMessage

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from zenlake.trace.evidence import FAR
-from zenlake.trace.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHORT, WEBSOCKET
+from zenlake.trace.links.evidence import FAR
+from zenlake.trace.links.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHORT, WEBSOCKET
 
 PATTERN_BYTES: Final = 10
 """No pattern looks farther than that."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from zenlake.trace.evidence import AFTER_LOSS, ON_KNOWN_LINK, UNDECIDED, Demand
-from zenlake.trace.pending import Pending
-from zenlake.trace.scanner import Candidate, Piece, Scanner
-from zenlake.trace.teller import Teller
-from zenlake.trace.units import (
+from zenlake.trace.links.evidence import AFTER_LOSS, ON_KNOWN_LINK, UNDECIDED, Demand
+from zenlake.trace.links.pending import Pending
+from zenlake.trace.links.scanner import Candidate, Piece, Scanner
+from zenlake.trace.links.teller import Teller
+from zenlake.trace.links.units import (
     COMPRESSED,
     IMPOSSIBLE,
     LONG,
@@ -28,11 +28,11 @@ from zenlake.trace.units import (
     read_content,
     unit_sizes,
 )
-from zenlake.trace.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
+from zenlake.trace.links.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
 from zenlake.wire._generated.transport import Close, Fragment
 
 if TYPE_CHECKING:
-    from zenlake.trace.connection import Connection
+    from zenlake.trace.links.connection import Connection
 
 _PLAIN_CLOSES: Final = (0x03, 0x23)
 _MISSING: Final = -1

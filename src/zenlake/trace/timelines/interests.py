@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX, INTERESTS_MAX, INTERESTS_PER_SESSION_MAX
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
-from zenlake.trace.lives import OpenLives, asking_side, ends_session
 from zenlake.trace.session import Node, Session
+from zenlake.trace.timelines.lives import OpenLives, asking_side, ends_session
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareKeyExpr,

@@ -1,0 +1,1 @@
+"""What belongs together over time: requests and their answers, declarations, interests."""
