@@ -329,6 +329,9 @@ class Connection:
         if self._agreed is None:
             self._guessed = (framing, form)
             self.link.form = form
+            if framing == WEBSOCKET:
+                self._upgraded = True
+                self.link.protocol = "ws"
 
     def numbers(self, direction: int) -> tuple[dict[int, int], int]:
         """The last sequence numbers of this direction by channel, and their mask."""

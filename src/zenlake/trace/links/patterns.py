@@ -13,7 +13,7 @@ from zenlake.trace.links.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHOR
 
 PATTERN_BYTES: Final = 10
 """No pattern looks farther than that."""
-MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY))
+MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY), (WEBSOCKET, PLAIN))
 """Cut and form of units, in the order they are tried where nothing is known."""
 
 # What a unit may begin with, as far as a pattern can tell: FRAME or FRAGMENT, a sequence number,
@@ -37,13 +37,14 @@ _PATTERNS: Final = {
     (SHORT, PLAIN): re.compile(rb"(?s)(?=\x01\x00\x04|..(?:" + _HEADS + rb"|" + _INIT + rb"))"),
     (SHORT, COMPRESSED): re.compile(rb"(?s)(?=\x02\x00\x00\x04|..(?:\x01|\x00" + _HEADS + rb"))"),
     (LONG, LOW_LATENCY): re.compile(rb"(?s)(?=..\x00\x00(?:[\x03\x04]|" + _NETWORK + rb"))"),
-    (WEBSOCKET, PLAIN): re.compile(rb"(?s)(?=\x82)"),
+    (WEBSOCKET, PLAIN): re.compile(rb"(?=\x82)"),
 }
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
 _PLAIN_HEADS: Final = frozenset(
     b"\x01\x41\x81\xc1\x21\x61\xa1\xe1\x02\x42\x82\xc2\x22\x62\xa2\xe2"
     b"\x03\x23\x04\x05\x25\x85\xa5\x06\x26\x46\x66\x86\xa6\xc6\xe6"
 )
+_WEBSOCKET_HEADS: Final = frozenset(b"\x00\x02\x80\x82\x88\x89\x8a")
 _COMPRESSED_HEADS: Final = frozenset(b"\x00\x01")
 
 
@@ -77,7 +78,9 @@ def may_go_on(framing: int, form: int, data: bytes, at: int) -> bool:
     """
     if framing == LONG:
         return at + 3 >= len(data) or (data[at + 2] == 0 and data[at + 3] == 0)
-    if framing != SHORT or at + 2 >= len(data):
+    if framing == WEBSOCKET:
+        return at >= len(data) or data[at] in _WEBSOCKET_HEADS
+    if at + 2 >= len(data):
         return True
     return data[at + 2] in (_COMPRESSED_HEADS if form == COMPRESSED else _PLAIN_HEADS)
 

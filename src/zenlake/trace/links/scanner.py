@@ -122,6 +122,9 @@ class Scanner:
     ) -> None:
         self._modes = modes
         self._demand = demand
+        if not mask and any(0 <= last < 1 << 14 for last in before.values()):
+            # They may be of 7 or 14 bits, and have turned over by now.
+            before = {}
         self._before = before
         self._mask = mask
         is_plain = modes == ((SHORT, PLAIN),)
