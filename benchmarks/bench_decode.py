@@ -81,7 +81,7 @@ def main() -> None:
         peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         out, seconds, processor = run(fifth)
         # Lines that begin with two dashes are no messages.
-        lines = sum(line[19:23] != "  --" for line in out.splitlines())
+        lines = sum("  -- " not in line[:40] for line in out.splitlines())
         report("print", lines, seconds, processor)
         print(f"memory while counting: {peak_kib / 1024:,.0f} MiB at most")
 

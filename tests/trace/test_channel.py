@@ -1,0 +1,132 @@
+"""Sequence numbers and fragments, against the rules written out (wire reference §6.5, §7)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, Reassembly
+from zenlake.wire import Fragment
+
+MASKS = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
+
+
+def steps(mask: int) -> st.SearchStrategy[list[int]]:
+    """How far each number is ahead of the last: mostly the next, sometimes anywhere."""
+    near = st.integers(-3, 5)
+    edge = st.sampled_from([mask >> 1, (mask >> 1) + 1, mask, 0])
+    return st.lists(st.one_of(near, near, edge), max_size=60)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@settings(max_examples=300)
+@given(data=st.data())
+def test_numbers_are_taken_as_a_receiver_takes_them(mask: int, data: st.DataObject) -> None:
+    initial = data.draw(st.integers(0, mask))
+    channel = Channel(Reassembly(), (initial - 1) & mask)
+    last = (initial - 1) & mask
+    for step in data.draw(steps(mask)):
+        sn = (last + step) & mask
+        gap = (sn - last) & mask
+        expected = STALE if gap == 0 or gap > mask >> 1 else gap - 1
+        assert channel.take(sn, mask) == expected
+        if expected != STALE:
+            last = sn
+        assert channel.last_sn == last
+
+
+@pytest.mark.parametrize("mask", MASKS[:3])
+def test_a_number_outside_the_resolution_is_not_taken(mask: int) -> None:
+    channel = Channel(Reassembly(), 0)
+    assert channel.take(mask + 1, mask) == OUTSIDE
+    assert channel.last_sn == 0
+
+
+def test_the_first_number_of_a_capture_is_taken_whatever_it_is() -> None:
+    channel = Channel(Reassembly())
+    assert channel.last_sn == UNKNOWN
+    assert channel.take(77, 0x0FFF_FFFF) == 0
+    assert channel.take(80, 0x0FFF_FFFF) == 2
+
+
+def test_the_number_left_out_after_fragments_is_no_gap() -> None:
+    channel = Channel(Reassembly(), 9)
+    for sn, more in ((10, True), (11, False)):
+        assert channel.take(sn, 0x7F) == 0
+        assert channel.add(Fragment(sn, b"x", more=more, first=sn == 10), 1, 1, 0x7F) is None
+    assert channel.whole() == b"xx"
+    assert channel.take(13, 0x7F) == 0
+    assert channel.take(15, 0x7F) == 1
+
+
+class Model:
+    """The receiver of §7, line by line."""
+
+    def __init__(self, patch: int) -> None:
+        self.patch = patch
+        self.buffer: list[bytes] = []
+        self.expected = 0
+
+    def feed(self, fragment: Fragment) -> bytes | None:
+        if self.patch >= 1:
+            if fragment.first:
+                self.buffer = []
+            elif not self.buffer:
+                return None
+            if fragment.drop:
+                self.buffer = []
+                return None
+        if not self.buffer:
+            self.expected = fragment.sn
+        if fragment.sn != self.expected:
+            self.buffer = []
+            return None
+        self.buffer.append(fragment.payload)
+        self.expected = (fragment.sn + 1) & 0x7F
+        if fragment.more:
+            return None
+        whole, self.buffer = b"".join(self.buffer), []
+        return whole
+
+
+fragments = st.builds(
+    Fragment,
+    sn=st.just(0),
+    payload=st.binary(min_size=1, max_size=3),
+    more=st.booleans(),
+    first=st.booleans(),
+    drop=st.sampled_from([False, False, False, True]),
+)
+
+
+@settings(max_examples=1_000)
+@given(st.lists(st.tuples(fragments, st.sampled_from([1, 1, 1, 2, 5])), max_size=25))
+def test_fragments_are_put_together_as_a_receiver_does(
+    schedule: list[tuple[Fragment, int]],
+) -> None:
+    reassembly = Reassembly()
+    channel, model = Channel(reassembly), Model(patch=1)
+    sn = 100
+    for fragment, ahead in schedule:
+        sn = (sn + ahead) & 0x7F
+        piece = Fragment(
+            sn, fragment.payload, more=fragment.more, first=fragment.first, drop=fragment.drop
+        )
+        ignored = channel.add(piece, 1, 1, 0x7F)
+        whole = channel.whole() if ignored is None and not piece.more else None
+        assert whole == model.feed(piece)
+        assert reassembly.held_bytes == sum(map(len, model.buffer))
+
+
+def test_channels_do_not_mix() -> None:
+    reassembly = Reassembly()
+    lanes = [Channel(reassembly) for _ in range(16)]
+    for part in range(3):
+        for number, lane in enumerate(lanes):
+            more, first = part < 2, part == 0
+            piece = Fragment(part, bytes((number, part)), more=more, first=first)
+            assert lane.add(piece, part, 1, 0x7F) is None
+    for number, lane in enumerate(lanes):
+        assert lane.whole() == bytes((number, 0, number, 1, number, 2))
+    assert reassembly.held_bytes == 0
