@@ -49,6 +49,8 @@ class DatagramLink:
         "_last",
         "_last_ns",
         "_numbers",
+        "_offer",
+        "_offered_by",
         "_room",
         "ends",
         "is_off",
@@ -85,6 +87,8 @@ class DatagramLink:
         self._agreed: int | None = None
         self._forms: list[int | None] = [PLAIN, PLAIN]
         self._held: list[UdpDatagram] = []
+        self._offer: UdpDatagram | None = None
+        self._offered_by = 0
         self._bits = 0
         self._numbers = (Numbers({}, 0), Numbers({}, 0))
 
@@ -111,6 +115,26 @@ class DatagramLink:
         self.is_off = False
         self._agreed = None
         self._forms = [PLAIN, PLAIN]
+
+    def offer(self, direction: int, datagram: UdpDatagram) -> None:
+        """What may be an INIT_SYN: without a length before it, only an answer proves it."""
+        self._withdraw()
+        self._offer = datagram
+        self._offered_by = direction
+
+    def accept(self, direction: int) -> None:
+        """An answer: if it comes from the other side, what was offered is a handshake."""
+        offer = self._offer
+        if offer is None or direction == self._offered_by:
+            return
+        self._offer = None
+        self.start(self._offered_by)
+        self.read(self._offered_by, offer)
+
+    def _withdraw(self) -> None:
+        if self._offer is not None:
+            self.off_bytes += len(self._offer.payload)
+            self._offer = None
 
     def use_form(self, form: int) -> None:
         """On a group nothing is negotiated: all are set up alike (wire reference §6.2)."""
@@ -208,6 +232,7 @@ class DatagramLink:
 
     def end(self) -> None:
         """Nothing more comes."""
+        self._withdraw()
         self.off_bytes += _size(self._release())
         if self.off_bytes:
             self.out.append(

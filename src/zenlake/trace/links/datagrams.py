@@ -76,16 +76,18 @@ class Datagrams:
 
     def _unicast(self, known: DatagramLink, direction: int, datagram: UdpDatagram) -> None:
         payload = datagram.payload
-        starts = False
-        if payload and payload[0] & 0x1F == 0x01 and not datagram.missing and is_init(payload):
-            init = read_content(PLAIN, payload).messages[0]
-            starts = isinstance(init, Init) and init.cookie is None
-        if starts and (not known.is_zenoh or known.link.session is not None):
-            if known.is_zenoh:
+        init = _init(datagram)
+        if init is not None and init.cookie is None:
+            if not known.is_zenoh:
+                known.offer(direction, datagram)
+                return
+            if known.link.session is not None:
                 self._out.append(
                     LinkClosed(known.link, datagram.number, datagram.time_ns, "reused")
                 )
-            known.start(direction)
+                known.start(direction)
+        elif not known.is_zenoh and (init is not None or _is_close(payload)):
+            known.accept(direction)
         if known.is_zenoh:
             known.read(direction, datagram)
         elif _is_quic(payload):
@@ -174,6 +176,18 @@ def _scouting_message(datagram: UdpDatagram) -> ScoutingMessage | None:
     except WireError:
         return None
     return message if end == len(payload) else None
+
+
+def _init(datagram: UdpDatagram) -> Init | None:
+    payload = datagram.payload
+    if datagram.missing or not payload or not is_init(payload):
+        return None
+    message = read_content(PLAIN, payload).messages[0]
+    return message if isinstance(message, Init) else None
+
+
+def _is_close(payload: bytes) -> bool:
+    return len(payload) == 2 and payload[0] in (0x03, 0x23)
 
 
 def _is_join(payload: bytes) -> bool:
