@@ -184,3 +184,10 @@ def test_any_text_is_a_filter_or_a_local_error(text: str) -> None:
         return
     for event in (EVENT, query(), seen(KeepAlive())):
         assert chosen(event) in (True, False)
+
+
+def test_escaped_bytes_are_bytes_where_bytes_are_asked_for() -> None:
+    event = put(payload=b"a\xffb")
+    assert parse(r'payload contains "\xff"')(event)
+    assert not parse(r'payload contains "\xc3"')(event)
+    assert parse(r'key == "\xe9"')(put(key="\xe9"))

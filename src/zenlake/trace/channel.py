@@ -14,6 +14,7 @@ from zenlake.wire._generated.transport import Fragment, Frame
 UNKNOWN: Final = -1
 STALE: Final = -1
 OUTSIDE: Final = -2
+_MASKS: Final = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
 _GUESSED_GAP_MAX: Final = 64
 """Beyond this, numbers whose resolution is not known are no gap but a turn."""
 
@@ -33,6 +34,7 @@ class Channel:
 
     __slots__ = (
         "_after_message",
+        "_at_boundary",
         "_next_sn",
         "_reassembly",
         "dropped_bytes",
@@ -52,40 +54,46 @@ class Channel:
         """Of messages that stay incomplete, since this was last set to 0."""
         self._next_sn = UNKNOWN
         self._after_message = False
+        self._at_boundary = last_sn != UNKNOWN
+        """Whether the last thing taken was whole, so that what follows begins a message."""
 
     def take(self, sn: int, mask: int) -> int:
         """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken."""
         last, after_message = self.last_sn, self._after_message
         if mask and sn & ~mask:
             return OUTSIDE
-        self._after_message = False
         if last == UNKNOWN:
             self.last_sn = sn
             return 0
-        if mask:
-            gap = (sn - last) & mask
-            if gap == 0 or gap > mask >> 1:
-                self._after_message = after_message
-                return STALE
-        else:
-            gap = sn - last
-            if not 1 <= gap <= _GUESSED_GAP_MAX:
-                gap = 1
+        gap = (sn - last) & mask if mask else sn - last
+        if mask and (gap == 0 or gap > mask >> 1):
+            return STALE
+        if not mask and sn == 0 and last in _MASKS:
+            gap = 1
+        self._after_message = False
         self.last_sn = sn
         # Deployed nodes leave one number out after a message in fragments (§7).
-        return 0 if gap == 2 and after_message else gap - 1
+        if gap == 1 or (gap == 2 and after_message):
+            return 0
+        # What is missing may have begun a message.
+        self._at_boundary = False
+        return gap - 1 if mask or 1 < gap <= _GUESSED_GAP_MAX else 0
 
-    def add(self, fragment: Fragment, packet: int, patch: int, mask: int) -> str | None:
-        """Put a fragment to the others; why not, if it is ignored."""
+    def add(self, fragment: Fragment, packet: int, patch: int | None, mask: int) -> str | None:
+        """Put a fragment to the others; why not, if it is ignored.
+
+        `patch` is None where nobody knows it: then a message may begin without the mark of its
+        first fragment, but only where another one has ended.
+        """
         sn = fragment.sn
         if fragment.first:
             self._discard()
-        elif patch >= 1 and not self.pieces:
+        elif not self.pieces and (patch or (patch is None and not self._at_boundary)):
             return "its first fragment is not here"
         if fragment.drop:
             self._discard()
             return "its sender gave the message up"
-        if self.pieces and sn != self._next_sn:
+        if self.pieces and sn != self._next_sn and not self._has_turned(sn, mask):
             self._discard()
             return "a fragment before it is missing"
         if self.held_bytes + len(fragment.payload) > MESSAGE_BYTES_MAX:
@@ -94,8 +102,12 @@ class Channel:
         self._hold(fragment.payload)
         self.packets.append(packet)
         self._next_sn = (sn + 1) & mask if mask else sn + 1
-        self._after_message = not fragment.more
+        self._after_message = self._at_boundary = not fragment.more
         return None
+
+    def _has_turned(self, sn: int, mask: int) -> bool:
+        """Whether numbers of unknown resolution began again."""
+        return not mask and sn == 0 and self._next_sn - 1 in _MASKS
 
     def whole(self) -> bytes:
         """The message that the last fragment completed."""
@@ -105,6 +117,7 @@ class Channel:
 
     def interrupt(self) -> None:
         """A FRAME ends what fragments began."""
+        self._at_boundary = True
         if self.pieces:
             self._discard()
 
@@ -118,6 +131,7 @@ class Channel:
             next(iter(reassembly.waiting))._discard()
 
     def _discard(self) -> None:
+        self._at_boundary = False
         self.dropped_bytes += self.held_bytes
         self._release()
 

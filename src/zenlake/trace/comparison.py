@@ -38,8 +38,15 @@ _ZID_PREFIX_MIN: Final = 4
 _KEYS_CACHED_MAX: Final = 65_536
 
 
+BYTE_ESCAPES: Final = [chr(byte if byte < 0x80 else 0xDC00 + byte) for byte in range(256)]
+"""What `\\xHH` stands for until it is known whether a byte or a character is meant."""
+_CHARACTERS: Final = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
+
+
 def test_for(field: Field, operator: str, written: str) -> Test:
     """The test that `field operator written` means."""
+    if field.type not in ("bytes", "any"):
+        written = written.translate(_CHARACTERS)
     if operator == "!=":
         equal = test_for(field, "==", written)
         return lambda value: not equal(value)
@@ -220,4 +227,7 @@ def _bytes(written: str) -> bytes:
             return bytes.fromhex(written[2:])
         except ValueError:
             pass
-    return written.encode("utf-8", "surrogatepass")
+    try:
+        return written.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return written.encode("utf-8", "surrogatepass")

@@ -51,6 +51,7 @@ class MessageSeen(TraceEvent):
         "kind",
         "link",
         "message",
+        "receiver_node",
         "sender_node",
         "seq",
         "session",
@@ -76,6 +77,10 @@ class MessageSeen(TraceEvent):
         self.direction = direction
         self.session = session
         self.sender_node = sender_node
+        self.receiver_node: Node | None = None
+        """Known at that time: a link may join another session later."""
+        if session is not None and not session.is_multicast:
+            self.receiver_node = session.nodes[1 - link.sides[direction]]
         self.kind = kind
         """The word of `zenlake.wire.kinds`, such as `PUSH/PUT`."""
         self.message = message
@@ -98,13 +103,6 @@ class MessageSeen(TraceEvent):
     @property
     def receiver(self) -> str:
         return self.link.receiver(self.direction)
-
-    @property
-    def receiver_node(self) -> Node | None:
-        session = self.session
-        if session is None or session.is_multicast:
-            return None
-        return session.nodes[1 - self.link.sides[self.direction]]
 
     @property
     def sender_zid(self) -> str | None:

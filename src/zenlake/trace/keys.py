@@ -70,9 +70,13 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
     """Remember what numbers stand for."""
     body = message.body
     if isinstance(body, DeclareKeyExpr):
-        if node.aliases.get(body.expr_id) is None or node.is_lossy:
-            # A number that is in use keeps its key (behaviour reference §3.5).
+        known = node.aliases.get(body.expr_id)
+        if known is None:
             node.aliases[body.expr_id] = memory.take(node, key)
+        elif known != key and node.is_lossy:
+            # A number that is in use keeps its key (behaviour reference §3.5), unless it was
+            # freed by something that is missing: nobody can know.
+            node.aliases[body.expr_id] = None
     elif isinstance(body, UndeclareKeyExpr):
         node.aliases.pop(body.expr_id, None)
         node.reuses = True

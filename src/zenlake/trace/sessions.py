@@ -88,6 +88,8 @@ class Sessions:
         if isinstance(message, (Init, Open)) and session.is_open:
             if not session.is_multicast and batch.link.session is session:
                 event.ignored = "the session is open"
+        elif isinstance(message, (Init, Open)) and session.closed_ns is not None:
+            event.ignored = "the session is over"
         elif isinstance(message, Init):
             self._init(session, message)
         elif isinstance(message, Open):
@@ -203,6 +205,9 @@ class Sessions:
         was_closed, link.is_closed = link.is_closed, True
         is_over = all(one.is_closed for one in session.links)
         if item.cause in ("end", "idle"):
+            if session.outcome == "refused" and session.closed_ns is None:
+                # Its handshake was still going on.
+                session.outcome = "open"
             self._expire(item, session)
         elif is_over and not was_closed and session.closed_ns is None:
             change = "lost" if session.is_open or not session.seen_start else "refused"

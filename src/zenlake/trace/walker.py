@@ -121,8 +121,12 @@ class Walker:
 
     def _opened_by(self, batch: LinkBatch, session: Session) -> None:
         """Data shows that a session is open, even if its OPEN_ACK is missing."""
-        if not session.is_open and session.seen_start and session.closed_ns is None:
-            self.sessions.opened(batch, session)
+        if session.is_open or not session.seen_start or session.closed_ns is not None:
+            return
+        if batch.link.protocol == "udp" and session.nodes[0].initial_sn is None:
+            # Of a session before, between the same addresses.
+            return
+        self.sessions.opened(batch, session)
 
     def _number(
         self,
@@ -165,9 +169,10 @@ class Walker:
         channel = self._channel(batch, session, node, frame)
         session = batch.link.session or session
         is_taken = self._number(batch, session, node, channel, frame, event)
-        if is_taken and channel.pieces:
+        if is_taken:
             channel.interrupt()
-            self._incomplete(batch, channel, frame)
+            if channel.dropped_bytes:
+                self._incomplete(batch, channel, frame)
         for message in frame.messages:
             inner = self._see(batch, session, node, kind_of(message), message)
             inner.carrier = carrier
@@ -184,8 +189,7 @@ class Walker:
         session = batch.link.session or session
         if not self._number(batch, session, node, channel, fragment, event):
             return
-        patch = session.patch or 0
-        event.ignored = channel.add(fragment, batch.packet, patch, session.mask)
+        event.ignored = channel.add(fragment, batch.packet, session.patch, session.mask)
         if channel.dropped_bytes:
             self._incomplete(batch, channel, fragment)
         if event.ignored is not None or fragment.more:
@@ -194,25 +198,26 @@ class Walker:
         count = len(channel.pieces)
         data = channel.whole()
         try:
-            message, _ = decode_network(data, 0)
+            message, end = decode_network(data, 0)
         except WireError as error:
-            self._out.append(
-                Undecoded(
-                    batch.packet,
-                    batch.time_ns,
-                    batch.link,
-                    batch.direction,
-                    "malformed",
-                    len(data),
-                    f"in fragments: {error}",
-                )
-            )
+            self._unread(batch, len(data), f"in fragments: {error}")
             return
+        if end < len(data):
+            # A receiver takes the first message and ignores the rest (§7).
+            self._unread(batch, len(data) - end, "in fragments, after the message")
+            if session.patch is None:
+                return
         inner = self._see(batch, session, node, kind_of(message), message)
         inner.carrier = event.carrier
         inner.fragments = count
         inner.earlier_packets = packets + batch.earlier_packets
         self._network(session, node, inner, message)
+
+    def _unread(self, batch: LinkBatch, count: int, cause: str) -> None:
+        link, direction = batch.link, batch.direction
+        self._out.append(
+            Undecoded(batch.packet, batch.time_ns, link, direction, "malformed", count, cause)
+        )
 
     def _incomplete(self, batch: LinkBatch, channel: Channel, carrier: Frame | Fragment) -> None:
         priority = 5 if carrier.qos is None else int(carrier.qos)

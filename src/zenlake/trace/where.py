@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from zenlake.errors import LocalError
 from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
-from zenlake.trace.comparison import OPERATORS, Test, test_for
+from zenlake.trace.comparison import BYTE_ESCAPES, OPERATORS, Test, test_for
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.fields import Field, field_named
 
@@ -174,7 +174,7 @@ def _is_reserved(token: _Token) -> bool:
 
 def _unescape(match: re.Match[str]) -> str:
     text = match[1]
-    return chr(int(text[1:], 16)) if len(text) == 3 else _ESCAPED.get(text, text)
+    return BYTE_ESCAPES[int(text[1:], 16)] if len(text) == 3 else _ESCAPED.get(text, text)
 
 
 def _any_of(filters: list[Filter]) -> Filter:

@@ -167,7 +167,7 @@ def test_who_is_not_known_is_an_address() -> None:
     session.nodes[1].zid = None
     assert "client 3b76 > 127.0.0.1:7447  " in line(put(session=session))
     event = put()
-    event.session = event.sender_node = None
+    event.session = event.sender_node = event.receiver_node = None
     assert "127.0.0.1:50372 > 127.0.0.1:7447  " in line(event)
 
 

@@ -89,5 +89,9 @@ def refuse_an_input(path: str, inputs: list[str]) -> None:
 def spool_standard_input() -> str:
     """A file with all of it, to be read twice; the caller removes it."""
     with tempfile.NamedTemporaryFile(prefix="zenlake-", delete=False) as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        except BaseException:
+            os.unlink(file.name)
+            raise
         return file.name

@@ -115,7 +115,8 @@ class Connection:
         elif self.is_zenoh and not self._held[direction]:
             if not self._known_start[direction]:
                 self._known_start[direction] = True
-                reader.look_for_start()
+                if recognition.recognise(data) not in (recognition.ZENOH, recognition.UNDECIDED):
+                    reader.look_for_start()
             reader.feed(data, packet, time_ns)
         elif reader.scanner is not None:
             reader.feed(data, packet, time_ns)
@@ -286,10 +287,11 @@ class Connection:
                 cut = LONG if form == LOW_LATENCY else SHORT
                 self._agreed = (WEBSOCKET if self._upgraded else cut, form)
             elif isinstance(message, Open):
-                self._switch(reader)
+                self.switch(reader)
                 self.is_settled = message.cookie is None
 
-    def _switch(self, reader: StreamReader) -> None:
+    def switch(self, reader: StreamReader) -> None:
+        """The units after an OPEN have the form that was agreed."""
         if self._agreed is None:
             # What was agreed is not in the capture, but the next byte begins a unit.
             self._guessed = None

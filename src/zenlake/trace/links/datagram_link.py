@@ -6,6 +6,7 @@ datagrams are held until they are evidence enough, as bytes of a stream are.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 from zenlake.capture.transport import UdpDatagram
@@ -24,6 +25,7 @@ from zenlake.trace.links.units import (
 from zenlake.wire._generated.transport import Fragment, Init, Open
 
 _FORMS: Final = (PLAIN, COMPRESSED, LOW_LATENCY)
+_RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
 """The same datagram twice within this time is one that two interfaces showed."""
 
@@ -46,11 +48,10 @@ class DatagramLink:
         "_bits",
         "_forms",
         "_held",
-        "_last",
-        "_last_ns",
         "_numbers",
         "_offer",
         "_offered_by",
+        "_recent",
         "_room",
         "ends",
         "is_off",
@@ -82,8 +83,10 @@ class DatagramLink:
         self.off_bytes = 0
         self.packet = datagram.number
         self.last_ns = datagram.time_ns
-        self._last = [0, 0]
-        self._last_ns = [0, 0]
+        self._recent: tuple[deque[tuple[int, int]], ...] = (
+            deque(maxlen=_RECENT_MAX),
+            deque(maxlen=_RECENT_MAX),
+        )
         self._agreed: int | None = None
         self._forms: list[int | None] = [PLAIN, PLAIN]
         self._held: list[UdpDatagram] = []
@@ -94,12 +97,13 @@ class DatagramLink:
 
     def is_repeated(self, direction: int, datagram: UdpDatagram) -> bool:
         """Whether the capture has this datagram twice, as it may on several interfaces."""
-        since_ns = datagram.time_ns - self._last_ns[direction]
-        mark = hash(datagram.payload)
-        same = mark == self._last[direction] and 0 <= since_ns <= _REPEATED_NS
-        self._last[direction] = mark
-        self._last_ns[direction] = datagram.time_ns
-        return same and bool(datagram.payload)
+        now_ns, mark = datagram.time_ns, hash(datagram.payload)
+        recent = self._recent[direction]
+        while recent and not 0 <= now_ns - recent[0][1] <= _REPEATED_NS:
+            recent.popleft()
+        is_repeated = any(one == mark for one, _ in recent)
+        recent.append((mark, now_ns))
+        return is_repeated and bool(datagram.payload)
 
     def start(self, direction: int) -> None:
         """A handshake begins, the first or the next one between these addresses."""

@@ -11,7 +11,7 @@ from typing import Final
 from zenlake.trace.links.evidence import FAR
 from zenlake.trace.links.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHORT, WEBSOCKET
 
-PATTERN_BYTES: Final = 10
+PATTERN_BYTES: Final = 12
 """No pattern looks farther than that."""
 MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY), (WEBSOCKET, PLAIN))
 """Cut and form of units, in the order they are tried where nothing is known."""
@@ -32,12 +32,22 @@ _HEADS: Final = (
     + _SN
     + rb"[\x02\x31\x82\xb1])"
 )
+_FIRST: Final = rb"[\x01-\x06\x21-\x26\x41-\x46\x61-\x66\x81-\x86\xa1-\xa6\xc1-\xc6\xe1-\xe6]"
+"""The first byte of any transport message; what a client sends is masked."""
 _INIT: Final = rb"[\x01\x21\x41\x61\x81\xa1\xc1\xe1]\x09"
 _PATTERNS: Final = {
     (SHORT, PLAIN): re.compile(rb"(?s)(?=\x01\x00\x04|..(?:" + _HEADS + rb"|" + _INIT + rb"))"),
     (SHORT, COMPRESSED): re.compile(rb"(?s)(?=\x02\x00\x00\x04|..(?:\x01|\x00" + _HEADS + rb"))"),
     (LONG, LOW_LATENCY): re.compile(rb"(?s)(?=..\x00\x00(?:[\x03\x04]|" + _NETWORK + rb"))"),
-    (WEBSOCKET, PLAIN): re.compile(rb"(?=\x82)"),
+    (WEBSOCKET, PLAIN): re.compile(
+        rb"(?s)(?=\x82(?:[\x80-\xff]|[\x00-\x7d]"
+        + _FIRST
+        + rb"|\x7e.."
+        + _FIRST
+        + rb"|\x7f\x00{5}..."
+        + _FIRST
+        + rb"))"
+    ),
 }
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
 _PLAIN_HEADS: Final = frozenset(

@@ -19,7 +19,6 @@ from zenlake.trace.links.units import (
     COMPRESSED,
     IMPOSSIBLE,
     LONG,
-    LOW_LATENCY,
     PLAIN,
     SHORT,
     UNKNOWN,
@@ -29,12 +28,13 @@ from zenlake.trace.links.units import (
     unit_sizes,
 )
 from zenlake.trace.links.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
-from zenlake.wire._generated.transport import Close, Fragment
+from zenlake.wire._generated.transport import Fragment
 
 if TYPE_CHECKING:
     from zenlake.trace.links.connection import Connection
 
 _PLAIN_CLOSES: Final = (0x03, 0x23)
+_OPEN_ID: Final = 0x02
 _MISSING: Final = -1
 _MARKS: Final = {"missing": _MISSING, "snaplen": -2}
 """In the place of a packet's number: a hole, and why it is there."""
@@ -174,8 +174,6 @@ class StreamReader:
         connection = self._connection
         if not connection.is_settled:
             connection.follow(self, read.messages)
-        if self.form == LOW_LATENCY and any(isinstance(one, Close) for one in read.messages):
-            self._ended = True
 
     def _doubt(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
         """After the second unit in a row that cannot be read, look for units anywhere."""
@@ -183,6 +181,7 @@ class StreamReader:
         if suspect is None:
             self._suspect = tail
             return
+        self._lost_state = "malformed"
         self._lose()
         self._teller.told_bytes = len(suspect) + len(tail)
         self._queue.appendleft(Piece(0, suspect + unit, packet, time_ns))
@@ -194,6 +193,7 @@ class StreamReader:
             self._after_close(rest, packet, time_ns)
             return None
         suspect = self._suspect or b""
+        self._lost_state = "malformed"
         self._lose()
         self._teller.told_bytes = len(suspect)
         return suspect + rest
@@ -239,6 +239,9 @@ class StreamReader:
             return
         if self._pending.have and not self._skip:
             left = self._cut(self._lost_state)
+            if not self.knows_place():
+                # It was the OPEN after which units have another form, which is not known.
+                return
             if missing_bytes and missing_bytes <= left:
                 self._skip = left - missing_bytes
                 return
@@ -266,6 +269,8 @@ class StreamReader:
                 # Its payload ends with the batch, which it does not here.
                 read.messages.pop()
         self._teller.batch(packet, time_ns, content, read, state, earlier)
+        if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_settled:
+            self._connection.switch(self)
         return header + size - len(data)
 
     # --- losing and finding the framing --------------------------------------------------
