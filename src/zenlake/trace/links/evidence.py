@@ -48,6 +48,9 @@ _REASON_MAX: Final = 7
 _SMALL_MAX: Final = 2
 """KEEP_ALIVEs in one unit."""
 _LEASE_MIN: Final = 10
+_QOS: Final = 0x31
+_FIRST: Final = 0x02
+_DROP: Final = 0x03
 _COOKIE_BYTES_MIN: Final = 8
 
 
@@ -138,15 +141,29 @@ def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:
 
 def may_begin(head: bytes, numbers: Numbers) -> bool:
     """Whether a unit can have this beginning, as far as its first sequence number tells."""
-    if not head or head[0] & 0x1F not in (0x05, 0x06) or head[0] & 0x80:
+    if not head or head[0] & 0x1F not in (0x05, 0x06):
         return True
     sn = shift = 0
-    for byte in head[1:6]:
+    at = 1
+    while True:
+        if at >= len(head) or at > 5:
+            return True
+        byte = head[at]
         sn |= (byte & 0x7F) << shift
         shift += 7
+        at += 1
         if byte < 0x80:
-            return numbers.may_follow(5 << 1 | (head[0] & 0x20) >> 5, sn)
-    return True
+            break
+    priority = 5
+    if head[0] & 0x80:
+        while at + 1 < len(head):
+            if head[at] & 0x7F == _QOS:
+                priority = head[at + 1] & 7
+                break
+            if head[at] & 0x7F not in (_FIRST, _DROP):
+                return True
+            at += 1
+    return numbers.may_follow(priority << 1 | (head[0] & 0x20) >> 5, sn)
 
 
 def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:

@@ -26,7 +26,7 @@ from zenlake.trace.links.evidence import (
     may_begin,
     weigh,
 )
-from zenlake.trace.links.patterns import PATTERN_BYTES, may_go_on, numbered_pattern, pattern
+from zenlake.trace.links.patterns import PATTERN_BYTES, may_go_on, pattern
 from zenlake.trace.links.units import (
     PLAIN,
     SHORT,
@@ -38,7 +38,7 @@ from zenlake.trace.links.websocket import opcode, unmask
 
 _RELAX_BYTES: Final = 1 << 13
 """After so much without success, numbers before a loss are held for misleading."""
-_RELAX_NUMBERED_BYTES: Final = 1 << 18
+_RELAX_LONG_BYTES: Final = 1 << 18
 """The same for long numbers, which seldom mislead."""
 
 BELIEVED: Final = 1
@@ -98,9 +98,9 @@ class Scanner:
         "_before",
         "_demand",
         "_fresh",
+        "_gate",
         "_mask",
         "_modes",
-        "_numbered",
         "_order",
         "_run_starts",
         "_runs",
@@ -127,8 +127,7 @@ class Scanner:
             before = {}
         self._before = before
         self._mask = mask
-        is_plain = modes == ((SHORT, PLAIN),)
-        self._numbered = numbered_pattern(before, mask) if is_plain else None
+        self._gate = Numbers(before, mask)
         self._runs: list[Run] = [Run(0)]
         self._run_starts = [0]
         self._fresh: list[Candidate] = []
@@ -152,8 +151,8 @@ class Scanner:
         self.held_bytes += len(data)
         self.scanned_bytes += len(data)
         if self._before:
-            is_numbered = self._numbered is not None
-            if self.scanned_bytes > (_RELAX_NUMBERED_BYTES if is_numbered else _RELAX_BYTES):
+            is_long = self._mask in (0, 0x0FFF_FFFF)
+            if self.scanned_bytes > (_RELAX_LONG_BYTES if is_long else _RELAX_BYTES):
                 self._relax()
         self._add_candidates(run, False)
         if self.held_bytes > TRACE_SCAN_BYTES_MAX:
@@ -202,7 +201,7 @@ class Scanner:
     def _relax(self) -> None:
         """Nothing follows what was before: perhaps more was lost, or numbers are of other bits."""
         self._before = {}
-        self._numbered = None
+        self._gate = Numbers({}, self._mask)
         self._demand = UNDECIDED
         self._fresh = []
         self._waiting = []
@@ -216,15 +215,19 @@ class Scanner:
         stop = len(run.data) if at_end else len(run.data) - PATTERN_BYTES
         if stop <= run.tried:
             return
+        data, gate = run.data, self._gate
         for mode in self._modes:
             framing, form = mode
-            found = self._numbered or pattern(mode)
-            for match in found.finditer(run.data, run.tried):
-                start = match.start()
+            found, offset = pattern(mode)
+            is_gated = form == PLAIN and framing == SHORT and bool(gate.before)
+            for match in found.finditer(data, run.tried + offset):
+                start = match.start() - offset
                 if start >= stop:
                     break
-                header, size = unit_sizes(framing, run.data, start)
-                if header < 0 or not may_go_on(framing, form, run.data, start + header + size):
+                header, size = unit_sizes(framing, data, start)
+                if header < 0 or not may_go_on(framing, form, data, start + header + size):
+                    continue
+                if is_gated and not may_begin(data[start + 2 : start + 12], gate):
                     continue
                 self._fresh.append(Candidate(run.at + start, framing, form))
         run.tried = stop
@@ -288,7 +291,7 @@ class Scanner:
         start = at + header - run.at
         if start + size > len(run.data) and is_last:
             candidate.need = at + header + size
-            may_be = form != PLAIN or may_begin(run.data[start : start + 8], numbers)
+            may_be = form != PLAIN or may_begin(run.data[start : start + 10], numbers)
             return WAITING if may_be else DROPPED
         if not may_go_on(framing, form, run.data, start + size):
             return DROPPED
