@@ -59,7 +59,8 @@ class CaptureError(ZenlakeError):
     """
 
     def __init__(self, path: str, offset: int, cause: str) -> None:
-        super().__init__(f"{path} at byte {offset}: {cause}")
+        place = f" at byte {offset}" if offset else ""
+        super().__init__(f"{path}{place}: {cause}")
         self.path = path
         self.offset = offset
         self.cause = cause

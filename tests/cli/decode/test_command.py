@@ -226,7 +226,7 @@ def test_a_damaged_file_is_read_as_far_as_possible(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("none.pcap",), "none.pcap at byte 0: cannot be opened"),
+        (("none.pcap",), "none.pcap: cannot be opened"),
         ((__file__,), "neither pcap nor pcapng"),
         (("--where", "size > big", PUBSUB), "filter, at character 7: size is a number"),
         (("--follow", "a//b", PUBSUB), "a chunk is empty"),

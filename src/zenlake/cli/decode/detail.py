@@ -219,8 +219,9 @@ def _join(event: MessageSeen) -> str:
     message = event.message
     assert isinstance(message, Join)
     text = f"{message.whatami} {message.zid}  lease {lease_text(lease_ms(message))}"
-    text += f"  next sn {message.next_sn_re} reliable, {message.next_sn_be} best effort"
-    qos = "" if message.qos is None else "  qos"
+    if message.qos is None:
+        text += f"  next sn {message.next_sn_re} reliable, {message.next_sn_be} best effort"
+    qos = "" if message.qos is None else "  qos, next sn by priority"
     patch = f"  patch {message.patch}" if message.patch else ""
     return text + _sizes_text(message.resolution, message.batch_size) + qos + patch
 

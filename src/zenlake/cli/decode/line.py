@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.cli.decode.detail import detail_of
-from zenlake.cli.decode.text import ZID_DIGITS, lease_text, ms_text
+from zenlake.cli.decode.text import ZID_DIGITS, count_text, lease_text, ms_text
 from zenlake.cli.output import RESET, safe, style_code
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.facts import time_text
@@ -81,7 +81,7 @@ class LineFormat:
         return f"{head}  {who}  {kind}{detail}".rstrip()
 
     def _remarks(self, event: MessageSeen) -> str:
-        text = f"  in {event.fragments} fragments" if event.fragments else ""
+        text = f"  in {count_text(event.fragments, 'fragment')}" if event.fragments else ""
         message: Any = event.message
         if message.extensions:
             headers = ", ".join(hex(extension.header) for extension in message.extensions)
