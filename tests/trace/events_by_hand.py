@@ -54,9 +54,9 @@ def seen(
 
 
 def put(key: str = "robot/7/pose", payload: bytes = b"hello", **more: object) -> MessageSeen:
-    return seen(Push(WireExpr(0, key), Put(payload)), key=key, **more)  # type: ignore[arg-type]
+    return seen(Push(WireExpr(0, key), Put(payload)), key=key, **more)  # type: ignore[arg-type]  # by name
 
 
 def query(request_id: int = 12, key: str = "robot/**", **more: object) -> MessageSeen:
     request = Request(request_id, WireExpr(0, key), Query())
-    return seen(request, key=key, **more)  # type: ignore[arg-type]
+    return seen(request, key=key, **more)  # type: ignore[arg-type]  # by name
