@@ -57,6 +57,7 @@ fuzz: $(VENV)/fuzz-stamp ## look for crashes in the decoders
 
 generate: $(VENV)/stamp ## write the codecs and reference pages from the definition
 	@$(VENV)/bin/python -m zenlake.wire.generate
+	@$(VENV)/bin/python -m zenlake.columnar.generate
 
 docs: generate ## write the reference pages
 
@@ -68,7 +69,7 @@ $(VENV)/stamp: $(BUILD)
 	@echo "== setting up $(VENV)"
 	@scripts/bootstrap.sh venv $(VENV)
 	@$(VENV)/$(PIP) pip
-	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint]'
+	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint,lake]'
 	@touch $@
 
 # Old build output would be packed again, so it goes first.
@@ -78,7 +79,7 @@ $(COMPILED)/stamp: $(BUILD) $(SOURCES)
 	@scripts/bootstrap.sh venv $(COMPILED)
 	@$(COMPILED)/$(PIP) pip
 	@rm -rf build
-	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test]'
+	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test,lake]'
 	@touch $@
 
 $(VENV)/fuzz-stamp: $(VENV)/stamp

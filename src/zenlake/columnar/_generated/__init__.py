@@ -1,0 +1,1 @@
+"""GENERATED from zenlake/wire/definitions by `make generate`. Do not edit."""

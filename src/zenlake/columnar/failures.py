@@ -1,0 +1,35 @@
+"""A failure in one number: where, in which row of which message, and why."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+_CAUSE_BITS: Final = 6
+_PLACE_BITS: Final = 14
+
+
+class Failure(NamedTuple):
+    """What ended the decoding of a unit, said as `WireError` says it."""
+
+    offset: int
+    """From the start of the unit."""
+    place: int
+    """Which of `PLACES`: the message and its row."""
+    cause: int
+    """Which of `CAUSES`."""
+
+
+def failed(at: str, place: int, cause: str) -> str:
+    """The expression that kernels return: negative, as all that is no position.
+
+    Not a function, because Numba would compile it again for each place.
+    """
+    return f"{cause} - ({at} << {_CAUSE_BITS + _PLACE_BITS} | {place << _CAUSE_BITS})"
+
+
+def failure_of(number: int, start: int) -> Failure:
+    """What `fail` was told, for a unit that begins at `start`."""
+    number = -number
+    cause = number & (1 << _CAUSE_BITS) - 1
+    place = number >> _CAUSE_BITS & (1 << _PLACE_BITS) - 1
+    return Failure((number >> _CAUSE_BITS + _PLACE_BITS) - start, place, cause)

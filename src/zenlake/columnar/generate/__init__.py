@@ -1,0 +1,1 @@
+"""Writes the kernels from the definitions: `python -m zenlake.columnar.generate`."""

@@ -1,0 +1,117 @@
+"""Keys interned: each different (scope, whose numbering, suffix) gets a number.
+
+A column of keys then is a column of small numbers and a short list of different keys, which is
+all that has to be resolved, matched or written.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from zenlake.columnar.jit import entry, inlined
+from zenlake.columnar.memory import handle_of, load, load_eight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from zenlake.columnar.columns import Columns
+    from zenlake.columnar.memory import Buffer, Numbers
+
+# Whoever chooses keys must not be able to make them all fall into one slot.
+_START: Final = secrets.randbits(62)
+_FACTOR: Final = 0x1E37_79B9_7F4A_7C15
+_POSITIVE: Final = 0x7FFF_FFFF_FFFF_FFFF
+ABSENT: Final = -1
+
+
+class Keys(NamedTuple):
+    """A number for each row, `ABSENT` where it has no key; for each number the first row."""
+
+    ids: NDArray[np.int32]
+    rows: NDArray[np.int64]
+
+
+def intern_keys(columns: Columns) -> Keys:
+    """Numbers in the order in which the keys appear."""
+    present = columns.present("key")
+    ids = np.full(len(columns), ABSENT, np.int32)
+    rows = np.zeros(len(columns), np.int64)
+    names = ("key_scope", "key_sender", "key_suffix_offset", "key_suffix_length")
+    scopes, senders, offsets, lengths = (columns[name] for name in names)
+    slots = np.zeros(1 << (2 * len(columns)).bit_length(), np.int32)
+    buf = handle_of(columns.data)
+    count = _intern(buf, present, scopes, senders, offsets, lengths, slots, _START, ids, rows)
+    return Keys(ids, rows[:count].copy())
+
+
+@inlined
+def _hash_of(buf: Buffer, start: int, offset: int, length: int) -> int:
+    """Eight bytes at a time; the last eight may overlap those before."""
+    hash = (start ^ length) * _FACTOR & _POSITIVE
+    pos, end = offset, offset + length
+    while pos < end:
+        if length < 8:
+            word = load(buf, pos)
+            pos += 1
+        else:
+            word = load_eight(buf, min(pos, end - 8))
+            pos += 8
+        hash = (hash ^ hash >> 32 ^ word) * _FACTOR & _POSITIVE
+    return hash >> 32
+
+
+@inlined
+def _are_equal(buf: Buffer, first: int, second: int, length: int) -> bool:
+    index = 0
+    while index < length:
+        if length < 8:
+            if load(buf, first + index) != load(buf, second + index):
+                return False
+            index += 1
+        else:
+            begin = min(index, length - 8)
+            if load_eight(buf, first + begin) != load_eight(buf, second + begin):
+                return False
+            index += 8
+    return True
+
+
+@entry
+def _intern(
+    buf: Buffer,
+    present: Numbers,
+    scopes: Numbers,
+    senders: Numbers,
+    offsets: Numbers,
+    lengths: Numbers,
+    slots: Numbers,
+    start: int,
+    ids: Numbers,
+    rows: Numbers,
+) -> int:
+    """Open addressing: a slot has 0, or 1 more than the number of a key; half stay free."""
+    count = 0
+    for n in range(len(present)):
+        if not present[n]:
+            continue
+        offset, length = int(offsets[n]), int(lengths[n])
+        alias = int(scopes[n]) << 1 | int(senders[n])
+        slot = _hash_of(buf, start ^ alias, offset, length) & len(slots) - 1
+        while slots[slot] != 0:
+            other = int(rows[int(slots[slot]) - 1])
+            if (
+                alias == int(scopes[other]) << 1 | int(senders[other])
+                and length == int(lengths[other])
+                and _are_equal(buf, offset, int(offsets[other]), length)
+            ):
+                break
+            slot = slot + 1 & len(slots) - 1
+        if slots[slot] == 0:
+            rows[count] = n
+            count += 1
+            slots[slot] = count
+        ids[n] = slots[slot] - 1
+    return count

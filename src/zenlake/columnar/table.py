@@ -1,0 +1,47 @@
+"""Table: the memory that kernels write to, a column after another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from zenlake.columnar.fields import columns, row_bytes
+from zenlake.columnar.memory import handle_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TYPES: Final = {1: np.uint8, 4: np.uint32, 8: np.uint64}
+
+_STAGGER: Final = 80
+"""Keeps the cells of one row, in all its columns, out of each other's place in the cache."""
+
+
+class Table:
+    """Room for rows. Fresh ones are all zero, and take no memory before they are written."""
+
+    __slots__ = ("_memory", "room")
+
+    def __init__(self, rows: int) -> None:
+        self.room = (rows + 1023) // 1024 * 1024 + _STAGGER
+        self._memory = np.zeros(self.room * row_bytes(), np.uint8)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A view of all its cells."""
+        begin, width = columns()[name]
+        cells = self._memory[begin * self.room : (begin + width) * self.room]
+        return cells.view(_TYPES[width])
+
+    def handle(self) -> Any:
+        """What kernels know it by, for as long as the table lives."""
+        return handle_of(self._memory)
+
+    def grown(self, rows: int, room: int) -> Table:
+        """The same rows in a larger one; columns that are all zero stay without memory."""
+        new = Table(room)
+        for name in columns():
+            cells = self.column(name)[:rows]
+            if cells.any():
+                new.column(name)[:rows] = cells
+        return new

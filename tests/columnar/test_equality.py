@@ -1,0 +1,80 @@
+"""Columns equal the scalar decoder, row by row; `gate.py` does the same a million times."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.columnar.comparison import compare
+from tests.columnar.inputs import (
+    capture_inputs,
+    capture_paths,
+    drawn_inputs,
+    mutated,
+    vector_inputs,
+)
+from zenlake.columnar import BATCH, LOW_LATENCY, NETWORK, SCOUTING
+from zenlake.columnar.jit import IS_COMPILED
+
+FULL = os.environ.get("ZENLAKE_FULL") == "1"
+# Plain kernels take ten times as long.
+MUTATIONS = (200_000 if FULL else 20_000) // (1 if IS_COMPILED else 10)
+FORMS = (BATCH, LOW_LATENCY, SCOUTING, NETWORK)
+
+
+@pytest.mark.parametrize("path", capture_paths(), ids=lambda path: path.name)
+def test_captures(path: Path) -> None:
+    inputs = capture_inputs(path)
+    if inputs:
+        assert compare(inputs) > 0
+
+
+def test_vectors_cut_at_every_byte() -> None:
+    for content, form in vector_inputs():
+        compare([(content[:size], form) for size in range(len(content) + 1)])
+
+
+def test_vectors_with_every_bit_flipped() -> None:
+    for content, form in vector_inputs():
+        flips = []
+        for at in range(len(content)):
+            for bit in range(8):
+                changed = bytes([content[at] ^ 1 << bit])
+                flips.append((content[:at] + changed + content[at + 1 :], form))
+        compare(flips)
+
+
+def test_mutations() -> None:
+    seeds = vector_inputs() + drawn_inputs(500)
+    compare(seeds)
+    source = mutated(seeds, MUTATIONS, seed=1)
+    while inputs := list(islice(source, 1_000)):
+        compare(inputs)
+
+
+@given(st.lists(st.tuples(st.binary(max_size=60), st.sampled_from(FORMS)), max_size=8))
+def test_any_bytes(inputs: list[tuple[bytes, int]]) -> None:
+    compare(inputs)
+
+
+@pytest.mark.parametrize("last", [0x00, 0x01, 0x7F, 0x80, 0xFF])
+def test_numbers_of_nine_bytes_anywhere(last: int) -> None:
+    """Lengths, counts and values up to and above 2**63, in place of every byte."""
+    number = b"\xff" * 8 + bytes([last])
+    zero = b"\x80" * 8 + bytes([last])
+    for content, form in vector_inputs():
+        for place in range(len(content)):
+            before, after = content[:place], content[place + 1 :]
+            compare([(before + number + after, form), (before + zero + after, form)])
+
+
+def test_more_rows_than_expected() -> None:
+    """One-byte messages make the table grow, in the middle of units too."""
+    units = [(b"\x04" * 5_000, BATCH), (b"\x25\x01" * 3_000, BATCH), (b"\x04" * 9 + b"\xff", BATCH)]
+    assert compare(units) == 8_009
+    assert compare(units * 7) == 7 * 8_009
