@@ -55,6 +55,11 @@ class Trace:
         return self._walker.sessions.found
 
     @property
+    def forgotten_sessions(self) -> int:
+        """Sessions that had to make room in that list, which is bounded."""
+        return self._walker.sessions.forgotten
+
+    @property
     def is_damaged(self) -> bool:
         """Whether a file itself could not be read in full."""
         return not self._damage.counts.keys() <= HARMLESS

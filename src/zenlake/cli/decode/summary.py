@@ -36,6 +36,8 @@ def summary_lines(name: str, trace: Trace, messages: int, chosen: int | None) ->
         yield f"  {_session_text(session)}"
     if len(trace.sessions) > _SESSIONS_SHOWN_MAX:
         yield f"  ... {len(trace.sessions) - _SESSIONS_SHOWN_MAX:,} more"
+    if trace.forgotten_sessions:
+        yield f"  ... and {trace.forgotten_sessions:,} that had to make room"
     for state, size in trace.undecoded.items():
         if size:
             yield f"  not decoded ({state}): {size:,} bytes {STATES.get(state, '')}".rstrip()

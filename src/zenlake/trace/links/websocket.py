@@ -9,7 +9,6 @@ from typing import Final
 
 CONTINUATION: Final = 0x0
 BINARY: Final = 0x2
-CLOSE: Final = 0x8
 
 _UNKNOWN: Final = -1
 _IMPOSSIBLE: Final = -2
