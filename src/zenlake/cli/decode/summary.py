@@ -13,7 +13,7 @@ from zenlake.trace.fields import KINDS
 from zenlake.trace.session import Session
 
 STATES: Final = {
-    "truncated": "cut off by the capture's snap length",
+    "truncated": "cut off, by a snap length or the end of the capture",
     "gap": "around packets that are missing",
     "encrypted": "encrypted by TLS or QUIC",
     "not_zenoh": "of other protocols",
