@@ -6,12 +6,12 @@ for event in zenlake.trace.open("robot.pcapng"):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from types import TracebackType
 from typing import Final
 
 from zenlake.capture.files import HARMLESS, packets
-from zenlake.capture.packet import Skipped
+from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import Segment, TransportReader
 from zenlake.trace.events import MessageSeen, TraceEvent, Undecoded
@@ -33,8 +33,12 @@ class Trace:
     not understood.
     """
 
-    def __init__(self, paths: Iterable[str], ports: Iterable[int] = ()) -> None:
-        self._paths = list(paths)
+    def __init__(
+        self,
+        paths: Iterable[str],
+        ports: Iterable[int] = (),
+        chosen: Generator[Packet, None, None] | None = None,
+    ) -> None:
         self._ports = frozenset(ports)
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
@@ -48,7 +52,7 @@ class Trace:
         self.last_ns: int | None = None
         self.bytes_read = 0
         """About how much of the files, for those who wait."""
-        self._packets = packets(self._paths, self._damage)
+        self._packets = packets(paths, self._damage) if chosen is None else chosen
 
     @property
     def sessions(self) -> list[Session]:
@@ -80,6 +84,13 @@ class Trace:
             # Sessions are followed all the same: after a loss, they say what is plausible.
             self._walk(items)
             yield from found
+
+    def steps(self) -> Iterator[tuple[LinkItem, list[TraceEvent]]]:
+        """Everything that links carried, one by one, with the events it gave."""
+        for items in self._items():
+            for item in items[:]:
+                yield item, self._walk([item])
+            items.clear()
 
     def _items(self) -> Iterator[list[LinkItem]]:
         """What links carried; whoever takes the list empties it."""
@@ -146,6 +157,11 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
         if isinstance(event, MessageSeen):
             kind = event.kind
             counts[kind] = counts.get(kind, 0) + 1
+
+
+def of_packets(chosen: Generator[Packet, None, None], ports: Iterable[int] = ()) -> Trace:
+    """The events of packets that someone else read and chose; they keep their numbers."""
+    return Trace((), ports, chosen)
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.fields import FIELDS
-from zenlake.wire.message import Extension, Message
+from zenlake.trace.json_values import to_json
 
 # All fields but those that only say again what others say.
 _ASKED: Final = [(one.name, one.of) for one in FIELDS.values() if one.name not in ("zid", "port")]
@@ -62,21 +62,3 @@ def _session_facts(event: SessionChanged) -> dict[str, Any]:
         found |= {"opener_zid": opener.zid, "opener_role": opener.role}
         found |= {"acceptor_zid": acceptor.zid, "acceptor_role": acceptor.role}
     return found | {"outcome": session.outcome, "close_reason": session.close_reason}
-
-
-def to_json(value: Any) -> Any:
-    """Bytes in hexadecimal, messages as objects without what is absent, the rest as text."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, bytes):
-        return value.hex()
-    if type(value) is int:
-        return value
-    if isinstance(value, (tuple, list)):
-        return [to_json(item) for item in value]
-    if isinstance(value, Extension):
-        return {"header": value.header, "body": to_json(value.body)}
-    if isinstance(value, Message):
-        fields = ((name, getattr(value, name)) for name in value.FIELDS)
-        return {name: to_json(inner) for name, inner in fields if inner not in (None, False, ())}
-    return str(value)

@@ -1,0 +1,1 @@
+"""The lake: captures as tables, in Parquet files that any reader finds whole."""

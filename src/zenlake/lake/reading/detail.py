@@ -1,0 +1,106 @@
+"""The `detail` of a message: JSON of what has no column, neither in `messages` nor in its table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from zenlake.errors import WireError
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.json_values import to_json
+from zenlake.trace.timelines.interests import option_letters
+from zenlake.wire._generated.declare import DeclareQueryable
+from zenlake.wire._generated.network import Declare, Interest, Oam
+from zenlake.wire._generated.transport import Fragment
+from zenlake.wire.codec import decode_link_states
+from zenlake.wire.message import Extension, Message
+
+Facts = dict[str, Any]
+
+_KNOWN_ELSEWHERE: Final = ("extensions", "qos", "timestamp", "node_id")
+
+
+def detail_of(event: MessageSeen) -> str | None:
+    message = event.message
+    describe = _DETAILS.get(event.kind)
+    found: Facts = {} if describe is None else describe(message)
+    node_id = getattr(message, "node_id", None)
+    if node_id is not None:
+        found["node_id"] = node_id
+    stamps = getattr(message, "stamps", None)
+    if stamps is not None:
+        found["stamps"] = to_json(stamps)
+    unknown = [to_json(one) for one in _unknown_extensions(message)]
+    if unknown:
+        found["unknown_extensions"] = unknown
+    if event.fragments:
+        found["fragments"] = event.fragments
+    return json.dumps(found) if found else None
+
+
+def _unknown_extensions(message: Any) -> Iterator[Extension]:
+    """Of a message and of what it carries; a FRAME's messages have rows of their own."""
+    while isinstance(message, Message):
+        yield from getattr(message, "extensions", ())
+        message = getattr(message, "body", None)
+
+
+def _whole(message: Message) -> Facts:
+    """All fields, of messages without a table of their own."""
+    fields = ((name, getattr(message, name)) for name in message.FIELDS)
+    return {
+        name: to_json(value)
+        for name, value in fields
+        if name not in _KNOWN_ELSEWHERE and value not in (None, False, ())
+    }
+
+
+def _interest(message: Message) -> Facts:
+    assert isinstance(message, Interest)
+    options = option_letters(message)
+    return {"mode": str(message.mode)} | ({"options": options} if options else {})
+
+
+def _queryable(message: Message) -> Facts:
+    assert isinstance(message, Declare)
+    body = message.body
+    assert isinstance(body, DeclareQueryable)
+    info = body.info
+    return {} if info is None else {"complete": info.complete, "distance": info.distance}
+
+
+def _fragment(message: Message) -> Facts:
+    assert isinstance(message, Fragment)
+    return {name: True for name in ("more", "first", "drop") if getattr(message, name)}
+
+
+def _link_state(message: Message) -> Facts:
+    assert isinstance(message, Oam)
+    if not isinstance(message.body, bytes):
+        return {}
+    try:
+        states = decode_link_states(message.body).link_states
+    except WireError as error:
+        return {"unreadable": str(error), "body": message.body.hex()}
+    return {"link_states": to_json(states)}
+
+
+_DETAILS: Final[dict[str, Callable[[Message], Facts]]] = {
+    "SCOUT": _whole,
+    "HELLO": _whole,
+    "INIT_SYN": _whole,
+    "INIT_ACK": _whole,
+    "OPEN_SYN": _whole,
+    "OPEN_ACK": _whole,
+    "CLOSE": _whole,
+    "JOIN": _whole,
+    "TRANSPORT_OAM": _whole,
+    "OAM": _whole,
+    "OAM/LINKSTATE": _link_state,
+    "INTEREST": _interest,
+    "DECLARE/D_QUERYABLE": _queryable,
+    "FRAGMENT": _fragment,
+}
+KINDS_WITH_DETAIL: Final = frozenset(_DETAILS)
+"""All others have one only for an extension."""

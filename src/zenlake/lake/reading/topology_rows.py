@@ -1,0 +1,86 @@
+"""Topology: who is linked to whom, as link state tells, and what nodes say of themselves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.lake.reading.rows import Rows
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.session import Node
+from zenlake.wire._generated.network import Oam
+from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire._generated.structures import LinkState
+from zenlake.wire.codec import decode_link_states
+
+NAMES_MAX: Final = 65_536
+"""Numbers of nodes remembered for one side of a session."""
+
+
+class Topology:
+    """A link state names nodes by numbers of its sender; here they get their ids back."""
+
+    __slots__ = ("_names", "_rows")
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._names: dict[Node, dict[int, str]] = {}
+
+    def add(self, event: MessageSeen, seq: int) -> None:
+        message = event.message
+        if isinstance(message, Hello):
+            locators = " ".join(message.locators or ()) or None
+            self._node(event, str(message.zid), str(message.whatami), locators)
+        elif isinstance(message, Scout) and message.zid is not None:
+            self._node(event, str(message.zid), None, None)
+        elif event.kind == "OAM/LINKSTATE" and event.ignored is None:
+            self._link_states(event, seq)
+
+    def forget(self, node: Node) -> None:
+        self._names.pop(node, None)
+
+    def _link_states(self, event: MessageSeen, seq: int) -> None:
+        message, teller = event.message, event.sender_node
+        if teller is None or not isinstance(message, Oam) or not isinstance(message.body, bytes):
+            return
+        try:
+            states = decode_link_states(message.body).link_states
+        except WireError:
+            return  # `detail` says so
+        names = self._names.setdefault(teller, {})
+        for state in states:
+            if state.zid is not None and len(names) < NAMES_MAX:
+                names[state.psid] = str(state.zid)
+        for state in states:
+            zid = names.get(state.psid)
+            if zid is not None:
+                self._state(event, seq, teller, zid, state, names)
+
+    def _state(
+        self,
+        event: MessageSeen,
+        seq: int,
+        teller: Node,
+        zid: str,
+        state: LinkState,
+        names: dict[int, str],
+    ) -> None:
+        role = None if state.whatami is None else str(state.whatami)
+        self._node(event, zid, role, " ".join(state.locators or ()) or None)
+        place = (event.session, event.link.name, event.packet, event.time_ns, seq)
+        edges = self._rows.tables["edge_events"]
+        weights = state.weights or ()
+        known = 0
+        for index, psid in enumerate(state.links):
+            neighbour = names.get(psid)
+            if neighbour is None:
+                continue
+            known += 1
+            weight = weights[index] if index < len(weights) else None
+            edges.append((*place, teller.zid, zid, state.sn, True, neighbour, weight))
+        if not known:
+            edges.append((*place, teller.zid, zid, state.sn, not state.links, None, None))
+
+    def _node(self, event: MessageSeen, zid: str, role: str | None, locators: str | None) -> None:
+        row = (zid, role, locators, event.time_ns, event.time_ns)
+        self._rows.tables["node_events"].append(row)

@@ -1,0 +1,297 @@
+"""The tables that people read. What stands here is printed as docs/reference/tables.md."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.lake.schema.table import BIGINT, BINARY, BOOLEAN, DOUBLE, STRING, Column, Table
+
+_CAPTURE: Final = Column("capture", STRING, "the file's path, as given")
+_SESSION: Final = Column(
+    "session", STRING, "one pair of nodes while connected, or a multicast group; null for scouting"
+)
+_LINK: Final = Column("link", STRING, "one connection, A:p-B:q#n")
+_PACKET: Final = Column("packet", BIGINT, "number of the packet that completed it, from 1")
+_TIME: Final = Column("time_ns", BIGINT, "that packet's time, since 1970")
+_SEQ: Final = Column("seq", BIGINT, "orders the rows of one capture as they were completed")
+_SENDER: Final = Column("sender_zid", STRING, "node that sent it; null where nothing told")
+_RECEIVER: Final = Column("receiver_zid", STRING, "node it went to; null where nothing told")
+_PLACE: Final = (_CAPTURE, _SESSION, _LINK, _PACKET, _TIME)
+_KEY: Final = Column("key", STRING, "whole key expression; null where its alias cannot be known")
+_PAYLOAD: Final = Column("payload", BINARY, "as sent; null for none, or one in shared memory")
+_ENCODING: Final = Column("encoding", STRING, "effective, such as text/plain; null for a DEL")
+_TIMESTAMP: Final = Column("timestamp", STRING, "<ntp64>/<id>; null where none was sent")
+_PRIORITY: Final = Column("priority", BIGINT, "effective: 0 (control) to 7 (background)")
+_RELIABILITY: Final = Column("reliability", STRING, "of the channel: reliable, best_effort")
+_REQUESTER: Final = Column("requester_zid", STRING, "node that asked, on this link")
+_RESPONDER: Final = Column("responder_zid", STRING, "node that was asked, on this link")
+_REQUEST_ID: Final = Column("request_id", BIGINT, "number of the request on this link")
+_INTEREST_ID: Final = Column("interest_id", BIGINT, "number of the interest asked or answered")
+_ENTITY_ID: Final = Column("entity_id", BIGINT, "number of what is declared or undeclared")
+_IGNORED: Final = Column(
+    "ignored", STRING, "why a receiver would not take it, such as an old sequence number"
+)
+
+_ALL: Final = (
+    Table(
+        "captures",
+        "one file that was read",
+        (
+            _CAPTURE,
+            Column("sha256", STRING, "of the file's bytes, as they lie on disk"),
+            Column("packets", BIGINT, "in the file"),
+            Column("first_ns", BIGINT, "time of the first packet"),
+            Column("last_ns", BIGINT, "time of the last packet"),
+            Column("read_ns", BIGINT, "when it was read into the lake"),
+            Column("skipped", STRING, "what lies below Zenoh and was passed over: reason, bytes"),
+            Column("undecoded", STRING, "bytes that gave no message, by state"),
+            Column("bytes", BIGINT, "size of the file"),
+            Column("error", STRING, "why the file was not read in full; null if it was"),
+        ),
+    ),
+    Table(
+        "batches",
+        "one transport batch, scouting datagram, or stretch of bytes that is neither",
+        (
+            *_PLACE,
+            Column("sender", STRING, "address it came from"),
+            Column("receiver", STRING, "address it went to"),
+            Column("protocol", STRING, "tcp, ws, udp, multicast, scouting"),
+            _SEQ,
+            Column("state", STRING, "ok, truncated, gap, encrypted, not_zenoh, malformed"),
+            Column("bytes", BIGINT, "as captured, without the length before it"),
+            Column("cause", STRING, "why not all of it could be read"),
+        ),
+    ),
+    Table(
+        "messages",
+        "one message of any layer",
+        (
+            *_PLACE,
+            _SENDER,
+            _RECEIVER,
+            _SEQ,
+            Column("kind", STRING, "such as PUSH/PUT; containers (FRAME, FRAGMENT) count too"),
+            _RELIABILITY,
+            _PRIORITY,
+            Column("sn", BIGINT, "sequence number of its FRAME or FRAGMENT"),
+            _KEY,
+            _REQUEST_ID,
+            _INTEREST_ID,
+            _ENTITY_ID,
+            Column("size", BIGINT, "bytes; of a FRAME with all it carries"),
+            Column("detail", STRING, "JSON of what has no column here or in its own table"),
+            Column("error", STRING, "why a receiver would not take it"),
+        ),
+    ),
+    Table(
+        "samples",
+        "one PUT or DEL that was published, on each link it crossed",
+        (
+            *_PLACE,
+            _SENDER,
+            _RECEIVER,
+            _SEQ,
+            Column("kind", STRING, "PUT, DEL"),
+            _KEY,
+            _PAYLOAD,
+            Column("payload_size", BIGINT, "bytes; null where the payload is"),
+            _ENCODING,
+            _TIMESTAMP,
+            Column("timestamp_ns", BIGINT, "the same since 1970; null where none was sent"),
+            _PRIORITY,
+            Column("congestion", STRING, "drop, block, block_first"),
+            Column("express", BOOLEAN, "not held back for batching"),
+            _RELIABILITY,
+            Column("attachment", BINARY, "null where none was sent"),
+            Column("source_zid", STRING, "node that made it, where that was sent"),
+            Column("source_eid", BIGINT, "entity that made it"),
+            Column("source_sn", BIGINT, "its number in that entity's count"),
+            _IGNORED,
+        ),
+    ),
+    Table(
+        "queries",
+        "one REQUEST, on each link it crossed, with what became of it",
+        (
+            *_PLACE,
+            _REQUESTER,
+            _RESPONDER,
+            _REQUEST_ID,
+            _KEY,
+            Column("parameters", STRING, "of the selector, after the question mark"),
+            Column("target", STRING, "best_matching, all, all_complete"),
+            Column("consolidation", STRING, "auto, none, monotonic, latest"),
+            Column("timeout_ms", DOUBLE, "that was asked for; null where none was sent"),
+            Column("budget", BIGINT, "replies that were asked for at most"),
+            _PAYLOAD,
+            Column("encoding", STRING, "of the payload; null without one"),
+            Column("attachment", BINARY, "null where none was sent"),
+            Column("replies", BIGINT, "PUT and DEL that came back, late ones too"),
+            Column("errors", BIGINT, "ERR that came back, late ones too"),
+            Column("first_reply_ms", DOUBLE, "from the request to the first PUT or DEL"),
+            Column("final_ms", DOUBLE, "from the request to RESPONSE_FINAL"),
+            Column(
+                "verdict",
+                STRING,
+                "the first that holds: reply_after_final, timeout, answered, error, empty, "
+                "interrupted, open, no_final",
+            ),
+            Column("reason", STRING, "the verdict in words, with figures"),
+            Column("trace_id", BIGINT, "the same on every hop of one query; null if not known"),
+            _SEQ,
+            Column("delivered", BIGINT, "replies and errors that the querier is handed"),
+        ),
+    ),
+    Table(
+        "replies",
+        "one RESPONSE, on each link it crossed",
+        (
+            *_PLACE,
+            _REQUESTER,
+            _RESPONDER,
+            _REQUEST_ID,
+            Column("replier_zid", STRING, "node that made the reply, where that was sent"),
+            Column("replier_eid", BIGINT, "its queryable"),
+            Column("kind", STRING, "PUT, DEL, ERR"),
+            _KEY,
+            _PAYLOAD,
+            _ENCODING,
+            _TIMESTAMP,
+            Column("latency_ms", DOUBLE, "since the request; null where that was not seen"),
+            Column("after_final", BOOLEAN, "whether it came after RESPONSE_FINAL"),
+            Column(
+                "delivered", BOOLEAN, "whether the query's consolidation hands it to the querier"
+            ),
+            Column("dropped_because", STRING, "why not, in words"),
+            _SEQ,
+            Column("query_seq", BIGINT, "seq of its query; null where that was not seen"),
+            Column("trace_id", BIGINT, "of its query"),
+        ),
+    ),
+    Table(
+        "declarations",
+        "the life of an entity, as one side of a session told the other",
+        (
+            *_PLACE,
+            _SENDER,
+            _RECEIVER,
+            Column("entity", STRING, "keyexpr, subscriber, queryable, token"),
+            _ENTITY_ID,
+            _KEY,
+            Column("declared_ns", BIGINT, "null where only its end was seen"),
+            Column("undeclared_ns", BIGINT, "when it ended; null while alive, or not known"),
+            Column("ended_by", STRING, "undeclare, session; null while alive, or not known"),
+            Column("complete", BOOLEAN, "of a queryable, as told last"),
+            Column("distance", BIGINT, "of a queryable, as told last"),
+            _INTEREST_ID,
+            Column("node_id", BIGINT, "of the router it comes from, between routers"),
+            _SEQ,
+            Column("told", BIGINT, "how often it was declared"),
+        ),
+    ),
+    Table(
+        "interests",
+        "one INTEREST other than FINAL, and how long it held",
+        (
+            *_PLACE,
+            _SENDER,
+            _RECEIVER,
+            _INTEREST_ID,
+            Column("mode", STRING, "current, future, current_future"),
+            Column("options", STRING, "letters of KSQTRA"),
+            _KEY,
+            Column("opened_ns", BIGINT, "when it was asked"),
+            Column("final_ns", BIGINT, "D_FINAL: all that is there now was told"),
+            Column("closed_ns", BIGINT, "INTEREST of mode FINAL, or the end of the session"),
+            Column("ended_by", STRING, "closed, final, session; null while open"),
+            _SEQ,
+        ),
+    ),
+    Table(
+        "sessions",
+        "one session, or the attempt at one",
+        (
+            _CAPTURE,
+            _SESSION,
+            Column("link", STRING, "its first connection"),
+            Column("time_ns", BIGINT, "when it was first seen"),
+            Column("opener_zid", STRING, "node that sent INIT_SYN"),
+            Column("acceptor_zid", STRING, "the other one; null for a multicast group"),
+            Column("opener_role", STRING, "router, peer, client"),
+            Column("acceptor_role", STRING, "router, peer, client"),
+            Column("opened_ns", BIGINT, "OPEN_ACK; null where it never opened or was not seen"),
+            Column("closed_ns", BIGINT, "null while open"),
+            Column("outcome", STRING, "open, closed, refused, lost, partial (start not seen)"),
+            Column("close_reason", STRING, "that CLOSE gave"),
+            Column("qos", BOOLEAN, "priorities were agreed on"),
+            Column("compression", BOOLEAN, "was agreed on"),
+            Column("lowlatency", BOOLEAN, "was agreed on"),
+            Column("patch", BIGINT, "of the protocol, agreed on"),
+            Column("sn_bits", BIGINT, "of sequence numbers: 8, 16, 32, 64"),
+            Column("batch_size", BIGINT, "bytes at most, agreed on"),
+            Column("opener_lease_ms", BIGINT, "silence after which it is taken for gone"),
+            Column("acceptor_lease_ms", BIGINT, "silence after which it is taken for gone"),
+            Column("links", BIGINT, "how many connections it had"),
+            Column("members", STRING, "zids of a multicast group, separated by spaces"),
+        ),
+    ),
+    Table(
+        "nodes",
+        "one node that was seen in a capture",
+        (
+            _CAPTURE,
+            Column("zid", STRING, "its id, as Zenoh prints it"),
+            Column("role", STRING, "router, peer, client; null where nothing told"),
+            Column("locators", STRING, "where it listens, as it told, separated by spaces"),
+            Column("first_ns", BIGINT, "when it was first seen"),
+            Column("last_ns", BIGINT, "when it was last seen"),
+        ),
+    ),
+    Table(
+        "adjacencies",
+        "one edge of the network, while link state told of it",
+        (
+            _CAPTURE,
+            Column("zid", STRING, "node that has the link"),
+            Column("neighbour_zid", STRING, "node at its other end"),
+            Column("weight", BIGINT, "that was told; null where none was"),
+            Column("from_ns", BIGINT, "when it was first told"),
+            Column("to_ns", BIGINT, "when it was no longer told; null while it is"),
+            Column("told_by_zid", STRING, "node whose message said so"),
+            Column("session", STRING, "on which it said so first"),
+            Column("link", STRING, "on which it said so first"),
+            Column("packet", BIGINT, "in which it said so first"),
+        ),
+    ),
+    Table(
+        "losses",
+        "something that was sent and is not in the capture, or did not arrive whole",
+        (
+            *_PLACE,
+            Column("kind", STRING, "tcp_gap, sn_gap, fragment, truncated, resync"),
+            _SENDER,
+            _RECEIVER,
+            Column("priority", BIGINT, "of the channel; null where none is concerned"),
+            _RELIABILITY,
+            Column("count", BIGINT, "of messages or numbers; null where not known"),
+            Column("bytes", BIGINT, "null where not known"),
+            Column("cause", STRING, "in words"),
+        ),
+    ),
+    Table(
+        "violations",
+        "one broken rule",
+        (
+            *_PLACE,
+            Column("rule", STRING, "its id"),
+            Column("severity", STRING, "error, warning, note"),
+            _SENDER,
+            Column("message", STRING, "what happened, in words"),
+            Column("page", STRING, "where the pages or references say so"),
+        ),
+    ),
+)
+
+TABLES: Final[dict[str, Table]] = {table.name: table for table in _ALL}
+"""In the order in which they are explained."""

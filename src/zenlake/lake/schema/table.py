@@ -1,0 +1,91 @@
+"""Table: a name, its meaning and its columns; Arrow and Spark read the same declaration."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+VERSION: Final = 1
+"""Of all declarations together; a lake keeps the one it was written with."""
+
+BIGINT: Final = "BIGINT"
+DOUBLE: Final = "DOUBLE"
+BOOLEAN: Final = "BOOLEAN"
+STRING: Final = "STRING"
+BINARY: Final = "BINARY"
+
+_SPARK_JSON: Final = {
+    BIGINT: "long",
+    DOUBLE: "double",
+    BOOLEAN: "boolean",
+    STRING: "string",
+    BINARY: "binary",
+}
+_SPARK_KEY: Final = b"org.apache.spark.sql.parquet.row.metadata"
+"""Where Spark keeps its own schema in a Parquet file; comments travel in it."""
+
+
+class Column(NamedTuple):
+    """One column; `comment` says what it means and when it is null."""
+
+    name: str
+    type: str
+    comment: str
+
+
+class Table:
+    """One table of the lake."""
+
+    def __init__(self, name: str, comment: str, columns: tuple[Column, ...]) -> None:
+        self.name = name
+        self.comment = comment
+        self.columns = columns
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def spark_json(self) -> dict[str, Any]:
+        """The schema as Spark writes it."""
+        fields = [
+            {
+                "name": column.name,
+                "type": _SPARK_JSON[column.type],
+                "nullable": True,
+                "metadata": {"comment": column.comment},
+            }
+            for column in self.columns
+        ]
+        return {"type": "struct", "fields": fields}
+
+    @cached_property
+    def arrow(self) -> pa.Schema:
+        import pyarrow as pa
+
+        types = {
+            BIGINT: pa.int64(),
+            DOUBLE: pa.float64(),
+            BOOLEAN: pa.bool_(),
+            STRING: pa.string(),
+            BINARY: pa.binary(),
+        }
+        fields = [
+            pa.field(column.name, types[column.type], metadata={"comment": column.comment})
+            for column in self.columns
+        ]
+        return pa.schema(fields, metadata={_SPARK_KEY: json.dumps(self.spark_json)})
+
+    @property
+    def spark(self) -> StructType:
+        from pyspark.sql.types import StructType
+
+        return StructType.fromJson(self.spark_json)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name}, {len(self.columns)} columns)"

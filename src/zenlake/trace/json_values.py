@@ -1,0 +1,25 @@
+"""Values of messages as JSON knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zenlake.wire.message import Extension, Message
+
+
+def to_json(value: Any) -> Any:
+    """Bytes in hexadecimal, messages as objects without what is absent, the rest as text."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, bytes):
+        return value.hex()
+    if type(value) is int:
+        return value
+    if isinstance(value, (tuple, list)):
+        return [to_json(item) for item in value]
+    if isinstance(value, Extension):
+        return {"header": value.header, "body": to_json(value.body)}
+    if isinstance(value, Message):
+        fields = ((name, getattr(value, name)) for name in value.FIELDS)
+        return {name: to_json(inner) for name, inner in fields if inner not in (None, False, ())}
+    return str(value)
