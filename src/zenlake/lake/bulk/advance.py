@@ -1,0 +1,246 @@
+# Parts: ad72071393cbebc4
+"""Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.capture.tcp_hole import UNKNOWN
+from zenlake.capture.transport import FIN
+from zenlake.columnar.jit import inlined
+from zenlake.lake.bulk import reasons
+from zenlake.lake.bulk.batches import (
+    BYTES_PER_PACKET,
+    FREE,
+    HANDED,
+    OTHERS,
+    PAIRS,
+    SIGHTED,
+    UNIT_BYTES,
+    UNITS,
+    UNITS_PER_PACKET,
+    Batches,
+    Extents,
+    cut_batches,
+    forget_batch,
+)
+from zenlake.lake.bulk.connection import BY_FIN, close, follow
+from zenlake.lake.bulk.numbers import Bytes, Numbers, byte, u16_little, uncounted_entry
+from zenlake.lake.bulk.packets import Packets
+from zenlake.lake.bulk.pairs import (
+    ASSEMBLE,
+    BYTES,
+    FIRST_NS,
+    FIRST_PACKET,
+    FIRST_SIDE,
+    HAND_ON,
+    HAS_INIT,
+    HAVE,
+    LAST_NS,
+    LAST_PACKET,
+    PACKETS,
+    PASS,
+    REASON,
+    ROLE,
+    START,
+    slot_of,
+)
+from zenlake.lake.bulk.segment import (
+    BEGIN,
+    FLAGS,
+    HIGHER,
+    IN_FRAGMENTS,
+    KEY_WORDS,
+    LOWER,
+    PORTS,
+    SIDE,
+    STOP,
+    TCP,
+    UDP,
+    dissect,
+)
+from zenlake.lake.bulk.statuses import END, FRAGMENTED, FULL, NEW_PAIR
+
+INIT_BYTES_MIN: Final = 4
+INIT_BYTES_MAX: Final = 4_096
+"""As `trace.links.recognition` has it."""
+
+SIGHT_WORDS: Final = 4
+"""Of a sighting: the pair (-1: UDP), the side, where the INIT begins, where it stops."""
+
+
+@uncounted_entry
+def advance(
+    data: Bytes,
+    packets: Packets,
+    row: int,
+    count: int,
+    number: int,
+    keys: Numbers,
+    slots: Numbers,
+    seed: int,
+    state: Numbers,
+    counters: Numbers,
+    extents: Extents,
+    out: Batches,
+    handed: Numbers,
+    sighted: Numbers,
+    segment: Numbers,
+    is_survey: bool,
+    with_other: bool,
+) -> tuple[int, int]:
+    """Packets from `row` on, the first of all being `number`; why it ended, and the next row.
+
+    A survey adds pairs, and notes where INITs are; a second reading hands on what was asked for.
+    """
+    while row < count:
+        if counters[UNIT_BYTES] + BYTES_PER_PACKET > len(out.data) or not counters[FREE]:
+            return FULL, row
+        if counters[UNITS] + UNITS_PER_PACKET > len(out.stop) or counters[HANDED] == len(handed):
+            return FULL, row
+        if counters[PAIRS] == len(keys) or counters[SIGHTED] == len(sighted):
+            return FULL, row
+        time_ns, captured = packets.time_ns[row], packets.captured[row]
+        found = dissect(
+            data,
+            packets.start[row],
+            captured,
+            packets.original[row],
+            packets.link_type[row],
+            segment,
+        )
+        if found == IN_FRAGMENTS:
+            return FRAGMENTED, row
+        if found != TCP:
+            counters[OTHERS] += 1
+            if with_other:
+                _hand_on(row, counters, handed)
+            if is_survey and found == UDP and _is_init(data, segment[BEGIN], segment[STOP]):
+                _sight(-1, 0, segment[BEGIN], segment[STOP], counters, sighted)
+            row += 1
+            continue
+        slot = slot_of(keys, slots, seed, segment)
+        pair = slots[slot] - 1
+        if pair < 0:
+            if not is_survey:
+                return NEW_PAIR, row
+            pair = _new_pair(keys, state, segment, number + row, time_ns, counters)
+            slots[slot] = pair + 1
+        state[pair, PACKETS] += 1
+        state[pair, BYTES] += captured
+        state[pair, LAST_PACKET] = number + row
+        state[pair, LAST_NS] = time_ns
+        role = state[pair, ROLE]
+        if role == HAND_ON:
+            _hand_on(row, counters, handed)
+        elif role == ASSEMBLE:
+            reason = _assemble(
+                data, state, pair, segment, number + row, time_ns, extents, counters, out
+            )
+            if reason:
+                state[pair, REASON] = reason
+                state[pair, ROLE] = PASS
+                forget_batch(state, pair, 0, extents, counters)
+                forget_batch(state, pair, 1, extents, counters)
+        if is_survey:
+            _look_for_init(data, pair, segment, counters, sighted)
+        row += 1
+    return END, row
+
+
+@inlined
+def _hand_on(row: int, counters: Numbers, handed: Numbers) -> None:
+    handed[counters[HANDED]] = row
+    counters[HANDED] += 1
+
+
+@inlined
+def _new_pair(
+    keys: Numbers, state: Numbers, segment: Numbers, number: int, time_ns: int, counters: Numbers
+) -> int:
+    pair: int = counters[PAIRS]
+    counters[PAIRS] = pair + 1
+    is_own_port = segment[PORTS] >> 16 & 0xFFFF == segment[PORTS] & 0xFFFF
+    for word in range(KEY_WORDS):
+        keys[pair, word] = segment[word]
+    for word in range(4):
+        is_own_port = is_own_port and segment[LOWER + word] == segment[HIGHER + word]
+    for field in range(START, HAVE):
+        state[pair, field] = UNKNOWN
+    state[pair, FIRST_PACKET] = number
+    state[pair, FIRST_NS] = time_ns
+    state[pair, ROLE] = PASS if is_own_port else ASSEMBLE
+    state[pair, REASON] = reasons.OWN_PORT if is_own_port else reasons.NONE
+    return pair
+
+
+@inlined
+def _assemble(
+    data: Bytes,
+    state: Numbers,
+    pair: int,
+    segment: Numbers,
+    number: int,
+    time_ns: int,
+    extents: Extents,
+    counters: Numbers,
+    out: Batches,
+) -> int:
+    """Why the pair is irregular from this segment on, or 0."""
+    reason = follow(state, pair, segment, number, time_ns)
+    if reason:
+        return reason
+    begin, stop, side = segment[BEGIN], segment[STOP], segment[SIDE]
+    if begin < stop:
+        if not state[pair, HAS_INIT]:
+            # The scalar road knows Zenoh by an INIT that is whole; best if that is at once.
+            if side != state[pair, FIRST_SIDE] or not _begins_with_init(data, begin, stop):
+                return reasons.NOT_ZENOH
+            state[pair, HAS_INIT] = 1
+        reason = cut_batches(
+            data, begin, stop, state, pair, side, number, time_ns, extents, counters, out
+        )
+        if reason:
+            return reason
+    if segment[FLAGS] & FIN:
+        return close(state, pair, side, BY_FIN, number, time_ns)
+    return reasons.NONE
+
+
+@inlined
+def _is_init(data: Bytes, begin: int, stop: int) -> bool:
+    """Whether these bytes may be an INIT, of a version that the scalar road knows."""
+    if not INIT_BYTES_MIN <= stop - begin <= INIT_BYTES_MAX or byte(data, begin) & 0x1F != 1:
+        return False
+    version = byte(data, begin + 1)
+    return version == 8 or version == 9
+
+
+@inlined
+def _begins_with_init(data: Bytes, begin: int, stop: int) -> bool:
+    if begin + 2 > stop:
+        return False
+    end = begin + 2 + u16_little(data, begin)
+    return end <= stop and _is_init(data, begin + 2, end)
+
+
+@inlined
+def _look_for_init(
+    data: Bytes, pair: int, segment: Numbers, counters: Numbers, sighted: Numbers
+) -> None:
+    begin = segment[BEGIN]
+    if begin + 6 <= segment[STOP] and _begins_with_init(data, begin, segment[STOP]):
+        end = begin + 2 + u16_little(data, begin)
+        _sight(pair, segment[SIDE], begin + 2, end, counters, sighted)
+
+
+@inlined
+def _sight(
+    pair: int, side: int, begin: int, stop: int, counters: Numbers, sighted: Numbers
+) -> None:
+    at = counters[SIGHTED]
+    sighted[at, 0] = pair
+    sighted[at, 1] = side
+    sighted[at, 2] = begin
+    sighted[at, 3] = stop
+    counters[SIGHTED] = at + 1

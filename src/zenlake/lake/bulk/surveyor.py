@@ -1,0 +1,128 @@
+"""The survey of a capture: a pass over all of it that decides which pairs are regular."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zenlake.capture.tcp_hole import MASK as SEQ_MASK
+from zenlake.capture.tcp_hole import UNKNOWN
+from zenlake.lake.bulk import pairs as field
+from zenlake.lake.bulk import reasons
+from zenlake.lake.bulk.capture_file import Refusal, map_file, scan_of
+from zenlake.lake.bulk.chains import Chains
+from zenlake.lake.bulk.conversation import (
+    CHAINS_OPEN,
+    CONVERSATION_WORDS,
+    OPEN,
+    PIECE_WORDS,
+    STAGE,
+    codes,
+    converse,
+)
+from zenlake.lake.bulk.identities import Identities
+from zenlake.lake.bulk.message_rows import MessageRows
+from zenlake.lake.bulk.pairs import Pairs
+from zenlake.lake.bulk.reading import CHUNK_BYTES, Reading
+from zenlake.lake.bulk.surveyed import COLUMNS, Survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def survey(path: str, chunk_bytes: int = CHUNK_BYTES) -> Survey | Refusal:
+    """Look through a whole capture; a refusal where all of it is for the scalar road."""
+    data = map_file(path)
+    scan = scan_of(data)
+    if isinstance(scan, Refusal):
+        return scan
+    pairs = Pairs()
+    reading = Reading(data, scan, pairs, is_survey=True, chunk_bytes=chunk_bytes)
+    talks = np.zeros((pairs.room, CONVERSATION_WORDS), np.int64)
+    messages, chains, last_chain = MessageRows(), Chains(pairs), 0
+    pieces = np.zeros((0, PIECE_WORDS), np.int64)
+    while reading.advance():
+        units = reading.units
+        if not units:
+            continue
+        talks = _with_room(talks, pairs)
+        batches = reading.batches
+        bounds = np.zeros(units + 1, np.int64)
+        bounds[1:] = batches.stop[:units]
+        failures = np.zeros(units, np.int64)
+        for rows in messages.read(batches.data, bounds, failures):
+            if len(pieces) < len(rows.kind):
+                pieces = np.zeros((len(rows.kind), PIECE_WORDS), np.int64)
+            count, last_chain = converse(
+                rows, batches, codes(), pairs.state, talks, pieces, last_chain
+            )
+            if count:
+                chains.take(pieces[:count], batches.data)
+        chains.settle()
+        malformed = batches.pair[:units][failures != 0]
+        malformed = malformed[pairs.state[malformed, field.REASON] == reasons.NONE]
+        pairs.state[malformed, field.REASON] = reasons.MALFORMED
+        pairs.state[malformed, field.ROLE] = field.PASS
+    if reading.problem:
+        return Refusal(reading.problem)
+    return _judge(reading, _with_room(talks, pairs)[: pairs.count])
+
+
+def _with_room(talks: NDArray[np.int64], pairs: Pairs) -> NDArray[np.int64]:
+    missing = pairs.room - len(talks)
+    if not missing:
+        return talks
+    return np.vstack((talks, np.zeros((missing, CONVERSATION_WORDS), np.int64)))
+
+
+def _judge(reading: Reading, talks: NDArray[np.int64]) -> Survey:
+    """What can be said only once all was read."""
+    pairs, last = reading.pairs, reading.packet_count
+    state = pairs.state[: pairs.count]
+    reason = state[:, field.REASON]
+    is_left = reason == reasons.NONE
+    is_left = _leave(reason, is_left, talks[:, STAGE] != OPEN, reasons.HANDSHAKE)
+    has_rest = (state[:, field.HAVE] != 0) | (state[:, field.HAVE + 1] != 0)
+    is_left = _leave(reason, is_left, has_rest, reasons.UNFINISHED)
+    is_left = _leave(reason, is_left, talks[:, CHAINS_OPEN] != 0, reasons.FRAGMENTS)
+    for side in (0, 1):
+        following, acked = state[:, field.NEXT + side], state[:, field.ACKED + side]
+        beyond = ((acked - following + 0x8000_0000) & SEQ_MASK) - 0x8000_0000
+        has_more = (following != UNKNOWN) & (acked != UNKNOWN) & (beyond > 0)
+        is_left = _leave(reason, is_left, has_more, reasons.ACKED_BEYOND)
+    identities = Identities(reading.data, reading.sightings(), talks)
+    zids = identities.zids
+    # A session without an end in sight lives on, for the scalar road, and takes later links.
+    is_over = is_left & (state[:, field.CAUSE] != 0)
+    ends = np.where(is_over, state[:, field.LAST_PACKET], last)
+    is_shared = identities.sharing(state[:, field.FIRST_PACKET], ends)
+    is_left = _leave(reason, is_left, is_shared, reasons.SEVERAL_LINKS)
+    # What the end of the capture closes.
+    is_open = state[:, field.CAUSE] == 0
+    state[is_open, field.CLOSED_PACKET] = last
+    state[is_open, field.CLOSED_NS] = reading.last_ns
+    has_no_end = state[:, field.ENDED_NS] == 0
+    state[has_no_end, field.ENDED_NS] = reading.last_ns
+    facts = {
+        "size_bytes": len(reading.data),
+        "packets": last,
+        "first_ns": reading.first_ns,
+        "last_ns": reading.last_ns,
+        "others": reading.others,
+        "cut_bytes": reading.cut_bytes,
+    }
+    columns = {name: state[:, index].copy() for name, index in COLUMNS.items()}
+    columns["keys"] = pairs.keys[: pairs.count].copy()
+    return Survey(facts, columns, zids)
+
+
+def _leave(
+    reason: NDArray[np.int64],
+    is_left: NDArray[np.bool_],
+    is_bad: NDArray[np.bool_],
+    why: int,
+) -> NDArray[np.bool_]:
+    """Those that are still regular."""
+    reason[is_left & is_bad] = why
+    return is_left & ~is_bad
