@@ -1,0 +1,97 @@
+"""Queries: one row for each REQUEST, with what came back and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.lake.schema import TABLES
+from zenlake.lake.tables.conform import conform, query
+from zenlake.lake.tables.verdicts import REASON, VERDICT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# What came back, counted for each query:
+#   late, late_errors    after the final response
+#   timeouts             errors by which a hop says that the next node was silent; it writes the
+#                        word, and that node as replier (behaviour reference §4.5)
+#   consolidated         replies that gave way to newer ones
+#   elsewhere            replies for keys that were not asked for
+_ANSWERS: Final = """
+WITH told AS (
+    SELECT *, kind = 'ERR' AS is_error,
+        kind = 'ERR' AND coalesce(payload = CAST('Timeout' AS BINARY), false) AS is_timeout
+    FROM {replies}
+    WHERE query_seq IS NOT NULL
+)
+SELECT capture, session, query_seq,
+    count_if(NOT is_error) AS replies,
+    count_if(is_error) AS errors,
+    count_if(delivered) AS delivered,
+    count_if(delivered AND NOT is_error) AS delivered_replies,
+    count_if(after_final) AS late,
+    count_if(after_final AND is_error) AS late_errors,
+    count_if(is_timeout) AS timeouts,
+    count_if(startswith(dropped_because, 'latest:') OR startswith(dropped_because, 'monotonic:'))
+        AS consolidated,
+    count_if(startswith(dropped_because, 'its key')) AS elsewhere,
+    min(CASE WHEN NOT is_error THEN time_ns END) AS first_reply_ns,
+    min(time_ns) AS first_answer_ns,
+    min(CASE WHEN after_final THEN time_ns END) AS first_late_ns,
+    min(CASE WHEN after_final THEN packet END) AS first_late_packet,
+    min(CASE WHEN is_timeout THEN replier_zid END) AS silent_zid
+FROM told
+GROUP BY capture, session, query_seq
+"""
+
+_JUDGED: Final = f"""
+WITH found AS (
+    SELECT requests.*, traces.trace_id, answers.* EXCEPT (
+            capture, session, query_seq, replies, errors, delivered, late
+        ),
+        coalesce(answers.replies, 0) AS replies,
+        coalesce(answers.errors, 0) AS errors,
+        coalesce(answers.delivered, 0) AS delivered,
+        coalesce(answers.late, 0) AS late,
+        sessions.closed_ns, sessions.outcome, sessions.close_reason,
+        least(sessions.closed_ns, captures.last_ns) AS end_ns,
+        (first_reply_ns - requests.time_ns) / 1e6D AS first_reply_ms,
+        (first_answer_ns - requests.time_ns) / 1e6D AS first_answer_ms,
+        (final_ns - requests.time_ns) / 1e6D AS final_ms
+    FROM {{exchanges}} AS requests
+    LEFT JOIN {{answers}} AS answers
+        ON requests.capture = answers.capture
+        AND requests.session = answers.session
+        AND requests.seq = answers.query_seq
+    LEFT JOIN {{traces}} AS traces
+        ON requests.capture = traces.capture
+        AND requests.session = traces.session
+        AND requests.seq = traces.seq
+    LEFT JOIN {{sessions}} AS sessions
+        ON requests.capture = sessions.capture AND requests.session = sessions.session
+    LEFT JOIN {{captures}} AS captures
+        ON requests.capture = captures.capture
+    WHERE requests.kind = 'REQUEST'
+),
+judged AS (SELECT *, {VERDICT} AS verdict FROM found)
+SELECT *, {REASON} AS reason FROM judged
+"""
+
+
+def build(
+    exchanges: DataFrame,
+    replies: DataFrame,
+    traces: DataFrame,
+    sessions: DataFrame,
+    captures: DataFrame,
+) -> DataFrame:
+    """From the steps `exchanges` and `traces`, and three published tables."""
+    judged = query(
+        _JUDGED,
+        exchanges=exchanges,
+        answers=query(_ANSWERS, replies=replies),
+        traces=traces,
+        sessions=sessions,
+        captures=captures,
+    )
+    return conform(judged, TABLES["queries"])

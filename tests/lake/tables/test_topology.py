@@ -1,0 +1,89 @@
+"""Nodes and edges, from events by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.lake.tables.cases import MS, Row, by_case, columns, frame, staged
+from zenlake.lake.tables import adjacencies, nodes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+def test_nodes(spark: SparkSession) -> None:
+    def node(zid: str, first: int, last: int, **more: Any) -> Row:
+        return {"capture": "c", "zid": zid, "first_ns": first, "last_ns": last, **more}
+
+    rows = [
+        node("a", 5, 6, role="peer", locators="tcp/b tcp/a"),
+        node("a", 3, 4, role="router"),
+        node("a", 9, 9, locators="tcp/a tcp/c"),
+        node("b", 1, 1),
+        node("b", 2, 2, locators=""),
+    ]
+    found = by_case(nodes.build(frame(spark, "node_events", rows)), "zid")["c"]
+    assert columns(found, "zid", "role", "locators", "first_ns", "last_ns") == [
+        ("a", "peer", "tcp/a tcp/b tcp/c", 3, 9),
+        ("b", None, None, 1, 2),
+    ]
+
+
+def state(seq: int, *links: str, sn: int | None = None, **more: Any) -> list[Row]:
+    """Links are written `b`, or `b=7` with a weight."""
+    rows = []
+    for link in links or ("",):
+        neighbour, _, weight = link.partition("=")
+        rows.append(
+            {
+                "seq": seq,
+                "sn": seq if sn is None else sn,
+                "neighbour_zid": neighbour or None,
+                "weight": int(weight) if weight else None,
+                **more,
+            }
+        )
+    return rows
+
+
+CASES: dict[str, list[Row]] = {
+    "grows": state(1, "b") + state(2, "b", "c") + state(3, "c"),
+    "comes back": state(1, "b") + state(2) + state(3, "b"),
+    "weight": state(1, "b=1") + state(2, "b=2") + state(3, "b=2"),
+    "outdated": state(1, "b", sn=5) + state(2, sn=4) + state(3, "b", sn=6),
+    "begins again elsewhere": state(1, "b", sn=5) + state(2, sn=1, session="s2"),
+    "without links": state(1, "b") + state(2, has_links=False),
+    "tellers": state(1, "b") + state(2, told_by_zid="t2") + state(3, zid="z2"),
+    "told twice": state(1, "b", "b") + state(2, "b"),
+    "other session": state(1, "b") + state(2, "b", session="s2"),
+}
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_adjacencies(spark: SparkSession, partitions: int) -> None:
+    rows = staged(CASES, told_by_zid="t", zid="z", has_links=True)
+    events = frame(spark, "edge_events", rows).repartition(partitions)
+    found = by_case(adjacencies.build(events), "from_ns")
+
+    def edges(case: str) -> list[tuple[Any, ...]]:
+        names = ("neighbour_zid", "weight", "from_ns", "to_ns")
+        return [
+            (neighbour, weight, start // MS, end and end // MS)
+            for neighbour, weight, start, end in columns(found[case], *names)
+        ]
+
+    assert edges("grows") == [("b", None, 1, 3), ("c", None, 2, None)]
+    assert edges("comes back") == [("b", None, 1, 2), ("b", None, 3, None)]
+    assert edges("weight") == [("b", 1, 1, 2), ("b", 2, 2, None)]
+    assert edges("outdated") == [("b", None, 1, None)]
+    assert edges("begins again elsewhere") == [("b", None, 1, 2)]
+    assert edges("without links") == [("b", None, 1, None)]
+    assert edges("tellers") == [("b", None, 1, None)]
+    assert edges("told twice") == [("b", None, 1, None)]
+    assert columns(found["other session"], "session", "packet", "told_by_zid", "zid") == [
+        ("s", 1, "t", "z")
+    ]
