@@ -14,7 +14,8 @@ BUILD := pyproject.toml setup.py constraints.txt
 # With the folders, whose time changes when a file goes away.
 SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -type d ')' -print)
 PIP := bin/python -m pip -qq --disable-pip-version-check install
-PYTEST := bin/python -m pytest -q -n 2
+# Tests that need Spark share one of the two processes, and one Java.
+PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
 
 .NOTPARALLEL:
 .PHONY: help run test test-plain test-compiled test-full lint bench fuzz generate docs clean
@@ -22,8 +23,12 @@ PYTEST := bin/python -m pytest -q -n 2
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
-run: $(VENV)/stamp ## decode a real capture and explain real messages
-	@$(VENV)/bin/python -m zenlake.cli.main demo tests/data/captures/queries.pcapng.gz
+run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.lake, and what they tell
+	@rm -rf demo.lake
+	@echo '$$ zenlake decode --follow 20 tests/data/captures/queries.pcapng.gz'
+	@$(VENV)/bin/zenlake decode --follow 20 tests/data/captures/queries.pcapng.gz
+	@echo; echo '$$ zenlake pipeline tests/data/captures --lake demo.lake'
+	@$(VENV)/bin/zenlake pipeline tests/data/captures --lake demo.lake
 
 # Without a compiler a person still gets an answer; CI gets a failure.
 test: test-plain ## run the tests, on plain Python and compiled
@@ -31,11 +36,11 @@ test: test-plain ## run the tests, on plain Python and compiled
 	else echo "zenlake: only the plain suite ran, the compiled one needs the above"; \
 		test -z "$$CI"; fi
 
-test-plain: $(VENV)/stamp ## run the tests on plain Python
+test-plain: $(VENV)/stamp $(VENV)/java-stamp ## run the tests on plain Python
 	@echo "== tests, plain"
 	@ZENLAKE_EXPECT=plain $(VENV)/$(PYTEST)
 
-test-compiled: $(COMPILED)/stamp ## run the tests on modules compiled by mypyc
+test-compiled: $(COMPILED)/stamp $(VENV)/java-stamp ## run the tests on modules compiled by mypyc
 	@echo "== tests, compiled"
 	@ZENLAKE_EXPECT=compiled $(COMPILED)/$(PYTEST)
 
@@ -62,7 +67,7 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 docs: generate ## write the reference pages
 
 clean: ## remove everything made by make
-	@rm -rf .venv* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv* build dist demo.lake src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/stamp: $(BUILD)
@@ -80,6 +85,10 @@ $(COMPILED)/stamp: $(BUILD) $(SOURCES)
 	@$(COMPILED)/$(PIP) pip
 	@rm -rf build
 	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test,lake]'
+	@touch $@
+
+$(VENV)/java-stamp: $(VENV)/stamp
+	@scripts/bootstrap.sh java
 	@touch $@
 
 $(VENV)/fuzz-stamp: $(VENV)/stamp

@@ -3,6 +3,7 @@
 #
 #   bootstrap.sh venv DIR    a virtual environment in DIR
 #   bootstrap.sh compiler    a C compiler and the headers of Python
+#   bootstrap.sh java        Java 17 or later, which Spark needs
 set -eu
 
 python=${PYTHON:-python3}
@@ -33,6 +34,11 @@ compiles() {
             -x c -fsyntax-only -I"$(ask 'sysconfig.get_path("include")')" - 2>/dev/null
 }
 
+# The first number of its version; of Java 8 and before that is 1, which is too old as well.
+java_version() {
+    "${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p'
+}
+
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     fail "Python 3.11 or newer is needed, '$python' is not: try make PYTHON=python3.11"
 version=$(ask '"%d.%d" % sys.version_info[:2]')
@@ -48,6 +54,15 @@ compiler)
         headers=$(ask 'sysconfig.get_path("include")')/Python.h
         if [ -e "$headers" ]; then need gcc libc6-dev; else need gcc "python$version-dev"; fi
         compiles || fail "no working C compiler, or no headers for '$python'"
+    fi
+    ;;
+java)
+    found=$(java_version || true)
+    if [ "${found:-0}" -lt 17 ]; then
+        need default-jre-headless
+        found=$(java_version || true)
+        [ "${found:-0}" -ge 17 ] ||
+            fail "Spark needs Java 17 or later: install one and set JAVA_HOME"
     fi
     ;;
 esac

@@ -4,7 +4,8 @@
     ├── LocalError       our caller's mistake: a value that cannot be sent, a bad argument
     │   └── KeyExprError     a text that is not a key expression, with the position
     ├── WireError        the peer's mistake: bytes that are not a message, with the place
-    └── CaptureError     a file's mistake: not a capture, or damaged beyond reading on
+    ├── CaptureError     a file's mistake: not a capture, or damaged beyond reading on
+    └── LakeError        a lake's: none there, damaged, in use, no room (in `lake.store`)
 
 The first question about an error is whose it is: a local misuse is never reported as a
 peer's violation, nor the other way round.

@@ -30,7 +30,9 @@ def _words(parser: argparse.ArgumentParser) -> list[str]:
     for action in parser._actions:  # argparse has no public way to list them
         words += action.option_strings
         words += [str(choice) for choice in action.choices or ()]
-    return words
+        if isinstance(action.choices, dict):  # words with arguments of their own
+            words += [word for inner in action.choices.values() for word in _words(inner)]
+    return list(dict.fromkeys(words))
 
 
 def _bash(words: dict[str, list[str]]) -> str:

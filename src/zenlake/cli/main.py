@@ -20,6 +20,9 @@ COMMANDS = {
     "decode": "print every message of a capture, one a line",
     "explain": "read bytes bit by bit and label them",
     "ke": "compare and canonize key expressions",
+    "pipeline": "read captures into the tables of a lake, on Spark",
+    "sql": "ask the tables of a lake",
+    "lake": "list the captures in a lake, or drop some",
     "demo": "decode a capture and explain a few messages",
     "completion": "print a completion script for a shell",
 }
@@ -27,6 +30,8 @@ EPILOG = """examples:
   zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f
   zenlake ke intersects 'robot/*/pose' 'robot/**'
+  zenlake pipeline capture.pcapng --lake robots.lake
+  zenlake sql --lake robots.lake 'SELECT kind, count(*) FROM messages GROUP BY kind'
   zenlake COMMAND --help
 """
 

@@ -47,6 +47,26 @@ def intern_keys(columns: Columns) -> Keys:
     return Keys(ids, rows[:count].copy())
 
 
+def intern_stretches(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.uint32],
+    lengths: NDArray[np.uint32],
+    numbers: NDArray[np.uint32] | None = None,
+    present: NDArray[np.bool_] | None = None,
+) -> Keys:
+    """The same for any stretches, each perhaps with a number beside it; absent where at 0."""
+    count = len(offsets)
+    ids = np.full(count, ABSENT, np.int32)
+    rows = np.zeros(count, np.int64)
+    scopes = np.zeros(count, np.uint32) if numbers is None else numbers
+    chosen = offsets != 0 if present is None else present
+    senders = np.zeros(count, np.uint8)
+    slots = np.zeros(1 << (2 * count).bit_length(), np.int32)
+    buf = handle_of(data)
+    found = _intern(buf, chosen, scopes, senders, offsets, lengths, slots, _START, ids, rows)
+    return Keys(ids, rows[:found].copy())
+
+
 @inlined
 def _hash_of(buf: Buffer, start: int, offset: int, length: int) -> int:
     """Eight bytes at a time; the last eight may overlap those before."""

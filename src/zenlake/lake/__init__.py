@@ -1,1 +1,44 @@
-"""The lake: captures as tables, in Parquet files that any reader finds whole."""
+"""The lake: captures as tables, made on Spark and read by anyone who reads Parquet.
+
+    from zenlake import lake
+
+    lake.read(["robot.pcapng"], "robots.lake")
+    lake.open("robots.lake").queries.where("verdict <> 'answered'").show()
+
+Needs the extra: `pip install 'zenlake[lake]'`. Spark, Arrow and Numba load only when asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from pyspark.sql import SparkSession
+
+    from zenlake.lake.frames import Lake
+    from zenlake.lake.pipeline import Outcome
+
+__all__ = ["open", "read"]
+
+
+def open(directory: str | PathLike[str], spark: SparkSession | None = None) -> Lake:
+    """The tables of a lake as DataFrames, all of one version."""
+    from zenlake.lake.frames import Lake
+
+    return Lake(directory, spark)
+
+
+def read(
+    captures: str | Iterable[str], directory: str | PathLike[str], spark: SparkSession | None = None
+) -> Outcome:
+    """Read captures into a lake; what is there already, unchanged, is left as it is."""
+    from pathlib import Path
+
+    from zenlake.lake.pipeline import run
+    from zenlake.lake.spark import session
+
+    paths = [captures] if isinstance(captures, str) else list(captures)
+    return run(paths, Path(directory), spark or session())

@@ -38,6 +38,7 @@ class Trace:
         paths: Iterable[str],
         ports: Iterable[int] = (),
         chosen: Generator[Packet, None, None] | None = None,
+        end: tuple[int, int] | None = None,
     ) -> None:
         self._ports = frozenset(ports)
         self._events: list[TraceEvent] = []
@@ -53,6 +54,8 @@ class Trace:
         self.bytes_read = 0
         """About how much of the files, for those who wait."""
         self._packets = packets(paths, self._damage) if chosen is None else chosen
+        self._end = end
+        """Number and time of the last packet, where that is not the last one chosen."""
 
     @property
     def sessions(self) -> list[Session]:
@@ -118,6 +121,8 @@ class Trace:
                 yield items
         for reason, count in self._damage.counts.items():
             self.skipped.add(reason, self._damage.bytes[reason], count)
+        if self._end is not None:
+            number, time_ns = self._end
         transport.end()
         for event in streams.end():
             connections.feed(event, number, time_ns)
@@ -159,9 +164,12 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
             counts[kind] = counts.get(kind, 0) + 1
 
 
-def of_packets(chosen: Generator[Packet, None, None], ports: Iterable[int] = ()) -> Trace:
-    """The events of packets that someone else read and chose; they keep their numbers."""
-    return Trace((), ports, chosen)
+def of_packets(chosen: Generator[Packet, None, None], end: tuple[int, int]) -> Trace:
+    """The events of packets that someone else read and chose, of a capture with this end.
+
+    They keep their numbers; `end` is the number of the last packet and its time.
+    """
+    return Trace((), (), chosen, end)
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:

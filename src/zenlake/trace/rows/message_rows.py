@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from zenlake.lake.reading.detail import detail_of
-from zenlake.lake.reading.rows import Row, Rows
 from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.rows.detail import detail_of
+from zenlake.trace.rows.rows import Row, Rows
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.interests import option_letters
 from zenlake.trace.timelines.lives import asking_side
@@ -56,7 +56,7 @@ def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
             event.interest_id,
             event.entity_id,
             facts.size(event),
-            detail_of(event),
+            detail_of(event.kind, event.message, event.fragments),
             event.ignored,
         )
     )
@@ -127,7 +127,7 @@ def _query_cells(event: MessageSeen, message: Request) -> Row:
     query: Query = message.body
     source = query.source_info
     return (
-        query.parameters,
+        query.parameters or "",
         str(QueryTarget.BEST_MATCHING if message.target is None else message.target),
         str(ConsolidationMode.AUTO if query.consolidation is None else query.consolidation),
         None if message.timeout_ms is None else float(message.timeout_ms),

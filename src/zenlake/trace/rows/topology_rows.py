@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import WireError
-from zenlake.lake.reading.rows import Rows
 from zenlake.trace.events import MessageSeen
-from zenlake.trace.session import Node
+from zenlake.trace.rows.rows import Rows
+from zenlake.trace.session import Node, Session
 from zenlake.wire._generated.network import Oam
 from zenlake.wire._generated.scouting import Hello, Scout
 from zenlake.wire._generated.structures import LinkState
@@ -36,8 +36,11 @@ class Topology:
         elif event.kind == "OAM/LINKSTATE" and event.ignored is None:
             self._link_states(event, seq)
 
-    def forget(self, node: Node) -> None:
-        self._names.pop(node, None)
+    def forget(self, session: Session) -> None:
+        """One of its links is over; while another one is open, more may come."""
+        if all(link.is_closed for link in session.links):
+            for node in session.nodes:
+                self._names.pop(node, None)
 
     def _link_states(self, event: MessageSeen, seq: int) -> None:
         message, teller = event.message, event.sender_node

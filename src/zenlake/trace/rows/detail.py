@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from zenlake.errors import WireError
-from zenlake.trace.events import MessageSeen
 from zenlake.trace.json_values import to_json
 from zenlake.trace.timelines.interests import option_letters
 from zenlake.wire._generated.declare import DeclareQueryable
@@ -18,12 +17,13 @@ from zenlake.wire.message import Extension, Message
 
 Facts = dict[str, Any]
 
-_KNOWN_ELSEWHERE: Final = ("extensions", "qos", "timestamp", "node_id")
+_KNOWN_ELSEWHERE: Final = frozenset(("extensions", "qos", "timestamp", "node_id"))
+_PLAIN: Final = (int, str, bool)
 
 
-def detail_of(event: MessageSeen) -> str | None:
-    message = event.message
-    describe = _DETAILS.get(event.kind)
+def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
+    """`fragments`: of how many the message was put together."""
+    describe = _DETAILS.get(kind)
     found: Facts = {} if describe is None else describe(message)
     node_id = getattr(message, "node_id", None)
     if node_id is not None:
@@ -34,8 +34,8 @@ def detail_of(event: MessageSeen) -> str | None:
     unknown = [to_json(one) for one in _unknown_extensions(message)]
     if unknown:
         found["unknown_extensions"] = unknown
-    if event.fragments:
-        found["fragments"] = event.fragments
+    if fragments:
+        found["fragments"] = fragments
     return json.dumps(found) if found else None
 
 
@@ -48,12 +48,14 @@ def _unknown_extensions(message: Any) -> Iterator[Extension]:
 
 def _whole(message: Message) -> Facts:
     """All fields, of messages without a table of their own."""
-    fields = ((name, getattr(message, name)) for name in message.FIELDS)
-    return {
-        name: to_json(value)
-        for name, value in fields
-        if name not in _KNOWN_ELSEWHERE and value not in (None, False, ())
-    }
+    found: Facts = {}
+    for name in message.FIELDS:
+        if name in _KNOWN_ELSEWHERE:
+            continue
+        value = getattr(message, name)
+        if value is not None and value is not False and value != ():
+            found[name] = value if type(value) in _PLAIN else to_json(value)
+    return found
 
 
 def _interest(message: Message) -> Facts:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zenlake.lake.reading.rows import Rows
 from zenlake.trace.events import Missing
+from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Node, Session
 
 

@@ -1,0 +1,73 @@
+"""Values of tables as text: for people, and as JSON."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from zenlake.cli.output import safe
+
+CELL_CHARACTERS_MAX: Final = 60
+_NULL: Final = "NULL"
+
+
+def cell_text(value: Any, characters_max: int | None = CELL_CHARACTERS_MAX) -> str:
+    """For people: nothing that commands a terminal, and not longer than asked for."""
+    if value is None:
+        return _NULL
+    if isinstance(value, (bytes, bytearray)):
+        text = _bytes_text(bytes(value), characters_max)
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, (dict, list, tuple)):
+        text = str(cell_json(value))
+    elif isinstance(value, str):
+        # What is cut off need not be made safe.
+        text = value if characters_max is None else value[: characters_max + 1]
+    else:
+        text = str(value)
+    text = safe(text)
+    if characters_max is not None and len(text) > characters_max:
+        return text[: characters_max - 1] + "…"
+    return text
+
+
+def _bytes_text(value: bytes, characters_max: int | None) -> str:
+    """As a text in quotes where it is one that can be seen, else in hexadecimal."""
+    part = value if characters_max is None else value[: characters_max * 4]
+    try:
+        # The cut may go through a character.
+        text = part.decode("utf-8", "strict" if len(part) == len(value) else "ignore")
+    except UnicodeDecodeError:
+        return f"0x{part.hex()}"
+    return f'"{text}"' if text.isprintable() else f"0x{part.hex()}"
+
+
+def cell_json(value: Any) -> Any:
+    """For programs: bytes in hexadecimal, times in ISO 8601, the rest as JSON has it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    if isinstance(value, float):
+        # JSON has no word for these numbers.
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, (date, datetime, time)):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(key): cell_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [cell_json(inner) for inner in value]
+    return str(value)
+
+
+def time_text(ns: int | None) -> str:
+    """UTC to the millisecond."""
+    if ns is None:
+        return "-"
+    seconds = datetime.fromtimestamp(ns // 1_000_000_000, UTC)
+    return f"{seconds:%Y-%m-%dT%H:%M:%S}.{ns // 1_000_000 % 1000:03}Z"

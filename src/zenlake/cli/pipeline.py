@@ -1,0 +1,99 @@
+"""zenlake pipeline: captures into the tables of a lake, on Spark."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from zenlake.cli.output import Lines, complain, painter, print_json, safe
+from zenlake.cli.pipeline_progress import ProgressLine
+from zenlake.errors import LocalError
+
+if TYPE_CHECKING:
+    from zenlake.lake.pipeline import Outcome
+
+EXAMPLES = """examples:
+  zenlake pipeline robot.pcapng --lake robots.lake
+  zenlake pipeline monday.pcap.gz tuesday.pcap.gz --lake robots.lake
+  zenlake pipeline captures/ --lake robots.lake --master 'local[4]'
+  zenlake pipeline big.pcapng --lake /shared/robots.lake --master spark://host:7077
+  zenlake sql --lake robots.lake "SELECT key, verdict, reason FROM queries"
+
+A file that is in the lake already, unchanged, is left as it is; a changed one replaces its rows.
+All tables change in one step at the end: until then, and if anything fails, readers see the old
+ones. On a cluster the captures and the lake must lie where all workers find them.
+exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothing could be read
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="INPUT", help="captures, or folders of them")
+    add("--lake", required=True, metavar="DIR", help="the lake's folder; made if it is not there")
+    add("--master", metavar="MASTER", help="local[4], spark://..., sc://...; default: this machine")
+    add("--json", action="store_true", help="one JSON object at the end")
+    add("--quiet", "-q", action="store_true", help="no progress and no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        from zenlake.lake.pipeline import run as run_pipeline
+        from zenlake.lake.spark import session
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("zenlake"):
+            raise
+        needs = "zenlake pipeline needs the lake extra: pip install 'zenlake[lake]'"
+        raise LocalError(needs) from None
+    progress = ProgressLine(sys.stderr, is_silent=args.quiet or args.json)
+    started = time.monotonic()
+    try:
+        progress.step("starting Spark")
+        spark = session(args.master, app="zenlake pipeline")
+        outcome = run_pipeline(args.inputs, args.lake, spark, progress.tell)
+    finally:
+        progress.end()
+    for path, cause in outcome.failed.items():
+        complain(cause if path in cause else f"{path}: {cause}")
+    _tell(args, outcome, time.monotonic() - started)
+    if not outcome.read and not outcome.unchanged:
+        return 2
+    return 1 if outcome.failed or outcome.damaged else 0
+
+
+def _tell(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
+    if args.json:
+        steps = {name: round(value, 3) for name, value in outcome.seconds.items()}
+        facts = {name: getattr(outcome, name) for name in ("version", "messages")}
+        lists = {
+            name: getattr(outcome, name) for name in ("read", "unchanged", "damaged", "failed")
+        }
+        print_json({**facts, **lists, "seconds": round(seconds, 3), "steps": steps})
+    elif not args.quiet and (outcome.read or outcome.unchanged):
+        lines = Lines(sys.stdout)
+        for line in _lines(args, outcome, seconds):
+            lines.add(line)
+        lines.flush()
+
+
+def _lines(args: argparse.Namespace, outcome: Outcome, seconds: float) -> list[str]:
+    from zenlake.cli.summary_text import summary_lines
+    from zenlake.lake.store import Store
+    from zenlake.lake.summary import summarise
+
+    snapshot = Store(args.lake).snapshot()
+    given = outcome.read + outcome.unchanged
+    found = [*summary_lines(summarise(snapshot, given), painter(sys.stdout))]
+    lake = safe(args.lake)
+    found.append("")
+    if outcome.read:
+        rate = outcome.messages / seconds
+        found.append(
+            f"{outcome.messages:,} messages into {lake} in {seconds:.1f} s ({rate:,.0f}/s)"
+        )
+    if outcome.unchanged:
+        found.append(f"{len(outcome.unchanged)} unchanged, left as they are")
+    found.append(f'ask it: zenlake sql --lake {lake} "SELECT key, verdict, reason FROM queries"')
+    return found

@@ -1,0 +1,82 @@
+"""The line that shows how far a pipeline has come."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Final, TextIO
+
+_SECONDS: Final = 0.25
+_BAR_CHARACTERS: Final = 24
+_CLEAR: Final = "\r\x1b[2K"
+_BYTES_A_MESSAGE: Final = 200
+"""Of a capture, before anything is known of this one."""
+_WORDS: Final = {
+    "survey": "looking at the captures",
+    "read": "reading",
+    "captures": "reading",
+    "derive": "putting together",
+    "publish": "publishing",
+}
+
+
+class ProgressLine:
+    """On a terminal a line that changes; elsewhere nothing."""
+
+    def __init__(self, stream: TextIO, is_silent: bool) -> None:
+        self._stream = stream
+        self._is_silent = is_silent or not stream.isatty()
+        self._text = ""
+        self._place: Path | None = None
+        self._size = 0
+        self._since = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+        if not self._is_silent:
+            self._thread.start()
+
+    def step(self, text: str) -> None:
+        self._text, self._place, self._since = text, None, time.monotonic()
+
+    def tell(self, name: str, place: Path, size: int) -> None:
+        """The pipeline begins a step; tasks tell of progress in `place`."""
+        self.step(_WORDS.get(name, name))
+        if name == "read":
+            self._place, self._size = place, size
+
+    def end(self) -> None:
+        self._over.set()
+        if not self._is_silent:
+            self._thread.join()
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+    def _show(self) -> None:
+        while not self._over.wait(_SECONDS):
+            self._stream.write(_CLEAR + self.line())
+            self._stream.flush()
+
+    def line(self) -> str:
+        seconds = time.monotonic() - self._since
+        place = self._place
+        if place is None:
+            return f"{self._text} … {seconds:.0f} s"
+        messages = _told(place)
+        rate = messages / seconds if seconds else 0.0
+        # How many there will be is not known: the size of the files says about how many.
+        likely = max(self._size / _BYTES_A_MESSAGE, messages * 1.02, 1)
+        share = min(messages / likely, 1.0)
+        bar = ("█" * round(share * _BAR_CHARACTERS)).ljust(_BAR_CHARACTERS, "·")
+        left = f", about {(likely - messages) / rate:.0f} s left" if rate else ""
+        return f"{self._text} {bar} {messages:,} messages, {rate:,.0f}/s{left}"
+
+
+def _told(place: Path) -> int:
+    total = 0
+    for path in place.glob("progress-*"):
+        try:
+            total += int(path.read_text())
+        except (OSError, ValueError):
+            continue  # being written just now
+    return total

@@ -1,0 +1,96 @@
+"""The second task: one split of a capture into Parquet files of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from zenlake.errors import ZenlakeError
+from zenlake.lake.pipeline.survey_task import assign
+from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.reading.parquet_files import ParquetFiles
+from zenlake.lake.reading.split import Split, Tables, read_split
+
+_TELL_SECONDS: Final = 0.5
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 200_000
+
+
+def read_capture(job: Job) -> Result:
+    """`split` is a number, or None for all of the file; `only` names tables, None is all."""
+    files = ParquetFiles(Path(job["folder"]))
+    progress = Progress(Path(job["progress"]))
+
+    def write(tables: Tables) -> None:
+        progress.add(tables)
+        if split.only is not None:
+            tables = {name: parts for name, parts in tables.items() if name in split.only}
+        files.write(tables)
+
+    # Rows are many and hold no cycles: looking for some among them takes a fifth of the time.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
+    try:
+        split = _split(job)
+        trace = read_split(split, write)
+        progress.tell()
+        found = {"trace": _facts(trace), "files": [one._asdict() for one in files.close()]}
+    except ZenlakeError as error:
+        files.abandon()
+        return {"path": job["path"], "error": str(error)}
+    except OSError as error:
+        files.abandon()
+        return {"path": job["path"], "failure": f"{error.strerror}: {job['folder']}"}
+    except BaseException:
+        files.abandon()
+        raise
+    return {"path": job["path"], **found}
+
+
+def _split(job: Job) -> Split:
+    path = job["path"]
+    only = None if job["only"] is None else frozenset(job["only"])
+    if job["split"] is None:
+        return Split(path, path, only=only)
+    from zenlake.lake import bulk
+
+    survey = bulk.Survey.load(job["survey"])
+    number = job["split"]
+    wanted = assign(survey, job["splits"]) == number
+    return Split(path, path, survey, wanted, number == 0, only)
+
+
+def _facts(trace: Any) -> Result:
+    """What is known of the packets themselves; of a split, of those it read."""
+    skipped = trace.skipped
+    return {
+        "packets": trace.packets,
+        "first_ns": trace.first_ns,
+        "last_ns": trace.last_ns,
+        "undecoded": trace.undecoded,
+        "skipped": {why: (count, skipped.bytes[why]) for why, count in skipped.counts.items()},
+        "is_damaged": trace.is_damaged,
+        "forgotten_sessions": trace.forgotten_sessions,
+    }
+
+
+class Progress:
+    """Tells who waits how many messages were read, in a file that only this task writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._messages = 0
+        self._told = 0.0
+
+    def add(self, tables: Tables) -> None:
+        self._messages += sum(part.num_rows for part in tables.get("messages", ()))
+        if time.monotonic() - self._told > _TELL_SECONDS:
+            self.tell()
+
+    def tell(self) -> None:
+        self._told = time.monotonic()
+        made = f"{self._path}.{os.getpid()}"
+        with open(made, "w") as file:
+            file.write(str(self._messages))
+        os.replace(made, self._path)

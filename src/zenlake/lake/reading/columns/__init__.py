@@ -1,0 +1,1 @@
+"""The columnar road: regular connections, many batches at once, from the kernels' columns."""

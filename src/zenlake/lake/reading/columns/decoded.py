@@ -1,0 +1,145 @@
+"""Decoded: the rows of many units, each with its place in the capture."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from zenlake import columnar
+from zenlake.columnar.columns import Columns
+from zenlake.lake.reading.columns.reassembly import Whole
+from zenlake.lake.reading.columns.units import Units
+from zenlake.trace.rows.seq import ORDINAL_BITS
+
+CODES: Final = {kind: code for code, kind in enumerate(columnar.kinds())}
+
+
+def codes_of(*kinds: str) -> NDArray[np.uint8]:
+    return np.array([CODES[kind] for kind in kinds], np.uint8)
+
+
+class Decoded:
+    """Columns of rows: `packet`, `time_ns`, `seq`, `pair`, `direction`, and what decoding gives.
+
+    `whole` are messages that fragments completed: each is a unit of its own, after that of its
+    last fragment, and takes place, number and channel from it.
+    """
+
+    def __init__(self, units: Units, whole: list[Whole]) -> None:
+        self.units, forms = _with_whole(units, whole)
+        self.columns: Columns = columnar.decode(self.units.data, self.units.bounds, forms)
+        self.forms = forms
+        self.unit: NDArray[np.int64] = self.columns["unit"].astype(np.int64)
+        self.kind: NDArray[np.uint8] = self.columns["kind"]
+        self.fragments = {
+            int(self._first_row(one.place)): one.fragments for one in self._placed(whole)
+        }
+        self._carriers = self._placed(whole)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def _placed(self, whole: list[Whole]) -> list[Whole]:
+        """The same, with their places among all units."""
+        return [one._replace(place=one.place + n + 1) for n, one in enumerate(whole)]
+
+    def _first_row(self, unit: int) -> int:
+        return int(np.searchsorted(self.unit, unit))
+
+    # --- place -------------------------------------------------------------------------------
+
+    @cached_property
+    def pair(self) -> NDArray[np.int32]:
+        return self.units.pair[self.unit]
+
+    @cached_property
+    def direction(self) -> NDArray[np.uint8]:
+        return self.units.direction[self.unit]
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """One direction of one connection."""
+        return self.pair.astype(np.int64) * 2 + self.direction
+
+    @cached_property
+    def packet(self) -> NDArray[np.int64]:
+        return self.units.packet[self.unit]
+
+    @cached_property
+    def time_ns(self) -> NDArray[np.int64]:
+        return self.units.time_ns[self.unit]
+
+    @cached_property
+    def unit_seq(self) -> NDArray[np.int64]:
+        """Of batches. Within a packet a batch counts, then its messages, then the next batch."""
+        is_batch = self.forms == columnar.BATCH
+        weights = np.bincount(self.unit, minlength=len(self.units)) + is_batch
+        before = np.cumsum(weights) - weights
+        packet = self.units.packet
+        is_first = np.concatenate(([True], packet[1:] != packet[:-1]))
+        first = np.maximum.accumulate(np.where(is_first, np.arange(len(packet)), 0))
+        seq: NDArray[np.int64] = (packet << ORDINAL_BITS) + before - before[first]
+        return seq
+
+    @cached_property
+    def seq(self) -> NDArray[np.int64]:
+        starts = np.searchsorted(self.unit, np.arange(len(self.units)))
+        within = np.arange(len(self)) - starts[self.unit]
+        is_batch = (self.forms == columnar.BATCH).astype(np.int64)
+        seq: NDArray[np.int64] = self.unit_seq[self.unit] + is_batch[self.unit] + within
+        return seq
+
+    # --- values ------------------------------------------------------------------------------
+
+    def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        table = np.zeros(256, np.bool_)
+        table[codes_of(*kinds)] = True
+        found: NDArray[np.bool_] = table[self.kind]
+        return found
+
+    def present(self, field: str) -> NDArray[np.bool_]:
+        return self.columns.present(field)
+
+    def channel(self, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """`sn`, `reliable` or `priority` of the carrier, and which rows have it."""
+        values, present = self.columns[name].astype(np.int64), self.present(name).copy()
+        for one in self._carriers:
+            row = self._first_row(one.place)
+            values[row], present[row] = one.channel(name), True
+        return values, present
+
+    def numbers(self, name: str, rows: NDArray[np.int64] | None = None) -> pa.Array:
+        """A column as BIGINT, null where the field is absent."""
+        values, present = self.columns[name], self.present(name)
+        if rows is not None:
+            values, present = values[rows], present[rows]
+        return numbers(values, present)
+
+
+def numbers(values: NDArray[Any], present: NDArray[np.bool_]) -> pa.Array:
+    data = pa.py_buffer(values.astype(np.int64))
+    validity = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    return pa.Array.from_buffers(pa.int64(), len(values), [validity, data])
+
+
+def _with_whole(units: Units, whole: list[Whole]) -> tuple[Units, NDArray[np.uint8]]:
+    """The units with reassembled messages put in after their last fragments."""
+    if not whole:
+        return units, np.full(len(units), columnar.BATCH, np.uint8)
+    places = np.array([one.place + 1 for one in whole])
+    parts: list[Any] = []
+    last = 0
+    for one in whole:
+        end = int(units.bounds[one.place + 1])
+        parts += [units.data[last:end], np.frombuffer(one.data, np.uint8)]
+        last = end
+    parts.append(units.data[last : int(units.bounds[-1])])
+    sizes = np.insert(np.diff(units.bounds), places, [len(one.data) for one in whole])
+    forms = np.insert(np.full(len(units), columnar.BATCH, np.uint8), places, columnar.NETWORK)
+    of_last: list[Any] = [np.insert(one, places, one[places - 1]) for one in units[2:]]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    return Units(np.concatenate(parts), bounds, *of_last), forms

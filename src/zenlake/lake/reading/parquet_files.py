@@ -1,0 +1,105 @@
+"""Parquet files that one task writes: one for each table, under names nobody else uses.
+
+Only the names that a task returns are published, so a task that is tried again, or runs twice,
+leaves files that nobody reads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.schema.table import STRING, Table
+
+_EACH_DIFFERENT: Final = frozenset(
+    ("timestamp", "timestamp_order", "parameters", "identity", "key_identity", "source", "cause")
+)
+"""Texts that hardly repeat; the others are written as a list of texts and numbers into it."""
+
+
+class WrittenFile(NamedTuple):
+    table: str
+    path: str
+    rows: int
+
+
+class ParquetFiles:
+    """Give it tables as they come; `close` tells what was written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._name = uuid4().hex
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._rows: dict[str, int] = {}
+
+    def write(self, tables: Mapping[str, Iterable[pa.Table]]) -> None:
+        for name, parts in tables.items():
+            for part in parts:
+                schema = file_schema(WRITTEN[name])
+                writer = self._writers.get(name)
+                if writer is None:
+                    writer = self._writers[name] = self._open(name, schema)
+                writer.write_table(_encoded(part, schema), row_group_size=max(1, part.num_rows))
+                self._rows[name] = self._rows.get(name, 0) + part.num_rows
+
+    def _open(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        listed = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        return pq.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=listed,
+            store_schema=False,
+            write_statistics=True,
+        )
+
+    def _path(self, name: str) -> Path:
+        return self._folder / name / f"{self._name}.parquet"
+
+    def close(self) -> list[WrittenFile]:
+        found = []
+        for name, writer in self._writers.items():
+            writer.close()
+            found.append(WrittenFile(name, str(self._path(name)), self._rows[name]))
+        return found
+
+    def abandon(self) -> None:
+        """Something went wrong: what was written is of no use."""
+        for name, writer in self._writers.items():
+            try:
+                writer.close()
+            finally:
+                os.unlink(self._path(name))
+
+
+def file_schema(table: Table) -> pa.Schema:
+    listed = pa.dictionary(pa.int32(), pa.string())
+    fields = [
+        field.with_type(listed)
+        if column.type == STRING and column.name not in _EACH_DIFFERENT
+        else field
+        for column, field in zip(table.columns, table.arrow, strict=True)
+    ]
+    return pa.schema(fields, metadata=table.arrow.metadata)
+
+
+def _encoded(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = []
+    for field in schema:
+        column = part.column(field.name)
+        if column.type != field.type:
+            if pa.types.is_dictionary(field.type):
+                column = column.dictionary_encode()
+            column = column.cast(field.type)
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=schema)

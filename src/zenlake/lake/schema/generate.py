@@ -1,0 +1,53 @@
+"""Writes docs/reference/tables.md; with `--check` it only says whether it is fresh."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from zenlake.lake.schema import TABLES, VERSION
+
+TARGET = Path(__file__).parents[4] / "docs" / "reference" / "tables.md"
+
+
+def page() -> str:
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "<!-- Printed from zenlake.lake.schema by `make generate`: edit that instead. -->"
+    yield ""
+    yield f"# Tables of a lake (schema {VERSION})"
+    yield ""
+    yield "Every column may be null: absent, or not knowable. `*_ns` are nanoseconds since 1970,"
+    yield "`*_ms` milliseconds. How to fill and ask them: [lake.md](../lake.md)."
+    yield ""
+    for table in TABLES.values():
+        yield f"- [`{table.name}`](#{table.name}): {table.comment}"
+    for table in TABLES.values():
+        yield ""
+        yield f"## {table.name}"
+        yield ""
+        yield f"One row: {table.comment}."
+        yield ""
+        yield "| column | type | meaning |"
+        yield "|---|---|---|"
+        for column in table.columns:
+            meaning = column.comment.replace("|", "\\|").replace("<", "&lt;")
+            yield f"| `{column.name}` | {column.type} | {meaning} |"
+
+
+def main() -> int:
+    is_fresh = TARGET.exists() and TARGET.read_text("utf-8") == page()
+    if "--check" in sys.argv[1:]:
+        if not is_fresh:
+            print(f"{TARGET.name} is not what the schemas say: run `make generate`")
+        return 0 if is_fresh else 1
+    TARGET.write_text(page(), "utf-8")
+    print(f"wrote {TARGET.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""A Spark session as zenlake wants it: quiet, on this interpreter, on this machine unless told.
+
+Spark's Java process says a lot on standard error, from its first line on. Here that goes to a
+file which nobody sees; when the process fails to start, its first error is told.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Final
+
+from zenlake.lake.store import LakeError
+
+if TYPE_CHECKING:
+    from pyspark.conf import SparkConf
+    from pyspark.sql import SparkSession
+
+JAVA_VERSION_MIN: Final = 17
+LOCAL_MASTER: Final = "local[*]"
+LOCAL_MEMORY: Final = "2g"
+# Batches between Java and Python: payloads are large now and then, so bytes count as well.
+ARROW_BATCH_ROWS: Final = 16_384
+ARROW_BATCH_BYTES: Final = 64 << 20
+
+_LOOPBACK: Final = "127.0.0.1"
+_NEEDS_JAVA: Final = (
+    f"Spark needs Java {JAVA_VERSION_MIN} or later: "
+    f"install openjdk-{JAVA_VERSION_MIN}-jre-headless or set JAVA_HOME"
+)
+_SETTINGS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_BATCH_ROWS),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BATCH_BYTES),
+}
+_LOCAL_SETTINGS: Final = {
+    "spark.driver.host": _LOOPBACK,
+    "spark.driver.bindAddress": _LOOPBACK,
+    "spark.driver.memory": LOCAL_MEMORY,
+    # Tables of a lake are no reason for Spark's two hundred.
+    "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+}
+
+
+def session(
+    master: str | None = None, app: str = "zenlake", log_level: str = "ERROR", **conf: str
+) -> SparkSession:
+    """The session for `master` (`local[4]`, `spark://...`, `sc://...`; this machine by default).
+
+    A session that already runs is taken as it is, with the settings that can still change.
+    `conf` are settings by their names, which win over ours: `session(**{"spark.ui.port": "1"})`.
+    """
+    from pyspark.conf import SparkConf
+    from pyspark.sql import SparkSession
+
+    master = master or LOCAL_MASTER
+    builder = SparkSession.builder.appName(app)
+    if master.startswith("sc://"):
+        for name, value in {"spark.sql.session.timeZone": "UTC", **conf}.items():
+            builder = builder.config(name, value)
+        return builder.remote(master).getOrCreate()
+    settings = {**_SETTINGS, **(_LOCAL_SETTINGS if _is_local(master) else {}), **conf}
+    _use_this_interpreter(_is_local(master))
+    _start(SparkConf().setMaster(master).setAppName(app).setAll(list(settings.items())))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel(log_level)
+    return spark
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")
+
+
+def _use_this_interpreter(is_local: bool) -> None:
+    """Workers on this machine need our packages; those elsewhere may have been told which."""
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        if is_local or name not in os.environ:
+            os.environ[name] = sys.executable
+
+
+def _start(conf: SparkConf) -> None:
+    """Starts the Java process and its context, unless there is one."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from pyspark.core.context import SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.logger import PySparkLogger
+
+    # What it tells is in the exception as well.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    if SparkContext._active_spark_context is not None:
+        return
+    if SparkContext._gateway is not None:
+        SparkContext(conf=conf)
+        return
+    _check_java()
+    with TemporaryFile() as said:
+        try:
+            output = {"stdout": said, "stderr": said}
+            gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
+            SparkContext(conf=conf, gateway=gateway)
+        except (PySparkException, Py4JError) as error:
+            cause = _first_error(said) or " ".join(str(error).split())
+            raise LakeError(f"Spark does not start: {cause}") from None
+
+
+def _first_error(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode("utf-8", "replace").split("\n")
+    return next((line.strip() for line in lines if "Exception" in line or "rror" in line), "")
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    try:
+        said = subprocess.run([java or "", "-version"], capture_output=True, text=True).stderr
+    except OSError:
+        raise LakeError(_NEEDS_JAVA) from None
+    # Before 9 the version was 1.8: then the first number says 1, which is too old as well.
+    version = re.search(r'version "(\d+)', said)
+    if version is None or int(version[1]) < JAVA_VERSION_MIN:
+        found = f" (found {version[1]})" if version else ""
+        raise LakeError(_NEEDS_JAVA + found)

@@ -1,0 +1,131 @@
+"""SQL over a snapshot of a lake, on DuckDB.
+
+The database is in memory and can open the files of the snapshot and nothing else. It could
+still overwrite those, so anything but a query is refused before it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any, Final
+
+import duckdb
+from duckdb.func import FunctionNullHandling
+
+from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
+from zenlake.lake.store import LakeError, Snapshot
+
+_ROWS_AT_ONCE: Final = 4_096
+_EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
+_PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
+_GLOB: Final = re.compile(r"[*?\[]")
+# `MULTI` is PIVOT, which first looks for its columns.
+_QUERIES: Final = {"SELECT", "MULTI"}
+
+
+@contextmanager
+def query(snapshot: Snapshot, sql: str) -> Iterator[Result]:
+    """Runs one query; the rows may be read inside the `with`."""
+    check_literals(sql)
+    with TemporaryDirectory(prefix="zenlake-") as spill, _open(snapshot, spill) as connection:
+        try:
+            _check_reads_only(connection, sql)
+            _execute(connection, sql)
+            description = connection.description or []
+            yield Result([column[0] for column in description], _rows(connection))
+        except duckdb.Error as error:
+            raise _explained(error) from None
+
+
+@contextmanager
+def _open(snapshot: Snapshot, spill: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(":memory:") as connection:
+        paths: list[str] = []
+        for table in snapshot.manifest.tables:
+            files = [str(file) for file in snapshot.files(table)]
+            source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+            try:
+                connection.execute(f'CREATE VIEW "{table}" AS SELECT * FROM {source}')
+            except duckdb.Error as error:
+                raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
+            paths += {*files, *map(_literal, files)}
+        for name, function in FUNCTIONS.items():
+            types: Any = ["VARCHAR", "VARCHAR"]
+            special = FunctionNullHandling.SPECIAL  # the answer may be null
+            connection.create_function(name, function, types, "BOOLEAN", null_handling=special)
+        connection.execute(f"SET temp_directory = {_quoted(spill)}")
+        connection.execute(f"SET allowed_paths = {_list(paths)}")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise LakeError(f"one query at a time, these are {len(statements)}", "SQL")
+    [statement] = statements
+    if statement.type.name == "EXPLAIN":
+        # With ANALYZE it runs what it explains.
+        statements = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))
+    if any(statement.type.name not in _QUERIES for statement in statements):
+        raise LakeError(READ_ONLY, "SQL")
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Runs it beside this thread, which can then be interrupted."""
+    failures: list[BaseException] = []
+    is_done = Event()
+
+    def execute() -> None:
+        try:
+            connection.execute(sql)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            is_done.set()
+
+    Thread(target=execute, daemon=True).start()
+    try:
+        # Not `Thread.join`, which must not be interrupted before Python 3.13.
+        is_done.wait()
+    except KeyboardInterrupt:
+        connection.interrupt()
+        is_done.wait()
+        raise
+    if failures:
+        raise failures[0]
+
+
+def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := connection.fetchmany(_ROWS_AT_ONCE):
+        yield from rows
+
+
+def _literal(path: str) -> str:
+    """A path that is not taken for a pattern."""
+    return _GLOB.sub(r"[\g<0>]", path)
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _explained(error: duckdb.Error) -> LakeError:
+    text = str(error)
+    place = _PLACE.search(text)
+    if place is None:
+        return sql_error(text)
+    line, shown, spaces = int(place[1]), place[2], place[3]
+    column = len(spaces) - len(f"LINE {line}: ") + 1
+    if shown.startswith("..."):  # of a long line it shows a part
+        return sql_error(f"{text[: place.start()]} (in line {line})")
+    return sql_error(text[: place.start()], line, column)

@@ -1,0 +1,122 @@
+"""SQL over a snapshot of a lake, on Spark: the same tables and functions as on DuckDB."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
+
+from zenlake.lake.spark import session
+from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
+from zenlake.lake.store import LakeError, Snapshot
+
+_CODE: Final = re.compile(r"^\s*\[([A-Z0-9_.]+)\]\s*")
+# Before it runs a query Spark counts columns (`pos`) from 0, while it runs (`position`) from 1.
+_PLACE: Final = re.compile(r"line (\d+),? pos(ition)? (\d+)")
+_END: Final = re.compile(r"\s*(SQLSTATE:|\n== SQL|\n\nJVM stacktrace)")
+# The types that tables have; of others Spark finds out by itself, which takes it a job.
+_TYPES: Final = {
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    **dict.fromkeys((pa.binary(), pa.large_binary(), pa.binary_view()), "BINARY"),
+    **dict.fromkeys((pa.string(), pa.large_string(), pa.string_view()), "STRING"),
+}
+_TOLD: Final = re.compile(r"\s*(?:explain|desc|describe|show)\b", re.IGNORECASE)
+_CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(.*)", re.MULTILINE)
+_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
+
+
+@contextmanager
+def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
+    """Runs one query; the rows may be read inside the `with`.
+
+    A session that already runs is used and goes on; else there is one for as long as this takes.
+    """
+    check_literals(sql)
+    was_running = SparkSession.getActiveSession() is not None
+    # What goes wrong is raised here; Spark need not say it as well.
+    spark = session(master, app="zenlake sql", log_level="OFF")
+    try:
+        register(spark, snapshot)
+        sql = sql.strip().rstrip(";")
+        _check_reads_only(spark, sql)
+        answer = spark.sql(sql)
+        yield Result(answer.columns, map(tuple, answer.toLocalIterator(prefetchPartitions=True)))
+    except (PySparkException, Py4JError) as error:
+        raise _explained(str(error)) from None
+    finally:
+        if not was_running:
+            spark.stop()
+
+
+def register(spark: SparkSession, snapshot: Snapshot) -> None:
+    """The tables of a snapshot as temporary views, and the functions on key expressions."""
+    for table, folder in snapshot.tables.items():
+        reader = spark.read.option("mergeSchema", "true")
+        columns = _columns(snapshot.files(table))
+        if columns is not None:
+            reader = reader.schema(columns)
+        reader.parquet(_literal(folder)).createOrReplaceTempView(table)
+    for name, function in FUNCTIONS.items():
+        spark.udf.register(name, arrow_udf(_by_column(function), "boolean"))
+
+
+def _columns(files: list[Path]) -> str | None:
+    """The columns of all files, united by name; None where Spark must look itself."""
+    schema = pa.unify_schemas([pq.read_schema(file).remove_metadata() for file in files])
+    columns = []
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if kind not in _TYPES:
+            return None
+        columns.append(f"`{field.name}` {_TYPES[kind]}")
+    return ", ".join(columns)
+
+
+def _by_column(function: Callable[[str | None, str | None], bool | None]) -> Callable[..., Any]:
+    def column(a: pa.Array, b: pa.Array) -> pa.Array:
+        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
+        return pa.array([function(x, y) for x, y in pairs], pa.bool_())
+
+    return column
+
+
+def _check_reads_only(spark: SparkSession, sql: str) -> None:
+    """Only a query can stand in brackets; EXPLAIN reads it without running anything."""
+    if _TOLD.match(sql):
+        return
+    try:
+        spark.sql(f"EXPLAIN SELECT * FROM (\n{sql}\n)")
+    except ParseException:
+        try:
+            spark.sql(f"EXPLAIN\n{sql}")
+        except ParseException as error:
+            raise _explained(str(error), lines_before=1) from None
+        raise LakeError(READ_ONLY, "SQL") from None
+    except AnalysisException:
+        pass  # it will be said again, with the right place
+
+
+def _literal(path: Path) -> str:
+    """A path that is not taken for a pattern."""
+    return _GLOB.sub(r"\\\g<0>", str(path))
+
+
+def _explained(text: str, lines_before: int = 0) -> LakeError:
+    place = _PLACE.search(text)
+    line = int(place[1]) - lines_before if place else 0
+    column = int(place[3]) + (not place[2]) if place else 0
+    causes = _CAUSED.findall(text)
+    cause = _CODE.sub("", causes[-1] if causes else text)
+    end = _END.search(cause)
+    return sql_error(cause[: end.start()] if end else cause, line, column)

@@ -1,0 +1,83 @@
+"""Summary: what a person wants to know first of captures that were just read.
+
+Each part is one question to the tables, asked on DuckDB; anyone can ask the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from zenlake.lake import sql_duckdb
+from zenlake.lake.store import Snapshot
+
+ROWS_SHOWN_MAX: Final = 6
+
+_ONE_HOP: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
+"""A query is shown where it was asked, not on every link it crossed."""
+
+_QUESTIONS: Final = {
+    "captures": """
+        SELECT count(*) AS files, sum(bytes) AS bytes, sum(packets) AS packets,
+               min(first_ns) AS first_ns, max(last_ns) AS last_ns
+        FROM captures q WHERE {chosen}""",
+    "messages": "SELECT count(*) AS messages FROM messages q WHERE {chosen}",
+    "problems": """
+        SELECT capture, skipped, undecoded, error FROM captures q
+        WHERE {chosen} AND (undecoded IS NOT NULL OR error IS NOT NULL)
+        ORDER BY capture""",
+    "nodes": """
+        SELECT coalesce(role, 'unknown') AS role, count(DISTINCT zid) AS nodes
+        FROM nodes q WHERE {chosen} GROUP BY 1 ORDER BY 2 DESC, 1""",
+    "sessions": """
+        SELECT outcome, count(*) AS sessions FROM sessions q
+        WHERE {chosen} GROUP BY 1 ORDER BY 2 DESC, 1""",
+    "bad_sessions": """
+        SELECT capture, session, outcome, close_reason, opener_zid, acceptor_zid,
+               (closed_ns - coalesce(opened_ns, time_ns)) / 1e9 AS seconds
+        FROM sessions q WHERE {chosen} AND outcome IN ('refused', 'lost')
+        ORDER BY capture, time_ns LIMIT {limit}""",
+    "keys": """
+        SELECT key, count(*) AS samples, sum(payload_size) AS bytes,
+               count(*) / nullif((max(time_ns) - min(time_ns)) / 1e9, 0) AS rate
+        FROM samples q WHERE {chosen} AND key IS NOT NULL AND ignored IS NULL
+        GROUP BY key ORDER BY samples DESC, key LIMIT {limit}""",
+    "verdicts": f"""
+        SELECT verdict, count(*) AS queries, median(first_reply_ms) AS first_reply_ms
+        FROM queries q WHERE {{chosen}} AND {_ONE_HOP}
+        GROUP BY 1 ORDER BY 2 DESC, 1""",
+    "failed": f"""
+        SELECT capture, packet, key, parameters, verdict, reason FROM queries q
+        WHERE {{chosen}} AND {_ONE_HOP} AND verdict NOT IN ('answered', 'empty')
+        ORDER BY verdict = 'error', verdict, capture, seq LIMIT {{limit}}""",
+    "slow": f"""
+        SELECT capture, packet, key, parameters, first_reply_ms, final_ms FROM queries q
+        WHERE {{chosen}} AND {_ONE_HOP} AND verdict = 'answered'
+        ORDER BY coalesce(final_ms, first_reply_ms) DESC, seq LIMIT {{limit}}""",
+    "losses": """
+        SELECT capture, kind, count(*) AS times, sum("count") AS missing, sum(bytes) AS bytes,
+               min(packet) AS packet
+        FROM losses q WHERE {chosen} GROUP BY 1, 2 ORDER BY 1, 2 LIMIT {limit}""",
+}
+
+
+class Summary(NamedTuple):
+    """The answers, each a list of rows by column."""
+
+    answers: dict[str, list[dict[str, Any]]]
+
+    def one(self, name: str) -> dict[str, Any]:
+        return self.answers[name][0]
+
+
+def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
+    """Of these captures."""
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in captures)
+    chosen = f"q.capture IN ({listed or 'NULL'})"
+    found = {}
+    for name, text in _QUESTIONS.items():
+        question = text.format(chosen=chosen, limit=ROWS_SHOWN_MAX)
+        with sql_duckdb.query(snapshot, question) as result:
+            rows: Iterator[tuple[Any, ...]] = result.rows
+            found[name] = [dict(zip(result.columns, row, strict=True)) for row in rows]
+    return Summary(found)

@@ -1,0 +1,104 @@
+"""RowMaker: what links carried, message by message, into rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
+from zenlake.trace.link import Link, LinkBatch, LinkClosed
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows.message_rows import add_message
+from zenlake.trace.rows.rows import Rows
+from zenlake.trace.rows.seq import ORDINAL_BITS
+from zenlake.trace.rows.session_rows import add_loss, add_session
+from zenlake.trace.rows.topology_rows import Topology
+from zenlake.trace.session import Session
+from zenlake.trace.timelines.lives import ends_session
+from zenlake.trace.trace import Trace
+
+_RECENT_PACKETS_MAX: Final = 4_096
+
+
+class RowMaker:
+    """Feed it what links carried and the events of that; take rows out."""
+
+    __slots__ = ("_links", "_ordinals", "_topology", "rows", "trace")
+
+    def __init__(self, trace: Trace, rows: Rows) -> None:
+        self.trace = trace
+        self.rows = rows
+        self._topology = Topology(rows)
+        self._ordinals: dict[tuple[Link, int], int] = {}
+
+    def seq(self, link: Link, packet: int) -> int:
+        """The next number within a packet; where links end together, each counts for itself."""
+        place = (link, packet)
+        ordinal = self._ordinals.get(place, 0)
+        if not ordinal and len(self._ordinals) >= _RECENT_PACKETS_MAX:
+            self._ordinals.clear()
+        self._ordinals[place] = ordinal + 1
+        return packet << ORDINAL_BITS | ordinal
+
+    def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
+        if isinstance(item, LinkBatch):
+            self._batch(item)
+        for event in events:
+            if isinstance(event, MessageSeen):
+                seq = self.seq(event.link, event.packet)
+                add_message(self.rows, event, seq)
+                self._topology.add(event, seq)
+            elif isinstance(event, Missing):
+                add_loss(self.rows, event)
+            elif isinstance(event, Undecoded):
+                if not isinstance(item, LinkBatch):
+                    self._undecoded(event)
+            elif isinstance(event, SessionChanged) and ends_session(event):
+                self._session(event.session)
+        if isinstance(item, LinkClosed) and item.link.session is not None:
+            self._topology.forget(item.link.session)
+
+    def end(self) -> None:
+        """Sessions that the end of the capture found open."""
+        for session in self.trace.sessions:
+            if session.closed_ns is None or session.is_multicast:
+                self._session(session)
+
+    def _session(self, session: Session) -> None:
+        if not session.is_multicast or session in self.trace.sessions:
+            add_session(self.rows, session)
+
+    def _batch(self, batch: LinkBatch) -> None:
+        link, direction = batch.link, batch.direction
+        self.rows.tables["batches"].append(
+            (
+                link.session,
+                link.name,
+                batch.packet,
+                batch.time_ns,
+                link.sender(direction),
+                link.receiver(direction),
+                link.protocol,
+                self.seq(link, batch.packet),
+                batch.state,
+                len(batch.data),
+                None if batch.error is None else str(batch.error),
+            )
+        )
+
+    def _undecoded(self, event: Undecoded) -> None:
+        link, direction = event.link, event.direction
+        self.rows.tables["batches"].append(
+            (
+                link.session,
+                link.name,
+                event.packet,
+                event.time_ns,
+                link.sender(direction),
+                link.receiver(direction),
+                link.protocol,
+                self.seq(link, event.packet),
+                event.state,
+                event.bytes,
+                event.cause,
+            )
+        )

@@ -1,0 +1,97 @@
+"""zenlake lake: what is in a lake, and what is left when captures are dropped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.lake.store.small_lake import contents, expected, lake
+from zenlake.cli.main import main
+from zenlake.lake.store import CaptureFiles, Store
+
+
+def test_ls_tells_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake(tmp_path, "a.pcap", "b.pcap")
+    assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
+    header, _, *rows = capsys.readouterr().out.splitlines()
+    assert header.split()[:5] == ["capture", "messages", "sessions", "samples", "queries"]
+    assert [row.split()[:5] for row in rows] == [
+        ["a.pcap", "3", "0", "2", "0"],
+        ["b.pcap", "3", "0", "2", "0"],
+    ]
+    assert rows[0].split()[5:] == ["1970-01-01T00:00:00.000Z"] * 2 + ["100", "0" * 12, "-"]
+
+
+def test_ls_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake(tmp_path, "a.pcap")
+    assert main(["lake", "ls", "--json", "--lake", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "capture": "a.pcap",
+        "messages": 3,
+        "sessions": 0,
+        "samples": 2,
+        "queries": 0,
+        "first_ns": 1,
+        "last_ns": 2,
+        "size": 100,
+        "sha256": f"{1:064x}",
+        "read_ns": None,
+    }
+
+
+def test_ls_of_an_empty_lake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake(tmp_path)
+    assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_name_cannot_command_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = lake(tmp_path)
+    with store.begin() as run:
+        run.publish({"\x1b[31mred\udce9": CaptureFiles("", 0, {}, {})})
+    assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
+    assert r"\x1b[31mred\udce9" in capsys.readouterr().out
+
+
+def test_drop_is_one_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = lake(tmp_path, "a.pcap", "b.pcap", "c.pcap")
+    assert main(["lake", "drop", "--lake", str(tmp_path), "a.pcap", "c.pcap"]) == 0
+    assert capsys.readouterr().out == "dropped a.pcap\ndropped c.pcap\n"
+    assert store.version() == 2
+    assert contents(store) == expected({"b.pcap": 1})
+    assert main(["lake", "drop", "b.pcap", "--json", "--lake", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"dropped": "b.pcap", "version": 3}
+    assert contents(store) == expected({})
+
+
+def test_an_unknown_capture_drops_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = lake(tmp_path, "a.pcap", "monday.pcapng")
+    assert main(["lake", "drop", "--lake", str(tmp_path), "a.pcap", "mondy.pcapng"]) == 2
+    complaint = "no capture 'mondy.pcapng', did you mean 'monday.pcapng'?\n"
+    assert capsys.readouterr().err.endswith(complaint)
+    assert main(["lake", "drop", "--lake", str(tmp_path), "zzz"]) == 2
+    assert capsys.readouterr().err.endswith("no capture 'zzz'\n")
+    assert contents(store) == expected({"a.pcap": 1, "monday.pcapng": 1})
+
+
+@pytest.mark.parametrize("operation", [["ls"], ["drop", "a"]])
+def test_no_lake_there(
+    operation: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "nothing"
+    assert main(["lake", operation[0], "--lake", str(place), *operation[1:]]) == 2
+    assert capsys.readouterr().err == f"zenlake: {place}: there is no lake\n"
+    assert not place.exists()
+
+
+def test_drop_while_another_run_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake(tmp_path, "a")
+    with Store(tmp_path).begin():
+        assert main(["lake", "drop", "--lake", str(tmp_path), "a"]) == 2
+    assert "another run is writing (pid " in capsys.readouterr().err
