@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 collect_ignore_glob = [] if find_spec("pyspark") else ["*"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`-m "not spark"` leaves out what needs Java: `make test` runs that once, not twice."""
+    for item in items:
+        groups = [mark.args for mark in item.iter_markers("xdist_group")]
+        if ("spark",) in groups or "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+            if not groups:
+                item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One for all tests of a process; starting it takes seconds."""

@@ -21,5 +21,10 @@ def to_json(value: Any) -> Any:
         return {"header": value.header, "body": to_json(value.body)}
     if isinstance(value, Message):
         fields = ((name, getattr(value, name)) for name in value.FIELDS)
-        return {name: to_json(inner) for name, inner in fields if inner not in (None, False, ())}
+        return {name: to_json(inner) for name, inner in fields if not _is_absent(inner)}
     return str(value)
+
+
+def _is_absent(value: Any) -> bool:
+    """0 is there: it must not be taken for False."""
+    return value is None or value is False or value == ()

@@ -52,7 +52,9 @@ class Walker:
             if session is None:
                 session = self.sessions.begin(batch)
             node = sender_node(batch, session)
-            node.heard_ns = batch.time_ns
+            if batch.time_ns > node.heard_ns:
+                # What waited behind a gap may be older than what came with its end.
+                node.heard_ns = batch.time_ns
             for message in batch.messages:
                 if isinstance(message, Frame):
                     self._frame(batch, session, node, message)

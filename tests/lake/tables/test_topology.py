@@ -60,6 +60,8 @@ CASES: dict[str, list[Row]] = {
     "tellers": state(1, "b") + state(2, told_by_zid="t2") + state(3, zid="z2"),
     "told twice": state(1, "b", "b") + state(2, "b"),
     "other session": state(1, "b") + state(2, "b", session="s2"),
+    "gone": state(1, "b"),
+    "still here": state(1, "b"),
 }
 
 
@@ -67,7 +69,14 @@ CASES: dict[str, list[Row]] = {
 def test_adjacencies(spark: SparkSession, partitions: int) -> None:
     rows = staged(CASES, told_by_zid="t", zid="z", has_links=True)
     events = frame(spark, "edge_events", rows).repartition(partitions)
-    found = by_case(adjacencies.build(events), "from_ns")
+    sessions: list[Row] = [
+        {"capture": "gone", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
+        {"capture": "gone", "session": "s2", "acceptor_zid": "t", "closed_ns": 9 * MS},
+        {"capture": "still here", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
+        {"capture": "still here", "session": "s2", "acceptor_zid": "t"},
+    ]
+    ends = frame(spark, "sessions", sessions)
+    found = by_case(adjacencies.build(events, ends), "from_ns")
 
     def edges(case: str) -> list[tuple[Any, ...]]:
         names = ("neighbour_zid", "weight", "from_ns", "to_ns")
@@ -77,6 +86,8 @@ def test_adjacencies(spark: SparkSession, partitions: int) -> None:
         ]
 
     assert edges("grows") == [("b", None, 1, 3), ("c", None, 2, None)]
+    assert edges("gone") == [("b", None, 1, 9)]
+    assert edges("still here") == [("b", None, 1, None)]
     assert edges("comes back") == [("b", None, 1, 2), ("b", None, 3, None)]
     assert edges("weight") == [("b", 1, 1, 2), ("b", 2, 2, None)]
     assert edges("outdated") == [("b", None, 1, None)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pyspark.sql.functions import col
 
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
@@ -12,10 +15,11 @@ from zenlake.lake.schema.table import Table
 from zenlake.lake.tables import build_all
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _NUMBER: Final = "_capture"
 """Folders of what Spark writes are named by the capture's number, so that files hold one each."""
+_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 
 
 def derive(
@@ -36,16 +40,15 @@ def derive(
     def keep(name: str, frame: DataFrame) -> DataFrame:
         place = str(folder / "kept" / name)
         frame.write.parquet(place)
-        return spark.read.schema(frame.schema).parquet(place)
+        return spark.read.schema(frame.schema).parquet(_literal(place))
 
     found: dict[str, dict[str, list[Path]]] = {path: {} for path in captures}
     for name, frame in build_all(frames, keep).items():
         place = folder / name
         chosen = frame.join(numbers.hint("broadcast"), "capture")
-        columns = [*TABLES[name].names, _NUMBER]
-        chosen.select(*columns).write.option("compression", "zstd").partitionBy(_NUMBER).parquet(
-            str(place)
-        )
+        chosen.select(*_described(TABLES[name]), _NUMBER).write.option(
+            "compression", "zstd"
+        ).partitionBy(_NUMBER).parquet(str(place))
         for number, path in enumerate(captures):
             parts = sorted((place / f"{_NUMBER}={number}").glob("*.parquet"))
             if parts:
@@ -53,7 +56,19 @@ def derive(
     return found
 
 
+def _described(table: Table) -> list[Column]:
+    """Its columns with the comments of this table; they come with those of where they are from."""
+    return [
+        col(one.name).alias(one.name, metadata={"comment": one.comment}) for one in table.columns
+    ]
+
+
 def _frame(spark: SparkSession, table: Table, files: list[str]) -> DataFrame:
     if not files:
         return spark.createDataFrame([], table.spark)
-    return spark.read.schema(table.spark).parquet(*files)
+    return spark.read.schema(table.spark).parquet(*map(_literal, files))
+
+
+def _literal(path: str) -> str:
+    """A path that Spark does not take for a pattern."""
+    return _GLOB.sub(r"\\\g<0>", path)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake.lake.pipeline.derive import derive
+from zenlake.lake.pipeline.failures import told_in_one_line
 from zenlake.lake.pipeline.inputs import captures_in
 from zenlake.lake.pipeline.read_task import read_capture
 from zenlake.lake.pipeline.survey_task import survey_capture
@@ -151,7 +152,7 @@ class _Pipeline:
         empty = {}
         for name, table in TABLES.items():
             empty[name] = place / f"{name}.parquet"
-            pq.write_table(table.arrow.empty_table(), empty[name], store_schema=False)
+            pq.write_table(table.arrow.empty_table(), empty[name])
         add = {}
         for number, capture in enumerate(captures):
             path = capture["path"]
@@ -184,7 +185,7 @@ def run(
     """
     captures = captures_in(paths)
     store = Store(lake)
-    with store.begin() as started:
+    with store.begin() as started, told_in_one_line():
         pipeline = _Pipeline(spark, started, tell)
         outcome = pipeline.outcome
         before = store.manifest()
@@ -211,7 +212,7 @@ def _row_count(path: Path) -> int:
 
 
 def _write(schema: pa.Schema, rows: list[dict[str, Any]], path: Path) -> None:
-    pq.write_table(pa.Table.from_pylist(rows, schema), path, store_schema=False)
+    pq.write_table(pa.Table.from_pylist(rows, schema), path)
 
 
 def _capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ _IRREGULAR_WEIGHT: Final = 8
 def survey_capture(job: Job) -> Result:
     """`path`, `survey` (where to keep what was found), `tasks` (how many at most)."""
     path = job["path"]
+    if not _is_text(path):
+        return {"path": path, "error": f"{path}: its name is not UTF-8, as tables need it"}
     try:
         with ThreadPoolExecutor(1) as pool:
             hashed = pool.submit(_sha256, path)
@@ -35,6 +37,14 @@ def survey_capture(job: Job) -> Result:
         return {"path": path, "error": f"{path}: cannot be opened: {error.strerror}"}
     except ZenlakeError as error:
         return {"path": path, "error": str(error)}
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _sha256(path: str) -> str:

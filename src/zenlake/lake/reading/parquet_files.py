@@ -53,7 +53,7 @@ class ParquetFiles:
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         listed = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        return pq.ParquetWriter(
+        writer = pq.ParquetWriter(
             path,
             schema,
             compression="zstd",
@@ -62,6 +62,8 @@ class ParquetFiles:
             store_schema=False,
             write_statistics=True,
         )
+        writer.add_key_value_metadata(schema.metadata)
+        return writer
 
     def _path(self, name: str) -> Path:
         return self._folder / name / f"{self._name}.parquet"

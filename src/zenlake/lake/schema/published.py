@@ -22,6 +22,8 @@ _PAYLOAD: Final = Column("payload", BINARY, "as sent; null for none, or one in s
 _ENCODING: Final = Column("encoding", STRING, "effective, such as text/plain; null for a DEL")
 _TIMESTAMP: Final = Column("timestamp", STRING, "<ntp64>/<id>; null where none was sent")
 _PRIORITY: Final = Column("priority", BIGINT, "effective: 0 (control) to 7 (background)")
+_CONGESTION: Final = Column("congestion", STRING, "effective: drop, block, block_first")
+_EXPRESS: Final = Column("express", BOOLEAN, "effective: not held back for batching")
 _RELIABILITY: Final = Column("reliability", STRING, "of the channel: reliable, best_effort")
 _REQUESTER: Final = Column("requester_zid", STRING, "node that asked, on this link")
 _RESPONDER: Final = Column("responder_zid", STRING, "node that was asked, on this link")
@@ -100,8 +102,8 @@ _ALL: Final = (
             _TIMESTAMP,
             Column("timestamp_ns", BIGINT, "the same since 1970; null where none was sent"),
             _PRIORITY,
-            Column("congestion", STRING, "drop, block, block_first"),
-            Column("express", BOOLEAN, "not held back for batching"),
+            _CONGESTION,
+            _EXPRESS,
             _RELIABILITY,
             Column("attachment", BINARY, "null where none was sent"),
             Column("source_zid", STRING, "node that made it, where that was sent"),
@@ -141,6 +143,9 @@ _ALL: Final = (
             Column("trace_id", BIGINT, "the same on every hop of one query; null if not known"),
             _SEQ,
             Column("delivered", BIGINT, "replies and errors that the querier is handed"),
+            _PRIORITY,
+            _CONGESTION,
+            _EXPRESS,
         ),
     ),
     Table(
@@ -167,6 +172,10 @@ _ALL: Final = (
             _SEQ,
             Column("query_seq", BIGINT, "seq of its query; null where that was not seen"),
             Column("trace_id", BIGINT, "of its query"),
+            Column("attachment", BINARY, "null where none was sent"),
+            _PRIORITY,
+            _CONGESTION,
+            _EXPRESS,
         ),
     ),
     Table(
@@ -230,8 +239,8 @@ _ALL: Final = (
             Column("patch", BIGINT, "of the protocol, agreed on"),
             Column("sn_bits", BIGINT, "of sequence numbers: 8, 16, 32, 64"),
             Column("batch_size", BIGINT, "bytes at most, agreed on"),
-            Column("opener_lease_ms", BIGINT, "silence after which it is taken for gone"),
-            Column("acceptor_lease_ms", BIGINT, "silence after which it is taken for gone"),
+            Column("opener_lease_ms", DOUBLE, "silence after which it is taken for gone"),
+            Column("acceptor_lease_ms", DOUBLE, "silence after which it is taken for gone"),
             Column("links", BIGINT, "how many connections it had"),
             Column("members", STRING, "zids of a multicast group, separated by spaces"),
         ),

@@ -49,5 +49,5 @@ def build_all(
         "declarations": declarations.build(tables["declare_events"], sessions),
         "interests": interests.build(tables["interest_events"], sessions),
         "nodes": nodes.build(tables["node_events"]),
-        "adjacencies": adjacencies.build(tables["edge_events"]),
+        "adjacencies": adjacencies.build(tables["edge_events"], sessions),
     }

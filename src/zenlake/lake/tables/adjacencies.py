@@ -51,7 +51,24 @@ told AS (
 SELECT capture, told_by_zid, zid, neighbour_zid, weight, first.*, last.to_ns FROM told
 """
 
+# A node whose sessions are all over tells nothing any more.
+_ENDED: Final = """
+WITH sides AS (
+    SELECT capture, opener_zid AS zid, closed_ns FROM {sessions}
+    UNION ALL SELECT capture, acceptor_zid AS zid, closed_ns FROM {sessions}
+),
+gone AS (
+    SELECT capture, zid, if(count(*) = count(closed_ns), max(closed_ns), NULL) AS gone_ns
+    FROM sides GROUP BY capture, zid
+)
+SELECT told.* EXCEPT (to_ns),
+    coalesce(to_ns, if(gone_ns IS NULL, NULL, greatest(gone_ns, from_ns))) AS to_ns
+FROM {told} AS told
+LEFT JOIN gone ON told.capture = gone.capture AND told.told_by_zid = gone.zid
+"""
 
-def build(edge_events: DataFrame) -> DataFrame:
-    """From the staged entries of link states."""
-    return conform(query(_SQL, events=edge_events), TABLES["adjacencies"])
+
+def build(edge_events: DataFrame, sessions: DataFrame) -> DataFrame:
+    """From the staged entries of link states, and the published sessions of their tellers."""
+    told = query(_SQL, events=edge_events)
+    return conform(query(_ENDED, told=told, sessions=sessions), TABLES["adjacencies"])

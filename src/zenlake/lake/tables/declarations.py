@@ -91,7 +91,9 @@ WHERE coalesce(is_next_another, true)
 
 _ENDED: Final = """
 SELECT lives.* EXCEPT (undeclared_ns, ended_by),
-    if(is_alive AND closed_ns IS NOT NULL, closed_ns, undeclared_ns) AS undeclared_ns,
+    -- What crossed the other side's CLOSE ends as it begins.
+    if(is_alive AND closed_ns IS NOT NULL, greatest(closed_ns, declared_ns), undeclared_ns)
+        AS undeclared_ns,
     if(is_alive AND closed_ns IS NOT NULL, 'session', ended_by) AS ended_by
 FROM {lives} AS lives
 LEFT JOIN {sessions} AS sessions

@@ -43,21 +43,25 @@ _NAME: Final = ("capture", "session", "seq")
 def build(exchanges: DataFrame) -> DataFrame:
     """`capture`, `session`, `seq` of each REQUEST, and `trace_id`: seq of the one it began with."""
     requests = query(_REQUESTS, exchanges=exchanges)
-    # The order inside a group is kept as long as the grouping needs no sort of its own.
+    # Groups are small and many: each handed over on its own costs more than all that is done.
     return (
         requests.repartition(*_GROUP)
         .sortWithinPartitions(*_GROUP, "seq", "session")
-        .groupBy(*_GROUP)
-        .applyInArrow(_walk, "capture STRING, session STRING, seq BIGINT, trace_id BIGINT")
+        .mapInArrow(_walk, "capture STRING, session STRING, seq BIGINT, trace_id BIGINT")
     )
 
 
 def _walk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One group, batch by batch."""
-    hops = Hops()
+    """Group after group, of which a batch may hold many, or a part."""
+    hops, group = Hops(), None
     for batch in batches:
+        groups = zip(*(batch.column(name).to_pylist() for name in _GROUP), strict=True)
         columns = (batch.column(name).to_pylist() for name in Request._fields)
-        trace_ids = [hops.add(Request(*row)) for row in zip(*columns, strict=True)]
+        trace_ids = []
+        for one, row in zip(groups, zip(*columns, strict=True), strict=True):
+            if one != group:
+                hops, group = Hops(), one
+            trace_ids.append(hops.add(Request(*row)))
         yield pa.RecordBatch.from_arrays(
             [*(batch.column(name) for name in _NAME), pa.array(trace_ids, pa.int64())],
             [*_NAME, "trace_id"],

@@ -90,6 +90,8 @@ _ANSWERED: Final = f"""CASE
                         ' dropped what was older than delivered before')) END,
                 CASE WHEN elsewhere > 0 THEN concat(elsewhere,
                     ' for keys that were not asked for') END,
+                CASE WHEN errors > 0
+                    THEN concat('besides ', {counted("errors", "error", "errors")}) END,
                 {_FINAL}))
         END"""
 

@@ -17,7 +17,7 @@ from zenlake.wire.message import Extension, Message
 
 Facts = dict[str, Any]
 
-_KNOWN_ELSEWHERE: Final = frozenset(("extensions", "qos", "timestamp", "node_id"))
+_KNOWN_ELSEWHERE: Final = frozenset(("extensions", "node_id"))
 _PLAIN: Final = (int, str, bool)
 
 

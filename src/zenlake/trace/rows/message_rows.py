@@ -120,7 +120,10 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
         cells = (_reply_kind(message), *people, *_reply_cells(event, message))
     else:
         cells = ("FINAL", *people, *(None,) * 13)
-    rows.tables["exchange_events"].append(place + cells)
+    qos = facts.qos_of(event)
+    assert qos is not None
+    how = (int(qos.priority), str(qos.congestion), qos.express)
+    rows.tables["exchange_events"].append(place + cells + how)
 
 
 def _query_cells(event: MessageSeen, message: Request) -> Row:

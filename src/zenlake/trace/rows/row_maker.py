@@ -10,13 +10,17 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.message_rows import add_message
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.rows.seq import ORDINAL_BITS
-from zenlake.trace.rows.session_rows import add_loss, add_session
+from zenlake.trace.rows.session_rows import add_loss, add_nodes, add_session
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.lives import ends_session
 from zenlake.trace.trace import Trace
 
 _RECENT_PACKETS_MAX: Final = 4_096
+_WHY: Final = {
+    "truncated": "the capture does not have all of its bytes",
+    "gap": "packets are missing",
+}
 
 
 class RowMaker:
@@ -54,8 +58,16 @@ class RowMaker:
                     self._undecoded(event)
             elif isinstance(event, SessionChanged) and ends_session(event):
                 self._session(event.session)
-        if isinstance(item, LinkClosed) and item.link.session is not None:
-            self._topology.forget(item.link.session)
+        if isinstance(item, LinkClosed):
+            self._link_closed(item.link)
+
+    def _link_closed(self, link: Link) -> None:
+        session = link.session
+        if session is None or session.is_multicast:
+            return
+        if all(one.is_closed for one in session.links):
+            add_nodes(self.rows, session)
+            self._topology.forget(session)
 
     def end(self) -> None:
         """Sessions that the end of the capture found open."""
@@ -81,7 +93,7 @@ class RowMaker:
                 self.seq(link, batch.packet),
                 batch.state,
                 len(batch.data),
-                None if batch.error is None else str(batch.error),
+                _WHY.get(batch.state) if batch.error is None else str(batch.error),
             )
         )
 

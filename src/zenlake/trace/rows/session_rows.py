@@ -31,17 +31,27 @@ def add_session(rows: Rows, session: Session) -> None:
             session.patch,
             session.sn_bits,
             session.batch_size,
-            opener.lease_ms,
-            acceptor.lease_ms,
+            _ms(opener.lease_ms),
+            _ms(acceptor.lease_ms),
             len(session.links),
             " ".join(members) if is_group else None,
         )
     )
-    for node in session.members.values() if is_group else session.nodes:
-        add_node(rows, session, node)
+    if is_group:
+        add_nodes(rows, session)
 
 
-def add_node(rows: Rows, session: Session, node: Node) -> None:
+def _ms(lease_ms: int | None) -> float | None:
+    return None if lease_ms is None else float(lease_ms)
+
+
+def add_nodes(rows: Rows, session: Session) -> None:
+    """Once its links are over: what was held back may come after the end of the session."""
+    for node in session.members.values() if session.is_multicast else session.nodes:
+        _add_node(rows, session, node)
+
+
+def _add_node(rows: Rows, session: Session, node: Node) -> None:
     if node.zid is not None:
         last_ns = max(node.heard_ns, session.started_ns)
         row = (node.zid, node.role, None, session.started_ns, last_ns)

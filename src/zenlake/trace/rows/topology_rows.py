@@ -37,10 +37,9 @@ class Topology:
             self._link_states(event, seq)
 
     def forget(self, session: Session) -> None:
-        """One of its links is over; while another one is open, more may come."""
-        if all(link.is_closed for link in session.links):
-            for node in session.nodes:
-                self._names.pop(node, None)
+        """Nothing more comes from it."""
+        for node in session.nodes:
+            self._names.pop(node, None)
 
     def _link_states(self, event: MessageSeen, seq: int) -> None:
         message, teller = event.message, event.sender_node
@@ -79,7 +78,8 @@ class Topology:
             if neighbour is None:
                 continue
             known += 1
-            weight = weights[index] if index < len(weights) else None
+            # 0 says that none is set (behaviour reference §4.7).
+            weight = (weights[index] or None) if index < len(weights) else None
             edges.append((*place, teller.zid, zid, state.sn, True, neighbour, weight))
         if not known:
             edges.append((*place, teller.zid, zid, state.sn, not state.links, None, None))

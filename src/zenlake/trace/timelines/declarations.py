@@ -187,6 +187,9 @@ class Declarations:
         self._open.remove(life.session, life.identity)
         life.ended_by = ended_by
         life.ended_ns = time_ns
+        if time_ns is not None and life.declared is not None:
+            # What crossed the other side's CLOSE ends as it begins.
+            life.ended_ns = max(time_ns, life.declared.time_ns)
         over.append(life)
 
 

@@ -14,9 +14,14 @@ from zenlake.lake.reading.columns.keys import KeyColumn
 from zenlake.lake.reading.columns.message_columns import place_columns, sender_columns, table_of
 from zenlake.lake.reading.columns.places import Places
 from zenlake.lake.reading.columns.values import (
+    CONGESTION_OF_QOS,
+    CONGESTIONS,
+    EXPRESS_OF_QOS,
+    PRIORITY_OF_QOS,
     coded,
     encodings,
     numbers_of,
+    qos_of,
     stretches,
     texts_of,
     timestamps,
@@ -61,6 +66,7 @@ def exchange_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table |
     asker = rows.owner[chosen] ^ (~is_request).astype(np.int64)
     side = rows.direction[chosen] ^ (~is_request).astype(np.int64)
     stamp, _ = timestamps(rows, "timestamp", chosen)
+    qos = qos_of(rows, chosen)
     words = np.zeros(256, np.int32)
     words[[CODES[one] for one in _EXCHANGES]] = np.arange(len(_EXCHANGES))
     found = place_columns(rows, places, chosen) | {
@@ -83,6 +89,9 @@ def exchange_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table |
         "replier_eid": rows.numbers("responder_eid", chosen),
         "timestamp": stamp,
         "timestamp_order": _orders(rows, chosen),
+        "priority": numbers_of(PRIORITY_OF_QOS[qos]),
+        "congestion": coded(CONGESTION_OF_QOS[qos], CONGESTIONS),
+        "express": pa.array(EXPRESS_OF_QOS[qos]),
     }
     return table_of("exchange_events", found)
 

@@ -31,7 +31,7 @@ from zenlake.lake.reading.columns.units import Units
 from zenlake.lake.reading.row_tables import new_rows, take
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.trace.rows.session_rows import add_session
+from zenlake.trace.rows.session_rows import add_nodes, add_session
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.lives import ends_session
@@ -149,7 +149,8 @@ class ColumnsRoad:
         for direction in (0, 1):
             time_ns = heard.before(2 * pair + direction, packet)
             if time_ns is not None:
-                session.nodes[link.sides[direction]].heard_ns = time_ns
+                node = session.nodes[link.sides[direction]]
+                node.heard_ns = max(node.heard_ns, time_ns)
 
     def _handshake(self, decoded: Decoded, unit: int, heard: Heard | None) -> None:
         units = decoded.units
@@ -175,6 +176,7 @@ class ColumnsRoad:
         packet, time_ns = int(survey.closed_packet[pair]), int(survey.closed_ns[pair])
         self._walker.feed(LinkClosed(link, packet, time_ns, survey.cause_word(pair)))
         self._take_events()
+        add_nodes(self._rows, session_of(link))
 
     def _take_events(self) -> None:
         """Messages have rows among the columns."""
@@ -252,7 +254,7 @@ class Heard:
         """The last time, at a packet or before it."""
         first, last = self._spans.get(owner, (0, 0))
         place = bisect_right(self._packets, packet, first, last)
-        return self._times[place - 1] if place > first else None
+        return max(self._times[first:place], default=None)
 
 
 def session_of(link: Link) -> Session:

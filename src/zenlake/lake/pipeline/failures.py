@@ -1,0 +1,32 @@
+"""What Spark says at length when a step fails, in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from zenlake.lake.store import LakeError
+
+_CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )*(.*)", re.MULTILINE)
+"""Java tells the causes one after the other, the first one last."""
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """Errors of Spark become a LakeError."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from pyspark.errors import PySparkException, PythonException
+
+    try:
+        yield
+    except PythonException as error:
+        # A traceback of Python: its last line says what happened.
+        text = str(error).partition("\n\nJVM stacktrace")[0].rstrip()
+        raise LakeError(f"a task of Spark failed: {text.splitlines()[-1].strip()}") from error
+    except (PySparkException, Py4JError) as error:
+        # Some are the name of a class and no more.
+        causes = [cause for cause in _CAUSED.findall(str(error)) if " " in cause]
+        cause = causes[-1] if causes else " ".join(str(error).split())
+        raise LakeError(f"Spark failed: {cause}") from error

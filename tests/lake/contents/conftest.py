@@ -1,0 +1,30 @@
+"""One lake of all bundled captures for all tests of a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.lake.contents.tables import Tables
+from tests.trace.sidecar import FOLDER, PATHS
+from zenlake.lake.pipeline.pipeline import run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("contents") / "lake"
+    outcome = run([str(FOLDER)], place, spark)
+    assert not outcome.failed
+    assert not outcome.damaged
+    assert sorted(outcome.read) == sorted(str(path) for path in PATHS.values())
+    return place
+
+
+@pytest.fixture(scope="session")
+def tables(lake: Path) -> Tables:
+    return Tables(lake)

@@ -1,0 +1,75 @@
+"""Rows of `samples` in the forms that the tests of traces compare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tests.lake.contents.tables import Row
+from tests.trace.publications import Publication
+from tests.trace.sidecar import digest
+from tests.trace.test_contents_own import Got, Sent
+
+KINDS = {"PUT": "PUSH/PUT", "DEL": "PUSH/DEL"}
+
+
+def found(row: Row) -> Publication:
+    """Everything that a call can say."""
+    assert row["payload_size"] == (None if row["payload"] is None else len(row["payload"]))
+    return Publication(
+        KINDS[row["kind"]],
+        row["key"],
+        digest(row["payload"]),
+        row["encoding"],
+        digest(row["attachment"]),
+        row["timestamp"],
+        (row["source_zid"], row["source_eid"], row["source_sn"]),
+        row["priority"],
+        row["congestion"],
+        row["express"],
+        row["reliability"],
+    )
+
+
+def arrived(row: Row) -> Publication:
+    """A subscriber is not told of reliability."""
+    return found(row)._replace(reliability=None)
+
+
+def sent(row: Row) -> Sent:
+    """What the sidecars of the second set say about calls."""
+    return Sent(
+        KINDS[row["kind"]],
+        row["key"],
+        digest(row["payload"]),
+        row["encoding"],
+        digest(row["attachment"]),
+        row["timestamp"] is not None,
+        row["priority"],
+        row["express"],
+        row["reliability"],
+    )
+
+
+def got(row: Row) -> Got:
+    """What the sidecars of the second set say about deliveries."""
+    return Got(
+        KINDS[row["kind"]],
+        row["key"],
+        digest(row["payload"]),
+        row["encoding"],
+        digest(row["attachment"]),
+        row["timestamp"],
+        row["priority"],
+    )
+
+
+def counted(rows: Iterable[Row]) -> Counter[Publication]:
+    return Counter(map(found, rows))
+
+
+def reached(row: Row, zid: str, protocols: dict[str, str]) -> bool:
+    """Whether it was sent to a node, or to a group that the node is a member of."""
+    if row["receiver_zid"] is not None:
+        return bool(row["receiver_zid"] == zid)
+    return protocols[row["link"]] == "multicast" and row["sender_zid"] != zid

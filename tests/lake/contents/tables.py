@@ -1,0 +1,57 @@
+"""All rows of a lake, by table and by the names that sidecars have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from zenlake.lake.schema import TABLES
+
+Row = dict[str, Any]
+
+
+def name_of(capture: str) -> str:
+    """`queries` for any path to `queries.pcapng.gz`."""
+    return Path(capture).name.partition(".")[0]
+
+
+class Tables:
+    """Read once; rows are in the order of `seq`, or of their times."""
+
+    def __init__(self, lake: Path) -> None:
+        self.lake = lake
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        for table in TABLES:
+            rows = pq.read_table(lake / table).to_pylist()
+            for row in sorted(rows, key=_place):
+                self._rows.setdefault((name_of(row["capture"]), table), []).append(row)
+
+    def of(self, name: str, table: str) -> list[Row]:
+        return self._rows.get((name, table), [])
+
+    def names(self) -> set[str]:
+        return {name for name, _ in self._rows}
+
+    def counts(self, name: str) -> Counter[str]:
+        """Messages by kind."""
+        return Counter(row["kind"] for row in self.of(name, "messages"))
+
+    def samples(self, name: str) -> list[Row]:
+        """Those that a receiver takes."""
+        return [row for row in self.of(name, "samples") if row["ignored"] is None]
+
+    def protocols(self, name: str) -> dict[str, str]:
+        """By link, as `batches` tells."""
+        return {row["link"]: row["protocol"] for row in self.of(name, "batches")}
+
+
+def _place(row: Row) -> tuple[int, int]:
+    time = row.get("time_ns") or row.get("from_ns") or row.get("first_ns") or 0
+    return row.get("seq") or 0, time
+
+
+def seconds(time_ns: int) -> float:
+    return time_ns / 1e9

@@ -1,0 +1,104 @@
+"""Figures of `queries` and `replies` are those of the messages they come from."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.lake.contents.tables import Row, Tables
+from tests.trace.test_contents_queries import ASKING
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+def final_of(messages: list[Row], query: Row) -> Row | None:
+    """The first RESPONSE_FINAL with its number, to who asked, after it."""
+    for row in messages:
+        if (
+            row["kind"] == "RESPONSE_FINAL"
+            and row["session"] == query["session"]
+            and row["request_id"] == query["request_id"]
+            and row["sender_zid"] != query["requester_zid"]
+            and row["seq"] > query["seq"]
+        ):
+            return row
+    return None
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_times_since_the_request(tables: Tables, name: str) -> None:
+    messages, replies = tables.of(name, "messages"), tables.of(name, "replies")
+    for query in tables.of(name, "queries"):
+        own = [row for row in replies if row["query_seq"] == query["seq"]]
+        for row in own:
+            assert row["latency_ms"] == pytest.approx(ms_between(query, row))
+        latencies = [row["latency_ms"] for row in own if row["kind"] != "ERR"]
+        assert query["first_reply_ms"] == (min(latencies) if latencies else None)
+        assert query["replies"] == len(latencies)
+        final = final_of(messages, query)
+        assert final is not None
+        assert query["final_ms"] == pytest.approx(ms_between(query, final))
+        assert all(row["after_final"] == (row["seq"] > final["seq"]) for row in own)
+
+
+def ms_between(one: Row, other: Row) -> float:
+    return float((other["time_ns"] - one["time_ns"]) / 1e6)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_each_reply_belongs_to_the_request_of_its_number(tables: Tables, name: str) -> None:
+    queries = {row["seq"]: row for row in tables.of(name, "queries")}
+    for row in tables.of(name, "replies"):
+        query = queries[row["query_seq"]]
+        for column in ("session", "request_id", "trace_id"):
+            assert row[column] == query[column]
+        # What goes to a group is asked of, and said to, all of its members.
+        assert row["requester_zid"] in (query["requester_zid"], None)
+        assert query["responder_zid"] in (row["responder_zid"], None)
+        assert row["delivered"] == (row["dropped_because"] is None)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_reasons_are_given_with_figures(tables: Tables, name: str) -> None:
+    """As readers see them: rounded, of what is in the other columns."""
+    for row in tables.of(name, "queries"):
+        told = {float(one.replace(",", "")) for one in re.findall(r"([\d.,]*\d) ms", row["reason"])}
+        assert told
+        figures = [row["timeout_ms"] if row["verdict"] == "timeout" else row["final_ms"]]
+        assert all(
+            any(one == pytest.approx(two, rel=0.1, abs=0.006) for two in told) for one in figures
+        )
+        if row["verdict"] == "timeout":
+            assert row["final_ms"] > 0.9 * row["timeout_ms"]
+            assert "did not answer" in row["reason"]
+        if row["verdict"] == "empty":
+            assert row["replies"] + row["errors"] == 0
+        if row["verdict"] == "error":
+            assert row["replies"] == 0 < row["errors"]
+
+
+def test_what_consolidation_drops_is_told(tables: Tables) -> None:
+    """In the words of the mode, with the packet of what came instead."""
+    replies = tables.of("queries", "replies")
+    modes = {row["seq"]: row["consolidation"] for row in tables.of("queries", "queries")}
+    packets = {row["seq"]: row["packet"] for row in replies}
+    checked = set()
+    for row in replies:
+        why, mode = row["dropped_because"], modes[row["query_seq"]]
+        if why is None or "timeout" in why:
+            continue
+        assert why.startswith(f"{mode}: ")
+        assert row["kind"] != "ERR"
+        checked.add(mode)
+        found = re.search(r"packet (\d+)", why)
+        if found is not None:
+            rivals = [
+                other
+                for other in replies
+                if (other["query_seq"], other["key"]) == (row["query_seq"], row["key"])
+                and other["delivered"]
+                and other["kind"] != "ERR"
+            ]
+            assert [packets[other["seq"]] for other in rivals] == [int(found[1])]
+    assert checked == {"latest", "monotonic"}

@@ -1,0 +1,129 @@
+"""Files of all tables have the declared columns, types and comments, whoever reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from tests.lake.contents.tables import Tables, name_of
+from tests.trace.sidecar import PATHS
+from zenlake.lake.frames import Lake
+from zenlake.lake.pipeline.pipeline import run
+from zenlake.lake.schema import TABLES
+from zenlake.lake.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+IN_DUCKDB = {"STRING": "VARCHAR", "BINARY": "BLOB"}
+AGAIN = ("alias_remapped", "liveliness")
+BINARY_COLUMNS = {"payload", "attachment"}
+SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+
+
+def files_of(lake: Path, table: str) -> list[Path]:
+    found = sorted((lake / table).glob("*.parquet"))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_and_types_of_each_file(lake: Path, table: str) -> None:
+    for file in files_of(lake, table):
+        schema = pq.read_schema(file)
+        assert schema.names == TABLES[table].names
+        assert schema.types == TABLES[table].arrow.types
+
+
+def comments_of(table: str) -> dict[str, str]:
+    return {column.name: column.comment for column in TABLES[table].columns}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_spark_tells_what_columns_mean(lake: Path, spark: SparkSession, table: str) -> None:
+    fields = Lake(lake, spark).table(table).schema.fields
+    assert {field.name: field.metadata.get("comment") for field in fields} == comments_of(table)
+    assert all(comments_of(table).values())
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_files_tell_what_columns_mean(lake: Path, table: str) -> None:
+    for file in files_of(lake, table):
+        fields = json.loads((pq.read_schema(file).metadata or {})[SPARK_KEY])["fields"]
+        found = {field["name"]: field["metadata"].get("comment") for field in fields}
+        assert found == comments_of(table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_files_hold_rows_of_one_capture_each(lake: Path, table: str) -> None:
+    for file in files_of(lake, table):
+        captures = pq.read_table(file, columns=["capture"]).column("capture").unique()
+        assert len(captures) <= 1
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_duckdb_reads_them_by_a_pattern(lake: Path, tables: Tables, table: str) -> None:
+    pattern = str(lake / table / "*.parquet")
+    with duckdb.connect() as connection:
+        connection.read_parquet(pattern).create_view("found")
+        told = connection.execute("DESCRIBE found").fetchall()
+        wanted = [(one.name, IN_DUCKDB.get(one.type, one.type)) for one in TABLES[table].columns]
+        assert [row[:2] for row in told] == wanted
+        (count,) = connection.execute("SELECT count(*) FROM found").fetchall()
+    assert count == (sum(len(tables.of(name, table)) for name in PATHS),)
+
+
+def test_types_are_those_that_were_promised() -> None:
+    """`*_ns`, ids and counts BIGINT; payloads and attachments BINARY."""
+    for table in TABLES.values():
+        for column in table.columns:
+            assert (column.type == "BINARY") == (column.name in BINARY_COLUMNS)
+            assert not column.name.endswith("_ns") or column.type == "BIGINT"
+            if column.name.endswith(("_id", "_eid", "_sn", "_seq")):
+                assert column.type == "BIGINT"
+            if column.name.endswith("_zid"):
+                assert column.type == "STRING"
+
+
+def test_milliseconds_are_double() -> None:
+    for table in TABLES.values():
+        for column in table.columns:
+            assert not column.name.endswith("_ms") or column.type == "DOUBLE", column
+
+
+def test_words_are_those_that_were_promised(tables: Tables) -> None:
+    words = {
+        ("messages", "reliability"): {"reliable", "best_effort"},
+        ("samples", "congestion"): {"drop", "block", "block_first"},
+        ("samples", "kind"): {"PUT", "DEL"},
+        ("queries", "target"): {"best_matching", "all", "all_complete"},
+        ("queries", "consolidation"): {"auto", "none", "monotonic", "latest"},
+        ("replies", "kind"): {"PUT", "DEL", "ERR"},
+        ("declarations", "entity"): {"keyexpr", "subscriber", "queryable", "token"},
+        ("declarations", "ended_by"): {"undeclare", "session"},
+        ("sessions", "outcome"): {"open", "closed", "refused", "lost", "partial"},
+        ("nodes", "role"): {"router", "peer", "client"},
+        ("losses", "kind"): {"tcp_gap", "sn_gap", "fragment", "truncated", "resync"},
+    }
+    for (table, column), wanted in words.items():
+        found = {row[column] for name in PATHS for row in tables.of(name, table)}
+        assert found - {None} <= wanted
+        assert len(found - {None}) > 1
+
+
+def test_the_same_files_again_change_nothing(lake: Path, spark: SparkSession) -> None:
+    before = Store(lake).version()
+    captures = pq.read_table(lake / "captures").to_pylist()
+    paths = sorted(row["capture"] for row in captures if name_of(row["capture"]) in AGAIN)
+    assert len(paths) == len(AGAIN)
+    outcome = run(paths, lake, spark)
+    assert (outcome.read, outcome.failed) == ([], {})
+    assert outcome.unchanged == paths
+    assert outcome.version == before == Store(lake).version()

@@ -1,0 +1,71 @@
+"""The questions of docs/questions.md run as they stand, and both engines answer the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.trace.sidecar import PATHS
+from zenlake.lake import open as open_lake
+from zenlake.lake import read, sql_duckdb
+from zenlake.lake.schema import generate
+from zenlake.lake.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+ROOT = Path(__file__).parents[2]
+_TEXT = (ROOT / "docs" / "questions.md").read_text()
+QUESTIONS = dict(re.findall(r"## (\d+)\. .*?```sql\n(.*?)```", _TEXT, re.DOTALL))
+_WITHOUT_ANSWER = {"2"}
+"""No bundled capture has a reply after the final: that is what the tables' own tests make up."""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
+    place = tmp_path_factory.mktemp("questions") / "lake"
+    names = ("impaired", "liveliness", "peers_gossip", "pubsub_router", "queries", "routers_ring")
+    read([str(PATHS[name]) for name in names], place, spark)
+    return place
+
+
+def test_there_are_ten() -> None:
+    assert [*QUESTIONS] == [str(number) for number in range(1, 11)]
+
+
+@pytest.mark.parametrize("number", QUESTIONS)
+def test_both_engines_answer_the_same(number: str, lake: Path, spark: SparkSession) -> None:
+    with sql_duckdb.query(Store(lake).snapshot(), QUESTIONS[number]) as result:
+        columns, on_duckdb = result.columns, [_plain(row) for row in result.rows]
+    frame = open_lake(lake, spark).sql(QUESTIONS[number])
+    on_spark = [_plain(row) for row in frame.collect()]
+    assert frame.columns == columns
+    assert on_spark == on_duckdb
+    assert bool(on_duckdb) == (number not in _WITHOUT_ANSWER)
+
+
+def _plain(row: Any) -> tuple[Any, ...]:
+    """Figures as far as both engines compute them alike."""
+    return tuple(
+        round(float(value), 6) if isinstance(value, float) or hasattr(value, "is_signed") else value
+        for value in row
+    )
+
+
+def test_three_lines_give_frames(lake: Path, spark: SparkSession) -> None:
+    opened = open_lake(lake, spark)
+    assert opened.queries.where("verdict = 'timeout'").count() > 0
+    assert opened.version == 1
+    comments = {field.name: field.metadata.get("comment") for field in opened.queries.schema}
+    assert comments["reason"] == "the verdict in words, with figures"
+    with pytest.raises(AttributeError, match="no table 'querys'"):
+        _ = opened.querys
+
+
+def test_the_dictionary_is_that_of_the_schemas() -> None:
+    assert generate.TARGET.read_text("utf-8") == generate.page()
