@@ -233,12 +233,12 @@ def test_session_ends_its_lives_and_no_others(change: str) -> None:
 
 
 def test_declaration_after_the_end_of_its_session() -> None:
-    """The other side has not heard of the end yet."""
+    """The other side has not heard of the end yet: it ends as it begins."""
     talk = Talk()
-    end = talk.change("closed")
-    talk.say(OPENER, subscriber(1), KEY)
+    talk.change("closed")
+    said = talk.say(OPENER, subscriber(1), KEY)
     life = the_one(talk)
-    assert (life.ended_by, life.ended_ns) == ("session", end.time_ns)
+    assert (life.ended_by, life.ended_ns) == ("session", said.time_ns)
 
 
 def test_member_that_leaves_a_group_ends_its_own() -> None:
