@@ -44,7 +44,7 @@ def build(path: Path, messages: int) -> None:
 
 
 class Memory:
-    """The highest resident size of this process' descendants, by what they are."""
+    """The most memory of its own that a process had, by what it is; mapped files do not count."""
 
     def __init__(self) -> None:
         self.highest: dict[str, int] = {}
@@ -64,7 +64,7 @@ class Memory:
         except OSError:
             return  # it is gone
         name = "java" if "java" in words[:80] else "python worker" if "daemon" in words else ""
-        size = next((line for line in text.split("\n") if line.startswith("VmRSS")), "")
+        size = next((line for line in text.split("\n") if line.startswith("RssAnon")), "")
         if name and size:
             self.highest[name] = max(self.highest.get(name, 0), int(size.split()[1]))
 

@@ -18,7 +18,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`-m "not spark"` leaves out what needs Java: `make test` runs that once, not twice."""
     for item in items:
         groups = [mark.args for mark in item.iter_markers("xdist_group")]
-        if ("spark",) in groups or "spark" in getattr(item, "fixturenames", ()):
+        needs_java = {("spark",), ("faults",)} & set(groups)
+        if needs_java or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
             if not groups:
                 item.add_marker(pytest.mark.xdist_group("spark"))

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from zenlake.lake.schema import TABLES
-from zenlake.lake.spark import session
+from zenlake.lake.spark import literal, session
 from zenlake.lake.store import Store
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Lake:
 
     def table(self, name: str) -> DataFrame:
         """A column that older files lack is null in their rows."""
-        files = [str(path) for path in self._snapshot.files(name)]
+        files = [literal(str(path)) for path in self._snapshot.files(name)]
         reader = self.spark.read
         if name in TABLES:
             reader = reader.schema(TABLES[name].spark)

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JAVA_VERSION_MIN: Final = 17
-LOCAL_MASTER: Final = "local[*]"
+LOCAL_MASTER: Final = "local[*,4]"
+"""All cores; a task that dies is tried four times in all, as on a cluster."""
 LOCAL_MEMORY: Final = "2g"
 # Batches between Java and Python: payloads are large now and then, so bytes count as well.
 ARROW_BATCH_ROWS: Final = 16_384
 ARROW_BATCH_BYTES: Final = 64 << 20
 
+_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _LOOPBACK: Final = "127.0.0.1"
 _NEEDS_JAVA: Final = (
     f"Spark needs Java {JAVA_VERSION_MIN} or later: "
@@ -73,6 +75,11 @@ def session(
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel(log_level)
     return spark
+
+
+def literal(path: str) -> str:
+    """A path that Spark does not take for a pattern."""
+    return _GLOB.sub(r"\\\g<0>", path)
 
 
 def _is_local(master: str) -> bool:

@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
 
-from zenlake.lake.spark import session
+from zenlake.lake.spark import literal, session
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.store import LakeError, Snapshot
 
@@ -33,7 +33,6 @@ _TYPES: Final = {
 }
 _TOLD: Final = re.compile(r"\s*(?:explain|desc|describe|show)\b", re.IGNORECASE)
 _CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(.*)", re.MULTILINE)
-_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 
 
 @contextmanager
@@ -66,7 +65,7 @@ def register(spark: SparkSession, snapshot: Snapshot) -> None:
         columns = _columns(snapshot.files(table))
         if columns is not None:
             reader = reader.schema(columns)
-        reader.parquet(_literal(folder)).createOrReplaceTempView(table)
+        reader.parquet(literal(str(folder))).createOrReplaceTempView(table)
     for name, function in FUNCTIONS.items():
         spark.udf.register(name, arrow_udf(_by_column(function), "boolean"))
 
@@ -105,11 +104,6 @@ def _check_reads_only(spark: SparkSession, sql: str) -> None:
         raise LakeError(READ_ONLY, "SQL") from None
     except AnalysisException:
         pass  # it will be said again, with the right place
-
-
-def _literal(path: Path) -> str:
-    """A path that is not taken for a pattern."""
-    return _GLOB.sub(r"\\\g<0>", str(path))
 
 
 def _explained(text: str, lines_before: int = 0) -> LakeError:

@@ -12,6 +12,8 @@ from zenlake.lake import sql_duckdb
 from zenlake.lake.store import Snapshot
 
 ROWS_SHOWN_MAX: Final = 6
+_RATE_ROWS_MIN: Final = 10
+"""Of fewer samples a rate says nothing."""
 
 _ONE_HOP: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
 """A query is shown where it was asked, not on every link it crossed."""
@@ -39,7 +41,8 @@ _QUESTIONS: Final = {
         ORDER BY capture, time_ns LIMIT {limit}""",
     "keys": """
         SELECT key, count(*) AS samples, sum(payload_size) AS bytes,
-               count(*) / nullif((max(time_ns) - min(time_ns)) / 1e9, 0) AS rate
+               CASE WHEN count(*) >= {rate_rows}
+                   THEN count(*) / nullif((max(time_ns) - min(time_ns)) / 1e9, 0) END AS rate
         FROM samples q WHERE {chosen} AND key IS NOT NULL AND ignored IS NULL
         GROUP BY key ORDER BY samples DESC, key LIMIT {limit}""",
     "verdicts": f"""
@@ -76,7 +79,7 @@ def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
     chosen = f"q.capture IN ({listed or 'NULL'})"
     found = {}
     for name, text in _QUESTIONS.items():
-        question = text.format(chosen=chosen, limit=ROWS_SHOWN_MAX)
+        question = text.format(chosen=chosen, limit=ROWS_SHOWN_MAX, rate_rows=_RATE_ROWS_MIN)
         with sql_duckdb.query(snapshot, question) as result:
             rows: Iterator[tuple[Any, ...]] = result.rows
             found[name] = [dict(zip(result.columns, row, strict=True)) for row in rows]

@@ -162,7 +162,9 @@ def test_congestion_control_of_replies_is_in_the_tables(tables: Tables) -> None:
     """One get was made with another than by default."""
     questions = Questions(tables, "queries")
     chosen = [
-        (get, row) for get, row in questions.gets if any(one.get("express") for one in get["replies"])
+        (get, row)
+        for get, row in questions.gets
+        if any(one.get("express") for one in get["replies"])
     ]
     assert len(chosen) == 1
     for _, row in chosen:

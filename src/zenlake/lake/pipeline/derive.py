@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from pyspark.sql.functions import col
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
+from zenlake.lake.spark import literal
 from zenlake.lake.tables import build_all
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = "_capture"
 """Folders of what Spark writes are named by the capture's number, so that files hold one each."""
-_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
+_HOW: Final = {"compression": "zstd"}
+_AT_ONCE: Final = 3
 
 
 def derive(
@@ -40,20 +42,33 @@ def derive(
     def keep(name: str, frame: DataFrame) -> DataFrame:
         place = str(folder / "kept" / name)
         frame.write.parquet(place)
-        return spark.read.schema(frame.schema).parquet(_literal(place))
+        return spark.read.schema(frame.schema).parquet(literal(place))
 
+    def write(name: str, frame: DataFrame) -> None:
+        columns = _described(TABLES[name])
+        if len(captures) == 1:
+            frame.select(*columns).write.parquet(str(_place(folder, name, 0)), **_HOW)
+        else:
+            chosen = frame.join(numbers.hint("broadcast"), "capture")
+            parts = chosen.select(*columns, _NUMBER).write.partitionBy(_NUMBER)
+            parts.parquet(str(folder / name), **_HOW)
+
+    frames = build_all(frames, keep)
+    # While one is being planned, another can run.
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for written in [pool.submit(write, name, frame) for name, frame in frames.items()]:
+            written.result()
     found: dict[str, dict[str, list[Path]]] = {path: {} for path in captures}
-    for name, frame in build_all(frames, keep).items():
-        place = folder / name
-        chosen = frame.join(numbers.hint("broadcast"), "capture")
-        chosen.select(*_described(TABLES[name]), _NUMBER).write.option(
-            "compression", "zstd"
-        ).partitionBy(_NUMBER).parquet(str(place))
+    for name in frames:
         for number, path in enumerate(captures):
-            parts = sorted((place / f"{_NUMBER}={number}").glob("*.parquet"))
+            parts = sorted(_place(folder, name, number).glob("*.parquet"))
             if parts:
                 found[path][name] = parts
     return found
+
+
+def _place(folder: Path, name: str, number: int) -> Path:
+    return folder / name / f"{_NUMBER}={number}"
 
 
 def _described(table: Table) -> list[Column]:
@@ -66,9 +81,4 @@ def _described(table: Table) -> list[Column]:
 def _frame(spark: SparkSession, table: Table, files: list[str]) -> DataFrame:
     if not files:
         return spark.createDataFrame([], table.spark)
-    return spark.read.schema(table.spark).parquet(*map(_literal, files))
-
-
-def _literal(path: str) -> str:
-    """A path that Spark does not take for a pattern."""
-    return _GLOB.sub(r"\\\g<0>", path)
+    return spark.read.schema(table.spark).parquet(*map(literal, files))

@@ -196,7 +196,12 @@ def _is_join(payload: bytes) -> bool:
         read = read_content(form, payload)
         if read.error is None and read.messages:
             first = read.messages[0]
-            return isinstance(first, Join) and first.version in (8, 9)
+            # Noise seldom leaves reserved bits alone, as every node does.
+            return (
+                isinstance(first, Join)
+                and first.version in (8, 9)
+                and (form != PLAIN or payload.startswith(bytes(first)))
+            )
     return False
 
 

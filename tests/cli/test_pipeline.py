@@ -1,0 +1,78 @@
+"""zenlake pipeline as people run it: in a process of its own, and what it prints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.trace.sidecar import PATHS
+from zenlake.cli.pipeline_progress import ProgressLine
+
+pytest.importorskip("pyspark")
+pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.spark]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=500)
+
+
+def test_a_summary_that_says_why(tmp_path: Path) -> None:
+    lake, bad = str(tmp_path / "lake"), tmp_path / "bad.pcap"
+    bad.write_bytes(b"no capture at all")
+    captures = [str(PATHS[name]) for name in ("queries", "impaired")]
+    done = run(*captures, str(bad), "--lake", lake, "--master", "local[2]")
+    assert done.returncode == 1
+    assert done.stderr == f"zenlake: {bad}: neither pcap nor pcapng: it begins with 6e 6f 20 63\n"
+    text = done.stdout
+    for words in (
+        "2 captures, 374 KB, 1,596 packets",
+        "1,758 messages",
+        "51 answered, 4 error, 3 timeout, 2 empty",
+        "did not answer within the timeout of 150 ms; no reply",
+        "slowest  db/b?slow  first 401.43 ms, final 401.54 ms",
+        "tcp_gap        5 x  5.8 KB",
+        "gap: 30349 bytes",
+        "lossy/stream",
+    ):
+        assert words in text, words
+    again = run(*captures, "--lake", lake, "--json")
+    assert again.returncode == 0
+    told = json.loads(again.stdout)
+    assert (told["version"], told["read"], told["unchanged"]) == (1, [], captures)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["-"], "standard input is read by several at once here: give a file"),
+        (["nothing.pcap"], "nothing.pcap: cannot be opened: No such file or directory"),
+    ],
+)
+def test_wrong_calls_are_told_in_one_line(
+    arguments: list[str], complaint: str, tmp_path: Path
+) -> None:
+    done = run(*arguments, "--lake", str(tmp_path / "lake"), "--master", "local[1]")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"zenlake: {complaint}\n"
+
+
+def test_progress_adds_up_what_tasks_tell(tmp_path: Path) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return False
+
+    progress = ProgressLine(Terminal(), is_silent=True)  # type: ignore[arg-type]  # all it asks
+    progress.tell("survey", tmp_path, 0)
+    assert progress.line().startswith("looking at the captures")
+    progress.tell("read", tmp_path, 200_000)
+    (tmp_path / "progress-0-0").write_text("300")
+    (tmp_path / "progress-0-1").write_text("200")
+    (tmp_path / "progress-1-0").write_text("")
+    line = progress.line()
+    assert "500 messages" in line
+    assert "left" in line

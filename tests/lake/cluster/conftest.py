@@ -1,0 +1,45 @@
+"""The same rows on any master. Takes minutes and starts a cluster: only with ZENLAKE_FULL=1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lake.cluster.reading import read
+from tests.lake.cluster.standalone import Cluster
+from tests.lake.faults.captures import FOLDER, IS_FULL, replicated
+
+collect_ignore_glob = [] if IS_FULL else ["test_*.py"]
+
+COPIES = 60
+SOURCES = ("queries.pcapng.gz", "routers_ring.pcapng.gz", "pubsub_router.pcapng", "qos_matrix.pcap")
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """About 40 MB, which takes the columnar road."""
+    path = tmp_path_factory.mktemp("captures") / "large.pcapng"
+    replicated(path, COPIES, *SOURCES)
+    assert path.stat().st_size > 20 << 20
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def inputs(large: str) -> list[str]:
+    return [str(FOLDER), large]
+
+
+@pytest.fixture(scope="session")
+def expected(inputs: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One core, one task for each file."""
+    lake = tmp_path_factory.mktemp("expected") / "lake"
+    read("local[1]", lake, inputs, splits=1)
+    return lake
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started

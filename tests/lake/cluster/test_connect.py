@@ -1,0 +1,65 @@
+"""Spark Connect: the pipeline and its tables from a client without Java."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
+from tests.lake.faults.captures import FOLDER
+from tests.lake.faults.comparison import differences
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+CAPTURES = [str(FOLDER / name) for name in ("queries.pcapng.gz", "routers_ring.pcapng.gz")]
+ASK = "SELECT count(*) AS n FROM messages"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind((MASTER_HOST, 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.address": MASTER_HOST,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": MASTER_HOST,
+        "spark.driver.bindAddress": MASTER_HOST,
+        "spark.ui.enabled": "false",
+    }
+    given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    service = Service(
+        tmp_path_factory.mktemp("connect") / "server.log",
+        "org.apache.spark.deploy.SparkSubmit",
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+        *("--master", "local[2]", *given, "spark-internal"),
+    )
+    try:
+        service.wait_for(re.compile("Spark Connect server started"))
+        yield f"sc://{MASTER_HOST}:{port}"
+    finally:
+        service.stop()
+
+
+def zenlake(*arguments: str) -> str:
+    command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
+    found = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_the_pipeline_and_its_tables(server: str, tmp_path: Path) -> None:
+    lakes: dict[str, Path] = {}
+    for master in (server, "local[2]"):
+        lake = lakes[master] = tmp_path / str(len(lakes))
+        zenlake("pipeline", *CAPTURES, "--lake", str(lake), "--master", master, "--quiet")
+    remote, local = lakes.values()
+    assert differences(remote, local) == {}
+    asked = ("sql", "--lake", str(remote), "--json", ASK)
+    assert zenlake(*asked, "--master", server) == zenlake(*asked)

@@ -1,0 +1,58 @@
+"""What is looked at while a driver is killed, and after it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.lake.faults import watcher
+from tests.lake.faults.captures import A, B
+from tests.lake.faults.comparison import differences, leftovers
+from tests.lake.faults.conftest import Lakes
+from tests.lake.faults.driver import environment
+from zenlake.lake.pipeline import run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def watching(lake: Path, lakes: Lakes) -> Iterator[None]:
+    """A reader beside: whatever it sees is one of the two states."""
+    command = [sys.executable, watcher.__file__, str(lake)]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, env=environment(), stdin=pipe, stdout=pipe)
+    try:
+        yield
+    finally:
+        said, _ = child.communicate(b"\n")
+    assert child.returncode == 0
+    seen = json.loads(said)
+    allowed = [watcher.by_snapshot(place) for place in (lakes.old, lakes.new)]
+    for table in watcher.TABLES:
+        allowed += [watcher.by_name(place, table) for place in (lakes.old, lakes.new)]
+    assert {*seen} <= {json.dumps(one) for one in allowed}
+    assert sum(seen.values()) >= 3 * len(watcher.TABLES)
+
+
+def state_of(lake: Path, lakes: Lakes) -> str:
+    """Which of the two it is in."""
+    changes = {name: differences(lake, getattr(lakes, name)) for name in ("old", "new")}
+    [state] = [name for name, found in changes.items() if not found]
+    return state
+
+
+def check(lake: Path, lakes: Lakes, spark: SparkSession) -> str:
+    """After a kill: which state there is; then a normal run, which makes it the new one."""
+    state = state_of(lake, lakes)
+    outcome = run([A, B], lake, spark)
+    assert not outcome.failed
+    assert outcome.read == ([B] if state == "old" else [])
+    assert differences(lake, lakes.new) == {}
+    assert leftovers(lake) == []
+    return state

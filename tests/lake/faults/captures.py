@@ -1,0 +1,25 @@
+"""Captures for these tests: small ones that come with the project, and larger ones of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from zenlake.capture.files import packets
+from zenlake.capture.packet import Skipped
+from zenlake.testing.envelopes import PcapngEnvelope
+from zenlake.testing.replicate import Replicas
+
+IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
+FOLDER = Path(__file__).parents[2] / "data" / "captures"
+A = str(FOLDER / "queries.pcapng.gz")
+B = str(FOLDER / "routers_ring.pcapng.gz")
+
+
+def replicated(path: Path, copies: int, *names: str) -> str:
+    """So many copies of each of these, mixed, in one file."""
+    originals = [list(packets([str(FOLDER / name)], Skipped())) for name in names]
+    replicas = Replicas(originals)
+    with path.open("wb") as file:
+        file.writelines(replicas.records(copies, PcapngEnvelope(replicas.originals)))
+    return str(path)

@@ -1,0 +1,53 @@
+"""Whether two lakes hold the same rows, each as often, whatever their files and their order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+
+from zenlake.lake.schema import TABLES
+from zenlake.lake.store import Store
+
+
+def differences(one: Path, other: Path) -> dict[str, int]:
+    """By table, how many rows only one of them has; tables without any are not named."""
+    found = {}
+    for table in TABLES:
+        a, b = _rows(one, table), _rows(other, table)
+        text = f"SELECT count(*) FROM (({a} EXCEPT ALL {b}) UNION ALL ({b} EXCEPT ALL {a}))"
+        row = duckdb.execute(text).fetchone()
+        assert row is not None
+        if row[0]:
+            found[table] = int(row[0])
+    return found
+
+
+def counts(lake: Path) -> dict[str, int]:
+    """Rows by table."""
+    found = {}
+    for table in TABLES:
+        row = duckdb.execute(f"SELECT count(*) FROM ({_rows(lake, table)})").fetchone()
+        assert row is not None
+        found[table] = int(row[0])
+    return found
+
+
+def _rows(lake: Path, table: str) -> str:
+    files = ", ".join(f"'{file}'" for file in Store(lake).files(table))
+    # When it was read is another moment each time.
+    columns = "* EXCLUDE (read_ns)" if table == "captures" else "*"
+    return f"SELECT {columns} FROM read_parquet([{files}], union_by_name = true)"
+
+
+def leftovers(lake: Path) -> list[str]:
+    """What a run that is over should have removed, and versions that are not the last two."""
+    staged = [f"_staging/{name}" for name in _names(lake / "_staging")]
+    newest = max(map(int, _names(lake / "_versions")), default=0)
+    current = Store(lake).version() or 0
+    return staged + ([f"_versions/{newest}"] if newest > current else [])
+
+
+def _names(folder: Path) -> list[str]:
+    return os.listdir(folder) if folder.is_dir() else []

@@ -1,0 +1,48 @@
+"""The same file again, one that changed, and one that is new."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.lake.faults.captures import A, B
+from tests.lake.faults.comparison import counts, differences, leftovers
+from tests.lake.faults.conftest import Lakes
+from zenlake.lake.pipeline import run
+from zenlake.lake.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+def test_the_same_again_is_no_version(tmp_path: Path, lakes: Lakes, spark: SparkSession) -> None:
+    lake = lakes.copy(tmp_path / "lake")
+    for given in ([A], [A, A], [A, str(tmp_path / "none.pcap")]):
+        outcome = run(given, lake, spark)
+        assert (outcome.read, outcome.unchanged, outcome.version) == ([], [A], 1)
+    assert Store(lake).version() == 1
+    assert differences(lake, lakes.old) == {}
+    assert leftovers(lake) == []
+
+
+def test_a_file_that_changed_replaces_its_rows(
+    tmp_path: Path, lakes: Lakes, spark: SparkSession
+) -> None:
+    """It was B, then the same bytes under a new time, then A."""
+    lake = lakes.copy(tmp_path / "lake")
+    path = tmp_path / "one.pcapng.gz"
+    shutil.copy(B, path)
+    assert run([str(path)], lake, spark).read == [str(path)]
+    assert counts(lake) == counts(lakes.new)
+    path.touch()
+    assert run([str(path)], lake, spark).unchanged == [str(path)]
+    path.write_bytes(gzip.compress(gzip.decompress(Path(A).read_bytes()), mtime=0))
+    assert run([str(path)], lake, spark).read == [str(path)]
+    assert counts(lake) == {table: 2 * rows for table, rows in counts(lakes.old).items()}
+    assert Store(lake).version() == 3

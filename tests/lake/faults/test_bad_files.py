@@ -1,0 +1,60 @@
+"""A file that is no capture, or half of one, never stops the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lake.faults.captures import A, B
+from tests.lake.faults.comparison import leftovers
+from tests.lake.faults.conftest import Lakes
+from tests.lake.faults.rough import RoughRun, bad_files
+from zenlake.cli.main import main
+from zenlake.lake.store import Store
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+def test_the_others_are_read(rough: RoughRun) -> None:
+    assert rough.code == 1
+    entries = Store(rough.lake).manifest().captures
+    assert {A, B} <= entries.keys()
+    for path, cause in rough.bad.items():
+        name = Path(path).name.encode("utf-8", "replace").decode()
+        told = [line for line in rough.complaints if f"/{name}: " in line or cause == "UTF-8"]
+        if cause:
+            assert path not in entries
+            assert any(cause in line for line in told), path
+        else:
+            assert path in entries or len(told) == 1, path
+    assert len(rough.complaints) == len(rough.bad.keys() - entries.keys())
+    for name in ("cut.pcapng", "cut.pcapng.gz"):
+        assert 0 < entries[rough.path(name)].rows["messages"] < entries[B].rows["messages"]
+    assert leftovers(rough.lake) == []
+
+
+@pytest.mark.usefixtures("spark")
+def test_nothing_could_be_read(
+    tmp_path: Path, lakes: Lakes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = lakes.copy(tmp_path / "lake")
+    bad = [path for path, cause in bad_files(tmp_path).items() if cause]
+    assert main(["pipeline", *bad, "--lake", str(lake)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == len(bad)
+    assert Store(lake).version() == 1
+    # Where there was no lake there is still none.
+    assert main(["pipeline", *bad, "--lake", str(tmp_path / "none")]) == 2
+    assert Store(tmp_path / "none").version() is None
+    assert leftovers(tmp_path / "none") == []
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("name", ["folder", "-"])
+def test_what_cannot_be_captures(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder" / "inner.pcap").mkdir(parents=True)
+    path = name if name == "-" else str(tmp_path / name)
+    assert main(["pipeline", path, B, "--lake", str(tmp_path / "lake")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

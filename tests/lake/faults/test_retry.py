@@ -1,0 +1,62 @@
+"""R11: a worker killed while it reads; Spark tries again, and nothing is there twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.lake.faults import retrying
+from tests.lake.faults.captures import IS_FULL, replicated
+from tests.lake.faults.comparison import counts, differences, leftovers
+from tests.lake.faults.driver import environment, wait_until
+from tests.lake.faults.workers import kill_workers
+from zenlake.lake.store import Store
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+COPIES = 500 if IS_FULL else 100
+"""So many that rows are written while others are still read, on either road."""
+ATTEMPTS = 4
+
+
+@pytest.mark.parametrize("kills", [1, 3, ATTEMPTS] if IS_FULL else [1])
+def test_workers_are_killed(kills: int, tmp_path: Path) -> None:
+    capture = replicated(tmp_path / "large.pcapng", COPIES, "pubsub_router.pcapng")
+    calm, lake = tmp_path / "calm", tmp_path / "lake"
+    command = [sys.executable, retrying.__file__, capture, str(calm), str(lake)]
+    child = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    begun: dict[int, Path] = {}
+    """Files of attempts that were killed, by inode."""
+
+    def has_written() -> bool:
+        """Some attempt after those that are dead has."""
+        place = "_staging/*/read/tables/messages/*.parquet"
+        files = {file.stat().st_ino: file for file in lake.glob(place) if file.stat().st_size > 4}
+        is_new = bool(files.keys() - begun.keys())
+        begun.update(files)
+        return is_new
+
+    with child:
+        for _ in range(kills):
+            assert wait_until(has_written, child)
+            assert kill_workers(child.pid, signal.SIGKILL)
+        said = child.communicate()[0].decode()
+    assert len(begun) == kills
+    if kills >= ATTEMPTS:
+        assert child.returncode == 1
+        assert said.count("\n") == 1
+        assert "worker exited unexpectedly" in said
+        assert Store(lake).version() is None
+    else:
+        assert child.returncode == 0, said
+        assert differences(lake, calm) == {}
+        assert counts(lake)["messages"] > 700 * COPIES
+        published = {file.stat().st_ino for file in lake.glob("_versions/*/*/*.parquet")}
+        assert not published & begun.keys()
+    assert leftovers(lake) == []

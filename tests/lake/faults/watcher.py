@@ -1,0 +1,52 @@
+"""A process that reads two tables of a lake again and again, until its input ends.
+
+Then it prints each thing that it saw once: how it read, and the rows by table and capture.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from zenlake.lake.store import Store
+
+TABLES = ("messages", "queries")
+_PAUSE_SECONDS = 0.02
+
+
+def rows(files: Iterable[Path]) -> dict[str, int]:
+    """By capture."""
+    found: Counter[str] = Counter()
+    for file in files:
+        found.update(pq.ParquetFile(file).read(["capture"]).column(0).to_pylist())
+    return dict(sorted(found.items()))
+
+
+def by_snapshot(lake: Path) -> dict[str, dict[str, int]]:
+    snapshot = Store(lake).snapshot()
+    return {table: rows(snapshot.files(table)) for table in TABLES}
+
+
+def by_name(lake: Path, table: str) -> dict[str, dict[str, int]]:
+    """As any reader of Parquet does; each table on its own."""
+    return {table: rows(sorted((lake / table).iterdir()))}
+
+
+def main() -> None:
+    lake = Path(sys.argv[1])
+    seen: Counter[str] = Counter()
+    while not select.select([sys.stdin], [], [], _PAUSE_SECONDS)[0]:
+        seen[json.dumps(by_snapshot(lake))] += 1
+        for table in TABLES:
+            seen[json.dumps(by_name(lake, table))] += 1
+    print(json.dumps(seen))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The processes in which Spark runs Python, found among the descendants of a driver."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_DAEMON = b"pyspark.daemon"
+
+
+def _parents() -> dict[int, int]:
+    """By process; those that are gone meanwhile are not there."""
+    found = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            try:
+                # The name in brackets may hold anything.
+                stat = (place / "stat").read_text()
+                found[int(place.name)] = int(stat.rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    return found
+
+
+def _is_daemon(process: int) -> bool:
+    try:
+        return _DAEMON in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def workers(driver: int) -> list[int]:
+    """Children of the daemon, which forks one for each task; the daemon is not among them."""
+    parents = _parents()
+
+    def is_descendant(process: int) -> bool:
+        while process and process != driver:
+            process = parents.get(process, 0)
+        return process == driver
+
+    return [
+        process
+        for process, parent in parents.items()
+        if _is_daemon(process) and _is_daemon(parent) and is_descendant(process)
+    ]
+
+
+def kill_workers(driver: int, signal: int) -> int:
+    """How many there were."""
+    killed = 0
+    for process in workers(driver):
+        try:
+            os.kill(process, signal)
+            killed += 1
+        except ProcessLookupError:
+            continue
+    return killed
