@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tracemalloc
 from collections.abc import Callable
@@ -39,6 +40,16 @@ SLACK_S = 0.1
 MEMORY_BYTES_MAX = 500 << 20
 
 
+def best_time_of(path: Path) -> float:
+    """Of three, without what other tests left to be collected."""
+    gc.collect()
+    gc.freeze()
+    try:
+        return min(time_of(path) for _ in range(3))
+    finally:
+        gc.unfreeze()
+
+
 @pytest.mark.parametrize("damage", [damaged_file, damaged_payloads])
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("name", NAMES)
@@ -48,10 +59,10 @@ def test_wrong_bytes_cost_little_time(
     content = plain_content(CAPTURES / name)
     path = tmp_path / "damaged"
     path.write_bytes(content)
-    clean = time_of(path)
+    clean = best_time_of(path)
     for seed in range(SEEDS):
         path.write_bytes(damage(content, rate, seed))
-        assert time_of(path) <= RATIO_MAX * clean + SLACK_S, f"seed {seed}"
+        assert best_time_of(path) <= RATIO_MAX * clean + SLACK_S, f"seed {seed}"
 
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "pico_clients.pcapng"])
