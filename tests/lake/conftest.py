@@ -28,8 +28,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One for all tests of a process; starting it takes seconds."""
-    from zenlake.lake.spark import session
+    from zenlake.lake.spark import QUICK_START, session
 
-    started = session("local[2]", app="zenlake tests", **{"spark.sql.shuffle.partitions": "2"})
+    settings = {**QUICK_START, "spark.sql.shuffle.partitions": "2"}
+    started = session("local[2]", app="zenlake tests", **settings)
     yield started
     started.stop()

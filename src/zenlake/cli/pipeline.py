@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.cli.output import Lines, complain, painter, print_json, safe
 from zenlake.cli.pipeline_progress import ProgressLine
@@ -13,6 +14,8 @@ from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
     from zenlake.lake.pipeline import Outcome
+
+_LITTLE_BYTES: Final = 64 << 20
 
 EXAMPLES = """examples:
   zenlake pipeline robot.pcapng --lake robots.lake
@@ -41,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         from zenlake.lake.pipeline import run as run_pipeline
-        from zenlake.lake.spark import session
+        from zenlake.lake.spark import QUICK_START, session
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("zenlake"):
             raise
@@ -51,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     started = time.monotonic()
     try:
         progress.step("starting Spark")
-        spark = session(args.master, app="zenlake pipeline")
+        quick = QUICK_START if args.master is None and _is_little(args.inputs) else {}
+        spark = session(args.master, app="zenlake pipeline", **quick)
         outcome = run_pipeline(args.inputs, args.lake, spark, progress.tell)
     finally:
         progress.end()
@@ -61,6 +65,19 @@ def run(args: argparse.Namespace) -> int:
     if not outcome.read and not outcome.unchanged:
         return 2
     return 1 if outcome.failed or outcome.damaged else 0
+
+
+def _is_little(inputs: list[str]) -> bool:
+    """Whether starting takes longer than reading."""
+    from zenlake.lake.pipeline.inputs import captures_in
+
+    size = 0
+    for path in captures_in(inputs):
+        try:
+            size += os.path.getsize(path)
+        except OSError:
+            continue  # it will be told
+    return size < _LITTLE_BYTES
 
 
 def _tell(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:

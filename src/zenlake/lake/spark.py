@@ -29,6 +29,11 @@ LOCAL_MEMORY: Final = "2g"
 ARROW_BATCH_ROWS: Final = 16_384
 ARROW_BATCH_BYTES: Final = 64 << 20
 
+QUICK_START: Final = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""For little work: Java compiles less, which takes longer than it saves there."""
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _LOOPBACK: Final = "127.0.0.1"
 _NEEDS_JAVA: Final = (
