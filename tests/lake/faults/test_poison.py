@@ -10,7 +10,6 @@ from tests.lake.faults.captures import IS_FULL
 from tests.lake.faults.poison import LARGE_BYTES, LATEST_US, LONG_KEY, U32_MAX, U64_MAX
 from tests.lake.faults.rough import RoughRun
 from zenlake import lake as lakes_api
-from zenlake.lake.reading.row_tables import BIGINT_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
