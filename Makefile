@@ -66,6 +66,7 @@ fuzz: $(VENV)/fuzz-stamp ## look for crashes in the decoders
 generate: $(VENV)/stamp ## write the codecs and reference pages from the definition
 	@$(VENV)/bin/python -m zenlake.wire.generate
 	@$(VENV)/bin/python -m zenlake.columnar.generate
+	@$(VENV)/bin/python -m zenlake.lake.schema.generate
 
 docs: generate ## write the reference pages
 

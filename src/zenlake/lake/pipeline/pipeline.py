@@ -58,7 +58,6 @@ class _Pipeline:
         self._tell = tell
         self._staging = run.staging
         self.outcome = Outcome()
-        self._started = time.monotonic()
 
     def _step(self, name: str, size: int = 0) -> Path:
         """Folders are absolute: workers have working directories of their own."""

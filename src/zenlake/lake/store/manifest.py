@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.lake.store.errors import LakeError
 
-SCHEMA_VERSION: Final = 1
 _T = TypeVar("_T")
 # What reading a document of another shape raises.
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError)
