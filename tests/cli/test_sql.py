@@ -297,3 +297,8 @@ def test_a_key_that_is_none_is_null_and_a_literal_that_is_none_an_error(
     assert capsys.readouterr().out.splitlines() == ["r", "true", '""', '""', "false"]
     assert main(["sql", "--lake", str(lake), "SELECT ke_includes('a//b', x) FROM t"]) == 2
     assert "a chunk is empty" in capsys.readouterr().err
+
+
+def test_a_declared_column_that_all_files_lack_is_null(ask: Asking) -> None:
+    query = "SELECT count(*) AS n, count(source_zid) AS known FROM samples"
+    assert ask.rows(query) == [{"n": 5, "known": 0}]

@@ -48,6 +48,7 @@ ALL = "SELECT * FROM samples ORDER BY seq"
         ),
         ("WITH x AS (SELECT max(seq) AS m FROM samples) SELECT m, 1.5 AS d FROM x", "--json"),
         ("SELECT seq, NULL AS n FROM samples WHERE seq > 100", "--full"),
+        ("SELECT count(source_zid) AS y, max(source_eid) AS z FROM samples", "--json"),
     ],
 )
 def test_the_same_answer(

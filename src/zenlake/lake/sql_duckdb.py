@@ -16,6 +16,7 @@ from typing import Any, Final
 import duckdb
 from duckdb.func import FunctionNullHandling
 
+from zenlake.lake.schema import TABLES
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.store import LakeError, Snapshot
 
@@ -25,6 +26,13 @@ _PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _GLOB: Final = re.compile(r"[*?\[]")
 # `MULTI` is PIVOT, which first looks for its columns.
 _QUERIES: Final = {"SELECT", "MULTI"}
+_TYPES: Final = {
+    "BIGINT": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "STRING": "VARCHAR",
+    "BINARY": "BLOB",
+}
 
 
 @contextmanager
@@ -49,7 +57,8 @@ def _open(snapshot: Snapshot, spill: str) -> Iterator[duckdb.DuckDBPyConnection]
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
             try:
-                connection.execute(f'CREATE VIEW "{table}" AS SELECT * FROM {source}')
+                nulls = _missing(connection, table, source)
+                connection.execute(f'CREATE VIEW "{table}" AS SELECT *{nulls} FROM {source}')
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
@@ -62,6 +71,15 @@ def _open(snapshot: Snapshot, spill: str) -> Iterator[duckdb.DuckDBPyConnection]
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         yield connection
+
+
+def _missing(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> str:
+    """What a declared column is in files that are all older than it: null."""
+    if table not in TABLES:
+        return ""
+    found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    lacking = [column for column in TABLES[table].columns if column.name not in found]
+    return "".join(f', CAST(NULL AS {_TYPES[one.type]}) AS "{one.name}"' for one in lacking)
 
 
 def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:

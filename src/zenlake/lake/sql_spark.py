@@ -15,6 +15,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
 
+from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import literal, session
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.store import LakeError, Snapshot
@@ -62,7 +63,7 @@ def register(spark: SparkSession, snapshot: Snapshot) -> None:
     """The tables of a snapshot as temporary views, and the functions on key expressions."""
     for table, folder in snapshot.tables.items():
         reader = spark.read.option("mergeSchema", "true")
-        columns = _columns(snapshot.files(table))
+        columns = _columns(table, snapshot.files(table))
         if columns is not None:
             reader = reader.schema(columns)
         reader.parquet(literal(str(folder))).createOrReplaceTempView(table)
@@ -70,8 +71,11 @@ def register(spark: SparkSession, snapshot: Snapshot) -> None:
         spark.udf.register(name, arrow_udf(_by_column(function), "boolean"))
 
 
-def _columns(files: list[Path]) -> str | None:
-    """The columns of all files, united by name; None where Spark must look itself."""
+def _columns(table: str, files: list[Path]) -> str | None:
+    """The columns of all files, united by name; None where Spark must look itself.
+
+    A declared column that all files are older than is null.
+    """
     schema = pa.unify_schemas([pq.read_schema(file).remove_metadata() for file in files])
     columns = []
     for field in schema:
@@ -79,6 +83,8 @@ def _columns(files: list[Path]) -> str | None:
         if kind not in _TYPES:
             return None
         columns.append(f"`{field.name}` {_TYPES[kind]}")
+    declared = TABLES[table].columns if table in TABLES else ()
+    columns += [f"`{one.name}` {one.type}" for one in declared if one.name not in schema.names]
     return ", ".join(columns)
 
 
