@@ -1,6 +1,6 @@
 """The whole gate: thousands of captures with something wrong, compared on both roads.
 
-python -m tests.lake.bulk.gate [--inputs 5000] [--seed 0]
+python -m tests.lake.bulk.gate [--inputs 5000] [--seed 0] [--captures low]
 
 With NUMBA_BOUNDSCHECK=1 (and a NUMBA_CACHE_DIR of its own) kernels check every index they use.
 """
@@ -27,12 +27,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The bulk road against the scalar road.")
     parser.add_argument("--inputs", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--captures", default="", help="only of those with this in their names")
     asked = parser.parse_args()
     began = time.monotonic()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        paths = [Path(plain(path, folder)) for path in PATHS]
+        paths = [Path(plain(path, folder)) for path in PATHS if asked.captures in path.name]
         paths = [path for path in paths if path.stat().st_size <= _CAPTURE_BYTES_MAX]
         for index in range(asked.inputs):
             chance = random.Random(asked.seed << 32 | index)

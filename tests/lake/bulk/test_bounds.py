@@ -89,7 +89,8 @@ def test_rows_are_cleared_and_long_batches_have_room() -> None:
     data = np.frombuffer(keep_alives + frame, np.uint8)
     bounds = np.array([0, len(keep_alives), len(data)], np.int64)
     rows = MessageRows()
-    found = [len(one.kind) for one in rows.read(data, bounds, np.zeros(2, np.int64))]
+    forms, failures = np.zeros(2, np.uint8), np.zeros(2, np.int64)
+    found = [len(one.kind) for one in rows.read(data, bounds, forms, failures)]
     assert sum(found) == 2 * ROWS_AT_ONCE + 1
     assert not any(rows._table.column(name).any() for name in columns())
 
@@ -101,7 +102,8 @@ def test_rows_of_real_messages_are_cleared(tmp_path: Path) -> None:
         found = survey(name)
         assert isinstance(found, Survey)
         for chunk in read(name, found, found.regular):
-            for _ in rows.read(chunk.data, chunk.bounds, np.zeros(len(chunk), np.int64)):
+            failures = np.zeros(len(chunk), np.int64)
+            for _ in rows.read(chunk.data, chunk.bounds, chunk.form, failures):
                 pass
             assert not any(rows._table.column(one).any() for one in columns())
 

@@ -15,9 +15,9 @@ PATHS = sorted(path for path in CAPTURES.rglob("*") if ".pcap" in path.name)
 
 ORDINARY = (
     *("alias_remapped", "cooked_v1", "cooked_v2", "encrypted_links", "fragments", "ipv6_router"),
-    *("liveliness", "metadata", "mixed_versions", "multicast", "old_release_1_0_4", "pico_1_0_4"),
-    *("pico_clients", "pubsub_router", "qos_matrix", "queries", "reconnect", "routers_ring"),
-    "udp_unicast",
+    *("liveliness", "lowlatency", "metadata", "mixed_versions", "multicast", "old_release_1_0_4"),
+    *("pico_1_0_4", "pico_clients", "pubsub_router", "qos_matrix", "queries", "reconnect"),
+    *("routers_ring", "udp_unicast"),
 )
 """Captures in which every message over TCP is on a regular pair."""
 IRREGULAR = (

@@ -16,7 +16,7 @@ from zenlake.errors import CaptureError
 from zenlake.lake.bulk import Refusal, Survey, survey
 
 _ORDINARY = {"fragments", "liveliness", "metadata", "qos_matrix", "queries"}
-_MUTATED = ("queries", "liveliness", "routers_ring", "reconnect", "pico_clients")
+_MUTATED = ("queries", "liveliness", "lowlatency", "routers_ring", "reconnect", "pico_clients")
 _SEEDS = 400 if os.environ.get("ZENLAKE_FULL") else 12
 
 

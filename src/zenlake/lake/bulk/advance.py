@@ -1,4 +1,4 @@
-# Parts: ad72071393cbebc4
+# Parts: 52f8e3ae7c61b873
 """Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
 
 from __future__ import annotations

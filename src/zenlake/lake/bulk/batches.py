@@ -1,4 +1,7 @@
-"""Batches: cut out of the bytes of a direction, each behind the two bytes of its length (§6.1).
+"""Batches: cut out of the bytes of a direction, each behind its length.
+
+That has two bytes (§6.1), or four where low latency was agreed on, once the handshake is over
+(§9).
 
 A batch that is not whole yet is remembered by its extents, the places of its parts in the file;
 its bytes are copied once, when it is.
@@ -10,10 +13,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from zenlake.columnar import forms
 from zenlake.columnar.jit import inlined
 from zenlake.lake.bulk import reasons
 from zenlake.lake.bulk.numbers import Bytes, Numbers, byte, copy
-from zenlake.lake.bulk.pairs import HAVE, HEAD, SIZE, TAIL
+from zenlake.lake.bulk.pairs import (
+    FIRST_SIDE,
+    FRAMING,
+    HAVE,
+    HEAD,
+    LOW_LATENCY,
+    SIZE,
+    TAIL,
+    WHOLE,
+)
+from zenlake.lake.bulk.terms import agrees_on_low_latency
 from zenlake.limits import BATCH_BYTES_MAX, PACKET_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -25,6 +39,16 @@ EXTENTS_MAX: Final = 1 << 21
 BYTES_PER_PACKET: Final = BATCH_BYTES_MAX + PACKET_BYTES_MAX
 """What one packet can complete: a batch that others began, and those it has itself."""
 UNITS_PER_PACKET: Final = PACKET_BYTES_MAX // 2 + 1
+
+FAREWELL: Final = forms.NETWORK + 1
+"""A form of unit besides those that are decoded: the CLOSE after which nothing comes. It stands
+behind a length of two bytes where four are due, and is no message (§9)."""
+
+# How a direction is cut.
+SHORT: Final = 0
+LONG: Final = 1
+OVER: Final = 2
+"""Its farewell has come."""
 
 # The counters that kernels share.
 PAIRS: Final = 0
@@ -51,6 +75,8 @@ class Batches(NamedTuple):
 
     data: NDArray[np.uint8]
     stop: NDArray[np.int64]
+    form: NDArray[np.uint8]
+    """One of `columnar.forms`, or a FAREWELL."""
     pair: NDArray[np.int32]
     side: NDArray[np.uint8]
     packet: NDArray[np.int64]
@@ -62,11 +88,18 @@ def empty_batches(units: int, bytes: int) -> Batches:
     return Batches(
         np.empty(bytes + BYTES_PER_PACKET, np.uint8),
         np.empty(units, np.int64),
+        np.empty(units, np.uint8),
         np.empty(units, np.int32),
         np.empty(units, np.uint8),
         np.empty(units, np.int64),
         np.empty(units, np.int64),
     )
+
+
+def decodable(form: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Forms as decoding takes them: a farewell is no network message, and gives no row as one."""
+    found: NDArray[np.uint8] = np.where(form == FAREWELL, np.uint8(forms.NETWORK), form)
+    return found
 
 
 def more_extents(old: Extents | None, counters: NDArray[np.int64]) -> Extents:
@@ -99,36 +132,88 @@ def cut_batches(
 ) -> int:
     """The next bytes of a direction. An extent must be free, and there must be room for all."""
     have, size = state[pair, HAVE + side], state[pair, SIZE + side]
+    framing = state[pair, FRAMING + side]
+    if framing == OVER:
+        return reasons.AFTER_END
+    head = 4 if framing == LONG else 2
     at = begin
     while at < stop:
-        if have < 2:
+        if have < head:
             size |= byte(data, at) << 8 * have
             have += 1
             at += 1
-            if have == 2 and not size:
+            if have == head and not size:
                 return reasons.EMPTY_BATCH
+            if size > BATCH_BYTES_MAX and have == head:
+                if at < stop or not _is_farewell(state, pair, size):
+                    return reasons.TOO_LONG
+                _say_farewell(size, out.data, counters)
+                _finish(pair, side, number, time_ns, FAREWELL, counters, out)
+                state[pair, FRAMING + side] = OVER
+                have, size = 0, 0
             continue
-        count = min(size - (have - 2), stop - at)
-        if have == 2 and count == size:
+        count = min(size - (have - head), stop - at)
+        if have == head and count == size:
             _copy(data, at, count, out.data, counters)
         else:
             _extend(state, pair, side, at, count, extents, counters)
-            if have + count == 2 + size:
+            if have + count == head + size:
                 _gather(data, state, pair, side, extents, counters, out.data)
         have += count
         at += count
-        if have == 2 + size:
-            unit = counters[UNITS]
-            out.stop[unit] = counters[UNIT_BYTES]
-            out.pair[unit] = pair
-            out.side[unit] = side
-            out.packet[unit] = number
-            out.time_ns[unit] = time_ns
-            counters[UNITS] = unit + 1
+        if have == head + size:
+            form = forms.LOW_LATENCY if head == 4 else forms.BATCH
+            _finish(pair, side, number, time_ns, form, counters, out)
+            if state[pair, WHOLE + side] < 2:
+                _count_whole(state, pair, side, size, counters, out.data)
+                head = 4 if state[pair, FRAMING + side] == LONG else 2
             have, size = 0, 0
     state[pair, HAVE + side] = have
     state[pair, SIZE + side] = size
     return reasons.NONE
+
+
+@inlined
+def _finish(
+    pair: int, side: int, number: int, time_ns: int, form: int, counters: Numbers, out: Batches
+) -> None:
+    unit = counters[UNITS]
+    out.stop[unit] = counters[UNIT_BYTES]
+    out.form[unit] = form
+    out.pair[unit] = pair
+    out.side[unit] = side
+    out.packet[unit] = number
+    out.time_ns[unit] = time_ns
+    counters[UNITS] = unit + 1
+
+
+@inlined
+def _count_whole(
+    state: Numbers, pair: int, side: int, size: int, counters: Numbers, content: Bytes
+) -> None:
+    """INIT_ACK says whether there is low latency, which begins in a direction after its OPEN."""
+    state[pair, WHOLE + side] += 1
+    if state[pair, WHOLE + side] == 2:
+        state[pair, FRAMING + side] = LONG if state[pair, LOW_LATENCY] else SHORT
+    elif side != state[pair, FIRST_SIDE]:
+        end = counters[UNIT_BYTES]
+        if agrees_on_low_latency(content, end - size, end):
+            state[pair, LOW_LATENCY] = 1
+
+
+@inlined
+def _is_farewell(state: Numbers, pair: int, size: int) -> bool:
+    """Whether a length of four bytes is one of two, and a CLOSE, after the handshake."""
+    is_open = state[pair, WHOLE + 1 - state[pair, FIRST_SIDE]] == 2
+    return is_open and size & 0xFFFF == 2 and size >> 16 & 0xDF == 0x03
+
+
+@inlined
+def _say_farewell(size: int, out: Bytes, counters: Numbers) -> None:
+    to = counters[UNIT_BYTES]
+    out[to] = size >> 16 & 0xFF
+    out[to + 1] = size >> 24 & 0xFF
+    counters[UNIT_BYTES] = to + 2
 
 
 @inlined

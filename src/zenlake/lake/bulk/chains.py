@@ -10,13 +10,10 @@ from zenlake.capture.byte_ranges import PIECE_COST
 from zenlake.columnar.decoding import decode
 from zenlake.columnar.forms import NETWORK
 from zenlake.lake.bulk import reasons
-from zenlake.lake.bulk.pairs import PASS, REASON, ROLE
 from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from zenlake.lake.bulk.pairs import Pairs
 
 
 class _Chain:
@@ -31,15 +28,19 @@ class _Chain:
 
 
 class Chains:
-    """Those in progress; pairs whose chains are not what they should be become irregular."""
+    """Those in progress; pairs whose chains are not what they should be become irregular.
 
-    def __init__(self, pairs: Pairs) -> None:
-        self._pairs = pairs
+    Why pairs are irregular is in `verdicts`, 0 for those that are not.
+    """
+
+    def __init__(self) -> None:
         self._open: dict[int, _Chain] = {}
         self._whole: list[_Chain] = []
         self._held_bytes = 0
 
-    def take(self, pieces: NDArray[np.int64], data: NDArray[np.uint8]) -> None:
+    def take(
+        self, pieces: NDArray[np.int64], data: NDArray[np.uint8], verdicts: NDArray[np.int64]
+    ) -> None:
         """Fragments in their order, as `conversation.converse` gives them."""
         for number, pair, start, size, more in pieces.tolist():
             chain = self._open.get(number)
@@ -50,18 +51,18 @@ class Chains:
             chain.cost += size + PIECE_COST
             self._held_bytes += size + PIECE_COST
             if chain.size > MESSAGE_BYTES_MAX:
-                self._leave(pair)
+                _leave(verdicts, pair)
             if not more:
                 self._whole.append(self._open.pop(number))
                 self._held_bytes -= chain.cost
         if self._held_bytes > TRACE_FRAGMENT_BYTES_MAX:
-            self._forget()
+            self._forget(verdicts)
 
-    def settle(self) -> None:
-        """Look at those that became whole."""
-        whole, self._whole = self._whole, []
-        if not whole:
+    def settle(self, verdicts: NDArray[np.int64], least_bytes: int = 0) -> None:
+        """Look at those that became whole, where that is worth while."""
+        if sum(chain.size for chain in self._whole) < max(least_bytes, 1):
             return
+        whole, self._whole = self._whole, []
         bounds = np.zeros(len(whole) + 1, np.int64)
         np.cumsum([chain.size for chain in whole], out=bounds[1:])
         columns = decode(b"".join(part for one in whole for part in one.parts), bounds, NETWORK)
@@ -69,23 +70,21 @@ class Chains:
         units = columns["unit"]
         is_bad[units[columns["length"] != np.diff(bounds)[units]]] = True
         for index in np.flatnonzero(is_bad).tolist():
-            self._leave(whole[index].pair)
+            _leave(verdicts, whole[index].pair)
 
-    def _forget(self) -> None:
+    def _forget(self, verdicts: NDArray[np.int64]) -> None:
         """What nobody needs any more; and all, where it is still more than may wait."""
-        state = self._pairs.state
         for number, chain in list(self._open.items()):
-            if state[chain.pair, REASON]:
+            if verdicts[chain.pair]:
                 self._held_bytes -= chain.cost
                 del self._open[number]
         if self._held_bytes > TRACE_FRAGMENT_BYTES_MAX:
             for chain in self._open.values():
-                self._leave(chain.pair)
+                _leave(verdicts, chain.pair)
             self._open.clear()
             self._held_bytes = 0
 
-    def _leave(self, pair: int) -> None:
-        state = self._pairs.state
-        if not state[pair, REASON]:
-            state[pair, REASON] = reasons.FRAGMENTS
-            state[pair, ROLE] = PASS
+
+def _leave(verdicts: NDArray[np.int64], pair: int) -> None:
+    if not verdicts[pair]:
+        verdicts[pair] = reasons.FRAGMENTS

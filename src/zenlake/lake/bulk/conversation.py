@@ -1,4 +1,4 @@
-# Parts: d9b900cbaa02fc63
+# Parts: ca11e1953736a51a
 """Conversation: whether what a pair says needs no word of the scalar road.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`
@@ -10,13 +10,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from zenlake.columnar import forms
 from zenlake.columnar.fields import presence_bits
 from zenlake.columnar.jit import inlined
 from zenlake.columnar.kinds import kinds, kinds_of
 from zenlake.lake.bulk import reasons
 from zenlake.lake.bulk.batches import Batches
 from zenlake.lake.bulk.numbers import Bytes, Numbers, byte, signed, uncounted_entry
-from zenlake.lake.bulk.pairs import FIRST_SIDE, PASS, REASON, ROLE
+from zenlake.lake.bulk.pairs import FIRST_SIDE, LOW_LATENCY
 from zenlake.wire.definitions import LAYOUTS
 
 if TYPE_CHECKING:
@@ -122,18 +123,25 @@ def converse(
     codes: Codes,
     state: Numbers,
     talks: Numbers,
+    verdicts: Numbers,
     pieces: Numbers,
     chain: int,
 ) -> tuple[int, int]:
-    """Follow all rows; `pieces` gets the fragments taken. How many, and the last chain's number."""
+    """Follow all rows; `pieces` gets the fragments taken. How many, and the last chain's number.
+
+    `verdicts` has for each pair why it is irregular, or 0. Of `state` only what no later packet
+    changes is looked at: these may be read at the same time.
+    """
     count, last = 0, len(rows.kind) - 1
     for row in range(last + 1):
         unit = signed(rows.unit[row])
         pair = signed(batches.pair[unit])
-        if state[pair, REASON]:
+        if verdicts[pair]:
             continue
         kind = signed(rows.kind[row])
-        if kind >= codes.first_network:
+        is_network = kind >= codes.first_network
+        # A FRAME speaks for what it carries.
+        if is_network and batches.form[unit] != forms.LOW_LATENCY:
             continue
         direction = signed(batches.side[unit]) ^ state[pair, FIRST_SIDE]
         is_alone = (row == 0 or rows.unit[row - 1] != unit) and (
@@ -141,9 +149,13 @@ def converse(
         )
         reason = reasons.NONE
         if talks[pair, STAGE] < OPEN:
-            reason = _greet(rows, row, kind, direction, is_alone, codes, batches.data, talks, pair)
+            reason = _greet(
+                rows, row, kind, direction, is_alone, codes, batches.data, state, talks, pair
+            )
         elif talks[pair, CLOSED + direction]:
             reason = reasons.MESSAGE_OUT_OF_PLACE
+        elif is_network:
+            continue
         elif kind == codes.frame:
             reason = _number(rows, row, direction, False, codes, talks, pair)
         elif kind == codes.fragment:
@@ -168,15 +180,8 @@ def converse(
         elif kind != codes.keep_alive:
             reason = reasons.MESSAGE_OUT_OF_PLACE
         if reason:
-            _leave(state, pair, reason)
+            verdicts[pair] = reason
     return count, chain
-
-
-@inlined
-def _leave(state: Numbers, pair: int, reason: int) -> None:
-    if not state[pair, REASON]:
-        state[pair, REASON] = reason
-        state[pair, ROLE] = PASS
 
 
 @inlined
@@ -188,6 +193,7 @@ def _greet(
     is_alone: bool,
     codes: Codes,
     data: Bytes,
+    state: Numbers,
     talks: Numbers,
     pair: int,
 ) -> int:
@@ -210,7 +216,9 @@ def _greet(
                 8 * (index & 7)
             )
     if stage == 1:
-        if rows.compression[row] or rows.lowlatency[row] or rows.multilink_offset[row]:
+        if rows.compression[row] or rows.multilink_offset[row]:
+            return reasons.TERMS
+        if (rows.lowlatency[row] != 0) != (state[pair, LOW_LATENCY] != 0):
             return reasons.TERMS
         mask = _DEFAULT_MASK
         if signed(rows.present[row]) & codes.has_resolution:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from zenlake.columnar.fields import STRETCHES, columns, fields, presence_bits
-from zenlake.columnar.forms import BATCH
 from zenlake.columnar.jit import IS_COMPILED
 from zenlake.columnar.memory import handle_of
 from zenlake.columnar.table import Table
@@ -47,13 +46,16 @@ class MessageRows:
         self._of_every_row = [table.column(name) for name in of_every_row]
 
     def read(
-        self, data: NDArray[np.uint8], bounds: NDArray[np.int64], failures: NDArray[np.int64]
+        self,
+        data: NDArray[np.uint8],
+        bounds: NDArray[np.int64],
+        forms: NDArray[np.uint8],
+        failures: NDArray[np.int64],
     ) -> Iterator[Rows]:
         """Each is gone when the next is asked for; no batch is in two of them."""
         from zenlake.columnar._generated.kernels import decode_units
 
         units, unit = len(bounds) - 1, 0
-        forms = np.full(units, BATCH, np.uint8)
         starts: Any = bounds if IS_COMPILED else bounds.tolist()
         kinds: Any = forms if IS_COMPILED else forms.tolist()
         while unit < units:

@@ -11,7 +11,7 @@ from zenlake.capture.packet import Packet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS: Final = 65_536
+ROWS: Final = 262_144
 """Packets that are looked at in one go."""
 
 

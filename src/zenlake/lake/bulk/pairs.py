@@ -47,7 +47,13 @@ SIZE: Final = 24
 HEAD: Final = 26
 TAIL: Final = 28
 """Its extents."""
-STATE_WORDS: Final = 30
+WHOLE: Final = 30
+"""Batches that are whole, of which only the first two are counted: the handshake."""
+FRAMING: Final = 32
+"""How the batches of a direction are cut: one of `batches.SHORT`, `LONG` and `OVER`."""
+LOW_LATENCY: Final = 34
+"""Whether the handshake agreed on it."""
+STATE_WORDS: Final = 35
 
 # What is done with its packets.
 PASS: Final = 0

@@ -1,4 +1,4 @@
-# Parts: a4b36657e06994d0
+# Parts: 6ecb8c285f114191
 """PcapScan: the records of a classic capture file, as long as each is beyond doubt.
 
 The scalar reader (capture/pcap.py) believes a record by the times around it. Here all times

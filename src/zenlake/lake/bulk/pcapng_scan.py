@@ -1,4 +1,4 @@
-# Parts: a4b36657e06994d0
+# Parts: 6ecb8c285f114191
 """PcapngScan: the packets of a block-structured capture file, as long as every block is sound.
 
 Blocks of packets are read by a kernel; sections and interfaces, of which there are a few, here.

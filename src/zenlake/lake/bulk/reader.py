@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 class Chunk:
     """A stretch of a capture. Batch `i` is `data[bounds[i]:bounds[i + 1]]`, without its length."""
 
-    __slots__ = ("bounds", "data", "direction", "packet", "packets", "pair", "time_ns")
+    __slots__ = ("bounds", "data", "direction", "form", "packet", "packets", "pair", "time_ns")
 
     def __init__(
         self,
         data: NDArray[np.uint8],
         bounds: NDArray[np.int64],
+        form: NDArray[np.uint8],
         pair: NDArray[np.int32],
         direction: NDArray[np.uint8],
         packet: NDArray[np.int64],
@@ -38,6 +39,8 @@ class Chunk:
     ) -> None:
         self.data = data
         self.bounds = bounds
+        self.form = form
+        """One of `columnar.forms`, or `batches.FAREWELL`."""
         self.pair = pair
         self.direction = direction
         """As `Link` has it: 0 is from the end that is named first."""
@@ -83,6 +86,7 @@ def read(
         yield Chunk(
             batches.data[: int(bounds[-1])],
             bounds,
+            batches.form[:units],
             pair,
             batches.side[:units] ^ first_side[pair],
             batches.packet[:units],

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES: Final = 4 << 20
 """Of the file, in one stretch: what a cache holds."""
-CHUNK_UNITS: Final = 65_536
+CHUNK_UNITS: Final = 262_144
 PAIRS_MAX: Final = 1 << 20
 """Each takes some hundred bytes; a capture with more is read on the scalar road."""
 SIGHTINGS_MAX: Final = 1 << 22

@@ -22,6 +22,7 @@ FRAGMENTS: Final = 14
 MESSAGE_OUT_OF_PLACE: Final = 15
 UNFINISHED: Final = 16
 SEVERAL_LINKS: Final = 17
+TOO_LONG: Final = 18
 
 WORDS: Final = (
     "",
@@ -36,10 +37,11 @@ WORDS: Final = (
     "a batch is empty",
     "a batch cannot be decoded to its end",
     "the handshake is not complete and in order",
-    "compression, low latency or several links were agreed on",
+    "compression or several links were agreed on",
     "sequence numbers do not follow each other",
     "a message in fragments is not complete",
     "a message came where it should not",
     "a batch is not finished",
     "its nodes share another link at the same time",
+    "a batch is longer than any can be",
 )

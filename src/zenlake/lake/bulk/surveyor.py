@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,18 +12,9 @@ from zenlake.capture.tcp_hole import UNKNOWN
 from zenlake.lake.bulk import pairs as field
 from zenlake.lake.bulk import reasons
 from zenlake.lake.bulk.capture_file import Refusal, map_file, scan_of
-from zenlake.lake.bulk.chains import Chains
-from zenlake.lake.bulk.conversation import (
-    CHAINS_OPEN,
-    CONVERSATION_WORDS,
-    OPEN,
-    PIECE_WORDS,
-    STAGE,
-    codes,
-    converse,
-)
+from zenlake.lake.bulk.conversation import CHAINS_OPEN, OPEN, STAGE
 from zenlake.lake.bulk.identities import Identities
-from zenlake.lake.bulk.message_rows import MessageRows
+from zenlake.lake.bulk.listener import Listener
 from zenlake.lake.bulk.pairs import Pairs
 from zenlake.lake.bulk.reading import CHUNK_BYTES, Reading
 from zenlake.lake.bulk.surveyed import COLUMNS, Survey
@@ -37,43 +29,22 @@ def survey(path: str, chunk_bytes: int = CHUNK_BYTES) -> Survey | Refusal:
     scan = scan_of(data)
     if isinstance(scan, Refusal):
         return scan
-    pairs = Pairs()
+    pairs, listener = Pairs(), Listener()
     reading = Reading(data, scan, pairs, is_survey=True, chunk_bytes=chunk_bytes)
-    talks = np.zeros((pairs.room, CONVERSATION_WORDS), np.int64)
-    messages, chains, last_chain = MessageRows(), Chains(pairs), 0
-    pieces = np.zeros((0, PIECE_WORDS), np.int64)
-    while reading.advance():
-        units = reading.units
-        if not units:
-            continue
-        talks = _with_room(talks, pairs)
-        batches = reading.batches
-        bounds = np.zeros(units + 1, np.int64)
-        bounds[1:] = batches.stop[:units]
-        failures = np.zeros(units, np.int64)
-        for rows in messages.read(batches.data, bounds, failures):
-            if len(pieces) < len(rows.kind):
-                pieces = np.zeros((len(rows.kind), PIECE_WORDS), np.int64)
-            count, last_chain = converse(
-                rows, batches, codes(), pairs.state, talks, pieces, last_chain
-            )
-            if count:
-                chains.take(pieces[:count], batches.data)
-        chains.settle()
-        malformed = batches.pair[:units][failures != 0]
-        malformed = malformed[pairs.state[malformed, field.REASON] == reasons.NONE]
-        pairs.state[malformed, field.REASON] = reasons.MALFORMED
-        pairs.state[malformed, field.ROLE] = field.PASS
+    spare = reading.new_batches()
+    with ThreadPoolExecutor(1) as beside:
+        # One stretch is listened to while the next is read.
+        heard = beside.submit(np.zeros, 0, np.int32)
+        while reading.advance():
+            listener.tell(pairs, heard.result())
+            listener.make_room(pairs)
+            reading.batches, spare = spare, reading.batches
+            heard = beside.submit(listener.hear, spare, reading.units, pairs.state)
+        heard.result()
     if reading.problem:
         return Refusal(reading.problem)
-    return _judge(reading, _with_room(talks, pairs)[: pairs.count])
-
-
-def _with_room(talks: NDArray[np.int64], pairs: Pairs) -> NDArray[np.int64]:
-    missing = pairs.room - len(talks)
-    if not missing:
-        return talks
-    return np.vstack((talks, np.zeros((missing, CONVERSATION_WORDS), np.int64)))
+    listener.end(pairs)
+    return _judge(reading, listener.talks[: pairs.count])
 
 
 def _judge(reading: Reading, talks: NDArray[np.int64]) -> Survey:

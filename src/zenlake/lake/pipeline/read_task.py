@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from zenlake.errors import ZenlakeError
-from zenlake.lake.pipeline.survey_task import assign
+from zenlake.lake.pipeline.survey_task import assigned
 from zenlake.lake.pipeline.tasks import Job, Result
 from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.reading.split import Split, Tables, read_split
@@ -25,8 +25,6 @@ def read_capture(job: Job) -> Result:
 
     def write(tables: Tables) -> None:
         progress.add(tables)
-        if split.only is not None:
-            tables = {name: parts for name, parts in tables.items() if name in split.only}
         files.write(tables)
 
     # Rows are many and hold no cycles: looking for some among them takes a fifth of the time.
@@ -57,7 +55,7 @@ def _split(job: Job) -> Split:
 
     survey = bulk.Survey.load(job["survey"])
     number = job["split"]
-    wanted = assign(survey, job["splits"]) == number
+    wanted = assigned(survey, job["survey"], job["splits"]) == number
     return Split(path, path, survey, wanted, number == 0, only)
 
 

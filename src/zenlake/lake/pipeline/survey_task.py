@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,11 @@ SMALL_BYTES: Final = 8 << 20
 SPLIT_BYTES: Final = 32 << 20
 """A task for less than this costs more than it saves."""
 _IRREGULAR_WEIGHT: Final = 8
-"""How much longer a byte takes on the scalar road."""
+"""How much longer a packet takes on the scalar road."""
+_OTHER_WEIGHT: Final = 12
+"""The same of what is no TCP, where nearly each packet has messages."""
+_PACKET_WEIGHT: Final = 512
+"""As many bytes of payload take as long as the rest of a packet."""
 
 
 def survey_capture(job: Job) -> Result:
@@ -61,24 +66,45 @@ def _survey(path: str, size: int, place: Path, tasks: int) -> Result:
     found = bulk.survey(path)
     if isinstance(found, bulk.Refusal) or not found.regular.any():
         return {"splits": 0}
+    splits = max(1, min(tasks, size // SPLIT_BYTES))
     found.save(str(place))
+    np.save(_beside(place, splits), assign(found, splits))
     whole = {"packets": found.packets, "first_ns": found.first_ns, "last_ns": found.last_ns}
-    return {"splits": max(1, min(tasks, size // SPLIT_BYTES)), "whole": whole}
+    return {"splits": splits, "whole": whole}
 
 
 def assign(survey: Any, splits: int) -> NDArray[np.int64]:
-    """For each pair of ends the split that reads it: a session stays in one, loads are even."""
-    weights = survey.pair_bytes * np.where(survey.regular, 1, _IRREGULAR_WEIGHT)
-    loads = [0] * splits
-    groups: dict[tuple[str, str] | int, list[int]] = {}
-    for pair, (one, other) in enumerate(survey.zids.tolist()):
-        # Two links of the same nodes may be of one session.
-        nodes = (min(one, other), max(one, other)) if one and other else pair
-        groups.setdefault(nodes, []).append(pair)
-    found = np.zeros(len(survey), np.int64)
-    totals = [(int(weights[pairs].sum()), pairs) for pairs in groups.values()]
-    for weight, pairs in sorted(totals, key=lambda total: (-total[0], total[1])):
-        split = loads.index(min(loads))
-        loads[split] += weight
-        found[pairs] = split
+    """For each pair of ends the split that reads it: a session stays in one, loads are even.
+
+    What is no TCP is read by the first one.
+    """
+    numbers: dict[tuple[str, str] | int, int] = {}
+    # Two links of the same nodes may be of one session.
+    firsts = [
+        numbers.setdefault((min(one, other), max(one, other)) if one and other else pair, pair)
+        for pair, (one, other) in enumerate(survey.zids.tolist())
+    ]
+    groups = np.array(firsts, np.int64)
+    weights = survey.pair_packets * _PACKET_WEIGHT + survey.pair_bytes
+    weights[~survey.regular] *= _IRREGULAR_WEIGHT
+    totals = np.bincount(groups, weights, len(survey)).astype(np.int64)
+    loads = [(0, split) for split in range(splits)]
+    loads[0] = (survey.others * _PACKET_WEIGHT * _OTHER_WEIGHT, 0)
+    heapq.heapify(loads)
+    of_group = np.zeros(len(survey), np.int64)
+    for group in np.argsort(-totals, kind="stable").tolist():
+        load, split = loads[0]
+        of_group[group] = split
+        heapq.heapreplace(loads, (load + int(totals[group]), split))
+    found: NDArray[np.int64] = of_group[groups]
     return found
+
+
+def assigned(survey: Any, place: str, splits: int) -> NDArray[np.int64]:
+    """The same, from where the survey is kept; so many splits may be others than it had."""
+    kept = _beside(Path(place), splits)
+    return np.load(kept) if kept.exists() else assign(survey, splits)
+
+
+def _beside(place: Path, splits: int) -> Path:
+    return place.with_suffix(f".{splits}.npy")

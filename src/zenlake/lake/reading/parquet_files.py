@@ -22,6 +22,10 @@ _EACH_DIFFERENT: Final = frozenset(
     ("timestamp", "timestamp_order", "parameters", "identity", "key_identity", "source", "cause")
 )
 """Texts that hardly repeat; the others are written as a list of texts and numbers into it."""
+_FEW_NUMBERS: Final = ("priority", "size")
+"""Numbers that repeat, and are written in that way too."""
+_ASCENDING: Final = ("packet", "time_ns", "seq")
+"""Numbers that are written as differences: less to compress."""
 
 
 class WrittenFile(NamedTuple):
@@ -52,15 +56,20 @@ class ParquetFiles:
     def _open(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
+        numbers = [field.name for field in schema if pa.types.is_integer(field.type)]
         listed = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        listed += [column for column in numbers if column in _FEW_NUMBERS]
+        ascending = [column for column in numbers if column in _ASCENDING]
         writer = pq.ParquetWriter(
             path,
             schema,
             compression="zstd",
             compression_level=1,
             use_dictionary=listed,
+            column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
             store_schema=False,
-            write_statistics=True,
+            # Of texts they take a third of the time, and all stretches have nearly the same.
+            write_statistics=numbers,
         )
         writer.add_key_value_metadata(schema.metadata)
         return writer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,8 +26,8 @@ _REFERENCES: Final = {
 }
 
 
-def new_rows(capture: str) -> Rows:
-    return Rows(capture, WRITTEN)
+def new_rows(capture: str, only: Collection[str] | None = None) -> Rows:
+    return Rows(capture, [name for name in WRITTEN if only is None or name in only])
 
 
 def take(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:

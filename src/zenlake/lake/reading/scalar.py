@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import pyarrow as pa
@@ -17,9 +17,11 @@ _STEPS: Final = 256
 """After so many it is asked how many rows there are."""
 
 
-def tables(trace: Trace, capture: str) -> Iterator[dict[str, pa.Table]]:
-    """A bounded number of rows at a time."""
-    rows = new_rows(capture)
+def tables(
+    trace: Trace, capture: str, only: Collection[str] | None = None
+) -> Iterator[dict[str, pa.Table]]:
+    """A bounded number of rows at a time; all tables, or `only` some."""
+    rows = new_rows(capture, only)
     road = RowMaker(trace, rows)
     for step, (item, events) in enumerate(trace.steps()):
         road.feed(item, events)

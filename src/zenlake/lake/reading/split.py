@@ -19,7 +19,9 @@ Tables = dict[str, list[pa.Table]]
 Write = Callable[[Tables], None]
 
 CHUNK_BYTES: Final = 16 << 20
-"""Of the file, read at once on the columnar road."""
+"""Read at once on the columnar road, of what is wanted."""
+_STRETCH_BYTES_MAX: Final = 64 << 20
+"""Of the file, in which that is looked for: it may all be wanted."""
 
 
 class Split(NamedTuple):
@@ -44,7 +46,7 @@ def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Tr
         packets = _packets(split, survey, write, chunk_bytes)
         found = of_packets(packets, (survey.packets, survey.last_ns))
     with found:
-        for parts in scalar.tables(found, split.capture):
+        for parts in scalar.tables(found, split.capture, split.only):
             write({name: [table] for name, table in parts.items()})
     return found
 
@@ -58,9 +60,17 @@ def _packets(
 
     wanted = np.ones(len(survey), np.bool_) if split.wanted is None else split.wanted
     road = ColumnsRoad(split.capture, survey, wanted, split.only)
-    for chunk in bulk.read(split.path, survey, wanted, split.with_other, chunk_bytes):
+    stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
+    for chunk in bulk.read(split.path, survey, wanted, split.with_other, stretch_bytes):
         if len(chunk):
             places = (chunk.pair, chunk.direction, chunk.packet, chunk.time_ns)
-            write(road.feed(Units(chunk.data, chunk.bounds, *places)))
+            write(road.feed(Units(chunk.data, chunk.bounds, chunk.form, *places)))
         yield from chunk.packets
     write(road.end())
+
+
+def _stretch_bytes(survey: bulk.Survey, wanted: NDArray[np.bool_], chunk_bytes: int) -> int:
+    """How much of the file holds a chunk of what is wanted, more or less."""
+    found = int(survey.pair_bytes[wanted].sum())
+    share = max(found / max(survey.size_bytes, 1), chunk_bytes / _STRETCH_BYTES_MAX)
+    return int(chunk_bytes / min(share, 1.0))

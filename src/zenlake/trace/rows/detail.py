@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from zenlake.errors import WireError
@@ -13,7 +13,7 @@ from zenlake.wire._generated.declare import DeclareQueryable
 from zenlake.wire._generated.network import Declare, Interest, Oam
 from zenlake.wire._generated.transport import Fragment
 from zenlake.wire.codec import decode_link_states
-from zenlake.wire.message import Extension, Message
+from zenlake.wire.message import Extension, Message, NetworkMessage
 
 Facts = dict[str, Any]
 
@@ -25,25 +25,33 @@ def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
     """`fragments`: of how many the message was put together."""
     describe = _DETAILS.get(kind)
     found: Facts = {} if describe is None else describe(message)
-    node_id = getattr(message, "node_id", None)
-    if node_id is not None:
-        found["node_id"] = node_id
-    stamps = getattr(message, "stamps", None)
-    if stamps is not None:
-        found["stamps"] = to_json(stamps)
-    unknown = [to_json(one) for one in _unknown_extensions(message)]
+    if isinstance(message, NetworkMessage):
+        node_id = _field(message, "node_id")
+        if node_id is not None:
+            found["node_id"] = node_id
+        stamps = _field(message, "stamps")
+        if stamps is not None:
+            found["stamps"] = to_json(stamps)
+    unknown = _unknown_extensions(message)
     if unknown:
-        found["unknown_extensions"] = unknown
+        found["unknown_extensions"] = [to_json(one) for one in unknown]
     if fragments:
         found["fragments"] = fragments
     return json.dumps(found) if found else None
 
 
-def _unknown_extensions(message: Any) -> Iterator[Extension]:
+def _field(message: Message, name: str) -> Any:
+    """To look first is quicker than to fail, which most would."""
+    return getattr(message, name) if name in message.FIELDS else None
+
+
+def _unknown_extensions(message: Any) -> list[Extension]:
     """Of a message and of what it carries; a FRAME's messages have rows of their own."""
+    found: list[Extension] = []
     while isinstance(message, Message):
-        yield from getattr(message, "extensions", ())
-        message = getattr(message, "body", None)
+        found.extend(_field(message, "extensions") or ())
+        message = _field(message, "body")
+    return found
 
 
 def _whole(message: Message) -> Facts:

@@ -37,29 +37,31 @@ _ZID_DIGITS: Final = 32
 
 
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
-    """One row in `messages`, and one in the table of its kind."""
-    rows.tables["messages"].append(
-        (
-            event.session,
-            event.link.name,
-            event.packet,
-            event.time_ns,
-            event.sender_node,
-            event.receiver_node,
-            seq,
-            event.kind,
-            facts.reliability(event),
-            facts.priority(event),
-            event.sn,
-            event.key,
-            event.request_id,
-            event.interest_id,
-            event.entity_id,
-            facts.size(event),
-            detail_of(event.kind, event.message, event.fragments),
-            event.ignored,
+    """One row in `messages`, and one in the table of its kind, of those that are wanted."""
+    messages = rows.tables.get("messages")
+    if messages is not None:
+        messages.append(
+            (
+                event.session,
+                event.link.name,
+                event.packet,
+                event.time_ns,
+                event.sender_node,
+                event.receiver_node,
+                seq,
+                event.kind,
+                facts.reliability(event),
+                facts.priority(event),
+                event.sn,
+                event.key,
+                event.request_id,
+                event.interest_id,
+                event.entity_id,
+                facts.size(event),
+                detail_of(event.kind, event.message, event.fragments),
+                event.ignored,
+            )
         )
-    )
     add = _BY_TYPE.get(type(event.message))
     if add is not None:
         add(rows, event, seq)
@@ -70,6 +72,9 @@ def _place(event: MessageSeen) -> Row:
 
 
 def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
+    samples = rows.tables.get("samples")
+    if samples is None:
+        return
     message = event.message
     assert isinstance(message, Push)
     data = message.body
@@ -78,7 +83,7 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
     source = data.source_info
     qos = facts.qos_of(event)
     assert qos is not None
-    rows.tables["samples"].append(
+    samples.append(
         (
             *_place(event),
             event.sender_node,
@@ -105,8 +110,8 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
 
 
 def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
-    session = event.session
-    if session is None or event.ignored is not None:
+    session, exchanges = event.session, rows.tables.get("exchange_events")
+    if exchanges is None or session is None or event.ignored is not None:
         return
     message = event.message
     asks = isinstance(message, Request)
@@ -123,7 +128,7 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
     qos = facts.qos_of(event)
     assert qos is not None
     how = (int(qos.priority), str(qos.congestion), qos.express)
-    rows.tables["exchange_events"].append(place + cells + how)
+    exchanges.append(place + cells + how)
 
 
 def _query_cells(event: MessageSeen, message: Request) -> Row:
@@ -183,13 +188,16 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
         if message.interest_id is not None:
             _add_interest(rows, event, seq, session, "final", (None, None, None))
         return
+    declarations = rows.tables.get("declare_events")
+    if declarations is None:
+        return
     entity = body.NAME[2:].lower()
     id = event.entity_id or 0
     info = body.info if isinstance(body, DeclareQueryable) else None
     is_queryable = isinstance(body, DeclareQueryable)
     written = str(facts.wire_key_of(event) or "")
     by_key = f"{message.node_id or 0}|{event.key or written}"
-    rows.tables["declare_events"].append(
+    declarations.append(
         (
             *_place(event),
             seq,
@@ -227,12 +235,15 @@ def _interest(rows: Rows, event: MessageSeen, seq: int) -> None:
 def _add_interest(
     rows: Rows, event: MessageSeen, seq: int, session: Session, what: str, asked: Row
 ) -> None:
+    interests = rows.tables.get("interest_events")
+    if interests is None:
+        return
     asks = what != "final"
     nodes: tuple[Any, Any] = (event.sender_node, event.receiver_node)
     side = asking_side(event, session, asks)
     people = nodes if asks else nodes[::-1]
     place = (*_place(event), seq, side, what, *people, event.interest_id)
-    rows.tables["interest_events"].append(place + asked)
+    interests.append(place + asked)
 
 
 _BY_TYPE: Final[dict[type, Callable[[Rows, MessageSeen, int], None]]] = {

@@ -26,7 +26,7 @@ _WHY: Final = {
 class RowMaker:
     """Feed it what links carried and the events of that; take rows out."""
 
-    __slots__ = ("_links", "_ordinals", "_topology", "rows", "trace")
+    __slots__ = ("_ordinals", "_topology", "rows", "trace")
 
     def __init__(self, trace: Trace, rows: Rows) -> None:
         self.trace = trace
@@ -81,7 +81,11 @@ class RowMaker:
 
     def _batch(self, batch: LinkBatch) -> None:
         link, direction = batch.link, batch.direction
-        self.rows.tables["batches"].append(
+        seq = self.seq(link, batch.packet)
+        batches = self.rows.tables.get("batches")
+        if batches is None:
+            return
+        batches.append(
             (
                 link.session,
                 link.name,
@@ -90,7 +94,7 @@ class RowMaker:
                 link.sender(direction),
                 link.receiver(direction),
                 link.protocol,
-                self.seq(link, batch.packet),
+                seq,
                 batch.state,
                 len(batch.data),
                 _WHY.get(batch.state) if batch.error is None else str(batch.error),
@@ -99,7 +103,11 @@ class RowMaker:
 
     def _undecoded(self, event: Undecoded) -> None:
         link, direction = event.link, event.direction
-        self.rows.tables["batches"].append(
+        seq = self.seq(link, event.packet)
+        batches = self.rows.tables.get("batches")
+        if batches is None:
+            return
+        batches.append(
             (
                 link.session,
                 link.name,
@@ -108,7 +116,7 @@ class RowMaker:
                 link.sender(direction),
                 link.receiver(direction),
                 link.protocol,
-                self.seq(link, event.packet),
+                seq,
                 event.state,
                 event.bytes,
                 event.cause,

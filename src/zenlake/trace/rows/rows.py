@@ -19,7 +19,10 @@ WITHOUT_REFERENCES: Final = ("sessions", "node_events")
 
 
 class Rows:
-    """Append to `tables[name]` a tuple of all columns but `capture`, in the declared order."""
+    """Append to `tables[name]` a tuple of all columns but `capture`, in the declared order.
+
+    A table that is not there is one that nobody wants.
+    """
 
     __slots__ = ("capture", "tables")
 

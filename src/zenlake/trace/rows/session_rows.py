@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from zenlake.trace.events import Missing
 from zenlake.trace.rows.rows import Rows
-from zenlake.trace.session import Node, Session
+from zenlake.trace.session import Session
 
 
 def add_session(rows: Rows, session: Session) -> None:
     """Once nothing more changes it."""
+    if session.is_multicast:
+        add_nodes(rows, session)
+    sessions = rows.tables.get("sessions")
+    if sessions is None:
+        return
     opener, acceptor = session.nodes
-    is_group = session.is_multicast
     members = sorted(node.zid for node in session.members.values() if node.zid is not None)
-    rows.tables["sessions"].append(
+    sessions.append(
         (
             session.id,
             session.links[0].name,
@@ -34,11 +38,9 @@ def add_session(rows: Rows, session: Session) -> None:
             _ms(opener.lease_ms),
             _ms(acceptor.lease_ms),
             len(session.links),
-            " ".join(members) if is_group else None,
+            " ".join(members) if session.is_multicast else None,
         )
     )
-    if is_group:
-        add_nodes(rows, session)
 
 
 def _ms(lease_ms: int | None) -> float | None:
@@ -47,18 +49,19 @@ def _ms(lease_ms: int | None) -> float | None:
 
 def add_nodes(rows: Rows, session: Session) -> None:
     """Once its links are over: what was held back may come after the end of the session."""
+    events = rows.tables.get("node_events")
+    if events is None:
+        return
     for node in session.members.values() if session.is_multicast else session.nodes:
-        _add_node(rows, session, node)
-
-
-def _add_node(rows: Rows, session: Session, node: Node) -> None:
-    if node.zid is not None:
-        last_ns = max(node.heard_ns, session.started_ns)
-        row = (node.zid, node.role, None, session.started_ns, last_ns)
-        rows.tables["node_events"].append(row)
+        if node.zid is not None:
+            last_ns = max(node.heard_ns, session.started_ns)
+            events.append((node.zid, node.role, None, session.started_ns, last_ns))
 
 
 def add_loss(rows: Rows, missing: Missing) -> None:
+    losses = rows.tables.get("losses")
+    if losses is None:
+        return
     link = missing.link
     session = link.session
     sender = receiver = None
@@ -68,7 +71,7 @@ def add_loss(rows: Rows, missing: Missing) -> None:
         side = link.sides[missing.direction]
         sender, receiver = session.nodes[side], session.nodes[1 - side]
     reliable = missing.reliable
-    rows.tables["losses"].append(
+    losses.append(
         (
             session,
             link.name,

@@ -20,13 +20,16 @@ NAMES_MAX: Final = 65_536
 class Topology:
     """A link state names nodes by numbers of its sender; here they get their ids back."""
 
-    __slots__ = ("_names", "_rows")
+    __slots__ = ("_is_wanted", "_names", "_rows")
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
+        self._is_wanted = "edge_events" in rows.tables or "node_events" in rows.tables
         self._names: dict[Node, dict[int, str]] = {}
 
     def add(self, event: MessageSeen, seq: int) -> None:
+        if not self._is_wanted:
+            return
         message = event.message
         if isinstance(message, Hello):
             locators = " ".join(message.locators or ()) or None
@@ -69,8 +72,10 @@ class Topology:
     ) -> None:
         role = None if state.whatami is None else str(state.whatami)
         self._node(event, zid, role, " ".join(state.locators or ()) or None)
+        edges = self._rows.tables.get("edge_events")
+        if edges is None:
+            return
         place = (event.session, event.link.name, event.packet, event.time_ns, seq)
-        edges = self._rows.tables["edge_events"]
         weights = state.weights or ()
         known = 0
         for index, psid in enumerate(state.links):
@@ -85,5 +90,6 @@ class Topology:
             edges.append((*place, teller.zid, zid, state.sn, not state.links, None, None))
 
     def _node(self, event: MessageSeen, zid: str, role: str | None, locators: str | None) -> None:
-        row = (zid, role, locators, event.time_ns, event.time_ns)
-        self._rows.tables["node_events"].append(row)
+        nodes = self._rows.tables.get("node_events")
+        if nodes is not None:
+            nodes.append((zid, role, locators, event.time_ns, event.time_ns))

@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 
 from zenlake import columnar
 from zenlake.columnar.columns import Columns
+from zenlake.lake.bulk.batches import decodable
 from zenlake.lake.reading.columns.reassembly import Whole
 from zenlake.lake.reading.columns.units import Units
 from zenlake.trace.rows.seq import ORDINAL_BITS
 
 CODES: Final = {kind: code for code, kind in enumerate(columnar.kinds())}
+HANDSHAKES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "CLOSE")
+TRANSPORT: Final = ("FRAME", "FRAGMENT", "KEEP_ALIVE", *HANDSHAKES)
+
+Rows = NDArray[np.int64]
+"""Some of many rows."""
+ALL: Final = slice(None)
+"""All of them, without a copy."""
 
 
 def codes_of(*kinds: str) -> NDArray[np.uint8]:
@@ -30,9 +38,11 @@ class Decoded:
     """
 
     def __init__(self, units: Units, whole: list[Whole]) -> None:
-        self.units, forms = _with_whole(units, whole)
-        self.columns: Columns = columnar.decode(self.units.data, self.units.bounds, forms)
-        self.forms = forms
+        self.units = _with_whole(units, whole)
+        data, bounds = self.units.data, self.units.bounds
+        self.columns: Columns = columnar.decode(data, bounds, decodable(self.units.form))
+        self.is_batch: NDArray[np.bool_] = self.units.form != columnar.NETWORK
+        """Of units: whether they came so, and were not put together of fragments."""
         self.unit: NDArray[np.int64] = self.columns["unit"].astype(np.int64)
         self.kind: NDArray[np.uint8] = self.columns["kind"]
         self.fragments = {
@@ -76,8 +86,7 @@ class Decoded:
     @cached_property
     def unit_seq(self) -> NDArray[np.int64]:
         """Of batches. Within a packet a batch counts, then its messages, then the next batch."""
-        is_batch = self.forms == columnar.BATCH
-        weights = np.bincount(self.unit, minlength=len(self.units)) + is_batch
+        weights = np.bincount(self.unit, minlength=len(self.units)) + self.is_batch
         before = np.cumsum(weights) - weights
         packet = self.units.packet
         is_first = np.concatenate(([True], packet[1:] != packet[:-1]))
@@ -89,8 +98,8 @@ class Decoded:
     def seq(self) -> NDArray[np.int64]:
         starts = np.searchsorted(self.unit, np.arange(len(self.units)))
         within = np.arange(len(self)) - starts[self.unit]
-        is_batch = (self.forms == columnar.BATCH).astype(np.int64)
-        seq: NDArray[np.int64] = self.unit_seq[self.unit] + is_batch[self.unit] + within
+        first = self.unit_seq + self.is_batch
+        seq: NDArray[np.int64] = first[self.unit] + within
         return seq
 
     # --- values ------------------------------------------------------------------------------
@@ -112,12 +121,9 @@ class Decoded:
             values[row], present[row] = one.channel(name), True
         return values, present
 
-    def numbers(self, name: str, rows: NDArray[np.int64] | None = None) -> pa.Array:
+    def numbers(self, name: str, rows: Rows | slice = ALL) -> pa.Array:
         """A column as BIGINT, null where the field is absent."""
-        values, present = self.columns[name], self.present(name)
-        if rows is not None:
-            values, present = values[rows], present[rows]
-        return numbers(values, present)
+        return numbers(self.columns[name][rows], self.present(name)[rows])
 
 
 def numbers(values: NDArray[Any], present: NDArray[np.bool_]) -> pa.Array:
@@ -126,10 +132,10 @@ def numbers(values: NDArray[Any], present: NDArray[np.bool_]) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(values), [validity, data])
 
 
-def _with_whole(units: Units, whole: list[Whole]) -> tuple[Units, NDArray[np.uint8]]:
+def _with_whole(units: Units, whole: list[Whole]) -> Units:
     """The units with reassembled messages put in after their last fragments."""
     if not whole:
-        return units, np.full(len(units), columnar.BATCH, np.uint8)
+        return units
     places = np.array([one.place + 1 for one in whole])
     parts: list[Any] = []
     last = 0
@@ -139,7 +145,7 @@ def _with_whole(units: Units, whole: list[Whole]) -> tuple[Units, NDArray[np.uin
         last = end
     parts.append(units.data[last : int(units.bounds[-1])])
     sizes = np.insert(np.diff(units.bounds), places, [len(one.data) for one in whole])
-    forms = np.insert(np.full(len(units), columnar.BATCH, np.uint8), places, columnar.NETWORK)
-    of_last: list[Any] = [np.insert(one, places, one[places - 1]) for one in units[2:]]
+    form = np.insert(units.form, places, columnar.NETWORK)
+    of_last: list[Any] = [np.insert(one, places, one[places - 1]) for one in units[3:]]
     bounds = np.concatenate(([0], np.cumsum(sizes)))
-    return Units(np.concatenate(parts), bounds, *of_last), forms
+    return Units(np.concatenate(parts), bounds, form, *of_last)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from zenlake.lake.reading.columns.decoded import CODES, Decoded, numbers
+from zenlake.lake.reading.columns.decoded import CODES, Decoded, Rows, numbers
 from zenlake.lake.reading.columns.keys import KeyColumn
 from zenlake.lake.reading.columns.message_columns import place_columns, sender_columns, table_of
 from zenlake.lake.reading.columns.places import Places
@@ -29,8 +29,6 @@ from zenlake.lake.reading.columns.values import (
     zid_text,
 )
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
-
-Rows = NDArray[np.int64]
 
 _EXCHANGES: Final = {
     "REQUEST": "REQUEST",

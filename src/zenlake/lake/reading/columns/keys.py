@@ -6,6 +6,7 @@ What `trace.keys` does one by one, this does for regular connections, where noth
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,22 +45,16 @@ class KeyMemory:
             self.entities.pop(owner, None)
 
 
-class Texts:
-    """Different texts, each with its number."""
-
-    __slots__ = ("_numbers", "all")
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._numbers: dict[str, int] = {}
+class Texts(dict[str, int]):
+    """Different texts, each with its number, in the order of these."""
 
     def number(self, text: str | None) -> int:
-        if text is None:
-            return _NONE
-        found = self._numbers.setdefault(text, len(self.all))
-        if found == len(self.all):
-            self.all.append(text)
-        return found
+        return _NONE if text is None else self.setdefault(text, len(self))
+
+    def numbers(self, texts: Iterable[str | None]) -> NDArray[np.int32]:
+        give = self.setdefault
+        found = [_NONE if text is None else give(text, len(self)) for text in texts]
+        return np.array(found, np.int32)
 
 
 class KeyColumn(NamedTuple):
@@ -86,16 +81,16 @@ def resolve(rows: Decoded, memory: KeyMemory) -> KeyColumn:
     """The key of each row; what is declared in these rows is remembered for later ones."""
     written = _written(rows)
     texts = Texts()
-    plain = np.array([texts.number(one) for one in written.suffixes] or [_NONE], np.int32)
-    has_key = written.ids >= 0
-    codes = np.where(has_key, plain[written.ids], _NONE).astype(np.int32)
-    scopes = np.append(written.scopes, 0)
-    aliased = np.flatnonzero(has_key & (scopes[written.ids] != 0))
+    has_scope, suffixes = (written.scopes != 0).tolist(), written.suffixes
+    whole = (None if aliased else text for aliased, text in zip(has_scope, suffixes, strict=True))
+    # The last is that of rows without a key.
+    codes = np.append(texts.numbers(whole), np.int32(_NONE))[written.ids]
+    aliased = np.flatnonzero(np.append(written.scopes, 0)[written.ids])
     definitions = np.flatnonzero(rows.is_kind("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR"))
     if len(aliased) or len(definitions):
         _resolve_aliases(rows, memory, written, texts, codes, aliased, definitions)
     _entities(rows, memory, written, texts, codes)
-    return KeyColumn(codes, texts.all)
+    return KeyColumn(codes, list(texts))
 
 
 def _written(rows: Decoded) -> _Written:
@@ -142,14 +137,15 @@ def _resolve_aliases(
     ]
     after = _define(rows, memory, written, texts, codes, definitions)
     prefixes = before + after
-    prefix = np.where(is_here, len(before) + (order[found] if len(order) else 0), asked)
-    pairs = prefix * max(len(written.suffixes), 1) + ids
+    places = np.where(is_here, len(before) + (order[found] if len(order) else 0), asked)
+    pairs = places * max(len(written.suffixes), 1) + ids
     unique, which = np.unique(pairs, return_inverse=True)
-    whole = np.empty(len(unique), np.int32)
-    for n, one in enumerate(unique.tolist()):
-        start, suffix = divmod(one, max(len(written.suffixes), 1))
-        text = prefixes[start]
-        whole[n] = texts.number(None if text is None else text + written.suffixes[suffix])
+    starts, ends = np.divmod(unique, max(len(written.suffixes), 1))
+    suffixes = written.suffixes
+    whole = texts.numbers(
+        None if (prefix := prefixes[start]) is None else prefix + suffixes[end]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    )
     is_definition = rows.kind[aliased] == _D_KEYEXPR
     codes[aliased[~is_definition]] = whole[which[~is_definition]]
 
@@ -201,18 +197,20 @@ def _entities(
     names = rows.kind[chosen].tolist()
     owners = rows.owner[chosen].tolist()
     numbers = rows.columns["entity_id"][chosen].tolist()
-    for row, kind, owner, number in zip(chosen.tolist(), names, owners, numbers, strict=True):
+    keys, found = written.ids[chosen].tolist(), codes[chosen].tolist()
+    whole = list(texts)
+    for row, kind, owner, number, key, code in zip(
+        chosen.tolist(), names, owners, numbers, keys, found, strict=True
+    ):
         entities = memory.entities.setdefault(owner, {})
         if kind in _U_ENTITY:
             entity = (_U_ENTITY[kind], number)
             known = entities.pop(entity, None)
-            key = written.ids[row]
             if key < 0 or (written.scopes[key] == 0 and not written.suffixes[key]):
                 codes[row] = texts.number(known)
             continue
         entity = (_D_ENTITY[kind], number)
-        code = int(codes[row])
-        text = None if code < 0 else texts.all[code]
+        text = None if code < 0 else whole[code]
         if number == 0 and entities.get(entity, text) != text:
             entities[entity] = None
         elif len(entities) < TRACE_ENTITIES_MAX:

@@ -75,7 +75,7 @@ class ColumnsRoad:
         self._open: dict[Session, None] = {}
         self._keys = KeyMemory()
         self._reassembly = Reassembly()
-        self._rows = new_rows(capture)
+        self._rows = new_rows(capture, only)
         self._topology = Topology(self._rows)
 
     def feed(self, units: Units) -> Tables:
@@ -126,7 +126,7 @@ class ColumnsRoad:
             heard = Heard(decoded.units)
             units = decoded.units
             ids = units.data[units.bounds[:-1]] & _ID_BITS
-            is_one = np.isin(ids, _HANDSHAKE_IDS) & (decoded.forms == columnar.BATCH)
+            is_one = np.isin(ids, _HANDSHAKE_IDS) & (units.form <= columnar.LOW_LATENCY)
             places = np.flatnonzero(is_one).tolist()
             steps += [(int(units.packet[unit]), False, unit) for unit in places]
         steps.sort(key=lambda step: step[:2])

@@ -16,6 +16,8 @@ class Units(NamedTuple):
 
     data: NDArray[np.uint8]
     bounds: NDArray[np.int64]
+    form: NDArray[np.uint8]
+    """One of `columnar.forms`, or `bulk.batches.FAREWELL`."""
     pair: NDArray[np.int32]
     """Number of the connection."""
     direction: NDArray[np.uint8]

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from zenlake.columnar.intern import intern_stretches
 from zenlake.columnar.views import views_of
-from zenlake.lake.reading.columns.decoded import Decoded
+from zenlake.lake.reading.columns.decoded import Decoded, Rows
 from zenlake.wire.values.encoding import Encoding
 from zenlake.wire.values.qos import QOS_BYTES, CongestionControl
-
-Rows = NDArray[np.int64]
 
 _NS_PER_S: Final = 1_000_000_000
 _DEFAULT_QOS: Final = 5
@@ -56,7 +54,7 @@ def numbers_of(values: NDArray[Any]) -> pa.Array:
     return pa.array(np.ascontiguousarray(values, np.int64))
 
 
-def qos_of(rows: Decoded, chosen: Rows) -> NDArray[np.int64]:
+def qos_of(rows: Decoded, chosen: Rows | slice) -> NDArray[np.int64]:
     """The QoS byte, or the default where none was sent."""
     sent = rows.columns["qos"][chosen].astype(np.int64)
     return np.where(rows.present("qos")[chosen], sent, _DEFAULT_QOS)
