@@ -64,13 +64,16 @@ def test_import_is_fast_and_loads_no_part() -> None:
 
 
 def imported(path: Path) -> set[str]:
-    """The packages a module needs when it runs; type checkers have more."""
+    """The packages a module needs when it runs; type checkers have more, and some it can miss."""
     names: set[str] = set()
     pending: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             pending += node.orelse
+            continue
+        if isinstance(node, ast.Try) and "ImportError" in ast.unparse(node.handlers[0]):
+            pending += node.handlers
             continue
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

@@ -61,6 +61,40 @@ ANSWERS_PER_INTEREST_MAX: Final = 64
 EXPRESSION_CHARACTERS_MAX: Final = 4_096
 EXPRESSION_DEPTH_MAX: Final = 64
 REMEMBERED_MAX: Final = 100_000
+HANDSHAKE_SECONDS_MAX: Final = 10
+GROUP_PEERS_MAX: Final = 1_000
+HELLO_BYTES_MAX: Final = 1_400
+HELLO_BYTES_PER_SECOND_MAX: Final = 8_192
+SCOUTERS_MAX: Final = 1_024
+AUTHENTICATION_FAILURES_MAX: Final = 10
+AUTHENTICATION_BAN_SECONDS_MAX: Final = 60
+AUTHENTICATION_SOURCES_MAX: Final = 4_096
+
+ALIASES_MAX: Final = 65_535
+ALIAS_BYTES_MAX: Final = 16 << 20
+FACE_DECLARATIONS_MAX: Final = 100_000
+FACE_INTERESTS_MAX: Final = 100_000
+FACE_QUERIES_MAX: Final = 10_000
+CACHED_ROUTES_MAX: Final = 65_536
+GOSSIP_PSIDS_MAX: Final = 4_096
+GOSSIP_DISCOVERIES_MAX: Final = 4_096
+HELD_REPLIES_MAX: Final = 100_000
+HELD_REPLY_BYTES_MAX: Final = 64 << 20
+
+REASSEMBLY_BYTES_MAX: Final = 128 << 20
+REASSEMBLY_PROCESS_BYTES_MAX: Final = 512 << 20
+FRAGMENT_IDLE_SECONDS_MAX: Final = 10
+LEASE_SECONDS_MAX: Final = 86_400
+UDP_REMOTES_MAX: Final = 1_200
+UDP_WAITING_BYTES_MAX: Final = 4 << 20
+HANDSHAKE_IDLE_SECONDS_MAX: Final = 5
+HANDSHAKES_MAX: Final = 100
+TRANSPORTS_MAX: Final = 1_000
+UNSENT_BYTES_MAX: Final = 16 << 20
+HANDLER_ITEMS_MAX: Final = 256
+CONFIG_CHARACTERS_MAX: Final = 1 << 20
+CONFIG_DEPTH_MAX: Final = 64
+DESERIALIZED_ITEMS_MAX: Final = 1 << 20
 
 
 class Limit(NamedTuple):
@@ -390,5 +424,197 @@ LIMITS: Final = (
         REMEMBERED_MAX,
         "limits/decode/remembered",
         "declarations and requests remembered while a key is followed",
+    ),
+    Limit(
+        "HANDSHAKE_SECONDS_MAX",
+        HANDSHAKE_SECONDS_MAX,
+        "transport/unicast/accept_timeout_seconds",
+        "from INIT to OPEN; a cookie that is older opens nothing",
+    ),
+    Limit(
+        "GROUP_PEERS_MAX",
+        GROUP_PEERS_MAX,
+        "transport/multicast/max_sessions",
+        "peers of one multicast group; any datagram may claim to be a new one",
+    ),
+    Limit(
+        "HELLO_BYTES_MAX",
+        HELLO_BYTES_MAX,
+        "limits/scouting/hello_bytes",
+        "one answer to SCOUT; locators that do not fit an Ethernet frame are left out",
+    ),
+    Limit(
+        "HELLO_BYTES_PER_SECOND_MAX",
+        HELLO_BYTES_PER_SECOND_MAX,
+        "limits/scouting/hello_bytes_per_second",
+        "all answers to SCOUT; who asks may have forged the address of somebody else",
+    ),
+    Limit(
+        "SCOUTERS_MAX",
+        SCOUTERS_MAX,
+        "limits/scouting/scouters",
+        "addresses whose SCOUTs are counted; the oldest is forgotten",
+    ),
+    Limit(
+        "AUTHENTICATION_FAILURES_MAX",
+        AUTHENTICATION_FAILURES_MAX,
+        "limits/transport/authentication_failures",
+        "wrong passwords from one address before it is turned away for a while",
+    ),
+    Limit(
+        "AUTHENTICATION_BAN_SECONDS_MAX",
+        AUTHENTICATION_BAN_SECONDS_MAX,
+        "limits/transport/authentication_ban_seconds",
+        "how long such an address is turned away",
+    ),
+    Limit(
+        "AUTHENTICATION_SOURCES_MAX",
+        AUTHENTICATION_SOURCES_MAX,
+        "limits/transport/authentication_sources",
+        "addresses whose wrong passwords are counted; the oldest is forgotten",
+    ),
+    Limit(
+        "UDP_REMOTES_MAX",
+        UDP_REMOTES_MAX,
+        "limits/udp/remotes",
+        "source addresses one UDP listener has links for; others are not heard",
+    ),
+    Limit(
+        "UDP_WAITING_BYTES_MAX",
+        UDP_WAITING_BYTES_MAX,
+        "limits/udp/waiting_bytes",
+        "datagrams of one source that wait to be read; later ones are lost",
+    ),
+    Limit(
+        "HANDSHAKE_IDLE_SECONDS_MAX",
+        HANDSHAKE_IDLE_SECONDS_MAX,
+        "limits/transport/handshake_idle_seconds",
+        "silence during a handshake",
+    ),
+    Limit(
+        "HANDSHAKES_MAX",
+        HANDSHAKES_MAX,
+        "limits/transport/handshakes",
+        "incoming handshakes at once; further links are closed at once",
+    ),
+    Limit(
+        "TRANSPORTS_MAX",
+        TRANSPORTS_MAX,
+        "limits/transport/transports",
+        "open transports of one node",
+    ),
+    Limit(
+        "UNSENT_BYTES_MAX",
+        UNSENT_BYTES_MAX,
+        "limits/transport/unsent_bytes",
+        "what of one transport waits for a slow link; then messages are dropped, or it is closed",
+    ),
+    Limit(
+        "ALIASES_MAX",
+        ALIASES_MAX,
+        "limits/routing/aliases",
+        "keys numbered on one face in one direction; the number has 16 bits",
+    ),
+    Limit(
+        "ALIAS_BYTES_MAX",
+        ALIAS_BYTES_MAX,
+        "limits/routing/alias_bytes",
+        "keys numbered by one neighbour; its numbers beyond are ignored",
+    ),
+    Limit(
+        "FACE_DECLARATIONS_MAX",
+        FACE_DECLARATIONS_MAX,
+        "limits/routing/declarations",
+        "declared by one neighbour at once; more are ignored",
+    ),
+    Limit(
+        "FACE_INTERESTS_MAX",
+        FACE_INTERESTS_MAX,
+        "limits/routing/interests",
+        "of one neighbour at once; more are ignored",
+    ),
+    Limit(
+        "FACE_QUERIES_MAX",
+        FACE_QUERIES_MAX,
+        "limits/routing/queries",
+        "open requests of one neighbour; more are answered with a final",
+    ),
+    Limit(
+        "CACHED_ROUTES_MAX",
+        CACHED_ROUTES_MAX,
+        "limits/routing/cached_routes",
+        "keys whose way from one region is remembered; then all are found again",
+    ),
+    Limit(
+        "GOSSIP_PSIDS_MAX",
+        GOSSIP_PSIDS_MAX,
+        "limits/routing/gossip_psids",
+        "nodes that one neighbour may number in its gossip",
+    ),
+    Limit(
+        "GOSSIP_DISCOVERIES_MAX",
+        GOSSIP_DISCOVERIES_MAX,
+        "limits/routing/gossip_discoveries",
+        "nodes learnt by gossip that nobody has looked at yet",
+    ),
+    Limit(
+        "HELD_REPLIES_MAX",
+        HELD_REPLIES_MAX,
+        "limits/session/held_replies",
+        "keys whose newest reply one query holds until it ends; more are dropped and told",
+    ),
+    Limit(
+        "HELD_REPLY_BYTES_MAX",
+        HELD_REPLY_BYTES_MAX,
+        "limits/session/held_reply_bytes",
+        "replies that one query holds until it ends; more are dropped and told",
+    ),
+    Limit(
+        "REASSEMBLY_BYTES_MAX",
+        REASSEMBLY_BYTES_MAX,
+        "limits/transport/reassembly_bytes",
+        "fragments that wait for more in all channels of one session",
+    ),
+    Limit(
+        "REASSEMBLY_PROCESS_BYTES_MAX",
+        REASSEMBLY_PROCESS_BYTES_MAX,
+        "limits/transport/reassembly_process_bytes",
+        "fragments that wait for more in all sessions of a node",
+    ),
+    Limit(
+        "FRAGMENT_IDLE_SECONDS_MAX",
+        FRAGMENT_IDLE_SECONDS_MAX,
+        "limits/transport/fragment_idle_seconds",
+        "a message of which no further fragment came for so long is given up",
+    ),
+    Limit(
+        "LEASE_SECONDS_MAX",
+        LEASE_SECONDS_MAX,
+        "limits/transport/lease_seconds",
+        "a lease has up to 2^64 - 1 ms; a peer that vanished would stay for ever",
+    ),
+    Limit(
+        "HANDLER_ITEMS_MAX",
+        HANDLER_ITEMS_MAX,
+        "limits/handler_items",
+        "items of the default channel, and before a callback; then the link waits",
+    ),
+    Limit(
+        "CONFIG_CHARACTERS_MAX",
+        CONFIG_CHARACTERS_MAX,
+        "limits/config/characters",
+        "a configuration text",
+    ),
+    Limit(
+        "CONFIG_DEPTH_MAX",
+        CONFIG_DEPTH_MAX,
+        "limits/config/depth",
+        "lists and objects within each other in it",
+    ),
+    Limit(
+        "DESERIALIZED_ITEMS_MAX",
+        DESERIALIZED_ITEMS_MAX,
+        "limits/deserialized_items",
+        "items of a collection that take no bytes each: a count alone must not fill memory",
     ),
 )

@@ -126,3 +126,36 @@ def test_too_long_a_batch_is_not_framed() -> None:
         frame_batch(b"x" * (BATCH_BYTES_MAX + 1))
     with pytest.raises(LocalError, match="65536 bytes"):
         frame_low_latency(b"x" * (LOW_LATENCY_UNIT_BYTES_MAX + 1))
+
+
+def test_pieces_of_a_large_batch_are_joined_once() -> None:
+    deframer = StreamDeframer()
+    deframer.feed(frame_batch(b"x" * 60_000)[:3])
+    assert deframer.next_batch() is None
+    for size in range(4, 60_002):
+        deframer.feed(b"x")
+        assert deframer.next_batch() is None
+        assert len(deframer._buffer) == 3
+        assert len(deframer._pieces) <= 257
+        assert deframer.pending_bytes == size
+    deframer.feed(b"x\x01")
+    assert deframer.next_batch() == b"x" * 60_000
+    assert deframer.pending_bytes == 1
+
+
+def test_rest_goes_to_another_reader() -> None:
+    """What was read after a handshake belongs to the session."""
+    stream = frame_batch(b"open") + frame_batch(b"first") + b"\x09"
+    for cut in range(6, len(stream) + 1):
+        before, after = StreamDeframer(), StreamDeframer()
+        before.feed(stream[:cut])
+        assert before.next_batch() == b"open"
+        rest = before.take_rest()
+        assert before.pending_bytes == 0
+        assert after.receive(rest) + after.receive(stream[cut:]) == [b"first"]
+        assert after.pending_bytes == 1
+    pieces = StreamDeframer()
+    pieces.feed(b"\x05")
+    assert pieces.next_batch() is None
+    pieces.feed(b"\x00abc")
+    assert pieces.take_rest() == b"\x05\x00abc"

@@ -6,23 +6,41 @@ is agreed. On a datagram link the datagram is the batch and nothing of this is n
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
+
+_PIECES: Final = 256
+"""Kept apart until they are joined: many small ones take far more memory than their bytes."""
 
 
 class StreamDeframer:
     """Cuts the bytes of a stream into batches, however they arrive.
 
     It keeps at most one unfinished batch, and refuses a length above its limit before it waits
-    for a single byte of it.
+    for a single byte of it. Pieces are joined once, when they make a batch: a batch that comes
+    byte by byte costs no more than its bytes.
     """
 
-    __slots__ = ("_buffer", "_limit", "_offset", "_pos", "_prefix_bytes")
+    __slots__ = (
+        "_buffer",
+        "_held_bytes",
+        "_limit",
+        "_needed_bytes",
+        "_offset",
+        "_pieces",
+        "_pos",
+        "_prefix_bytes",
+    )
 
     def __init__(self) -> None:
         self._buffer = b""
         self._pos = 0
         self._offset = 0  # of the buffer within the stream
+        self._pieces: list[bytes] = []  # after the buffer
+        self._held_bytes = 0  # of the pieces
+        self._needed_bytes = 0  # from the position on, before the next batch can be told
         self._prefix_bytes = 2
         self._limit = BATCH_BYTES_MAX
 
@@ -34,33 +52,66 @@ class StreamDeframer:
         """From here on lengths have four bytes; call it between two batches."""
         self._prefix_bytes = 4
         self._limit = batch_size
+        self._needed_bytes = 0
 
     @property
     def pending_bytes(self) -> int:
         """How many bytes are kept that no batch was made of yet."""
-        return len(self._buffer) - self._pos
+        return len(self._buffer) - self._pos + self._held_bytes
+
+    def take_rest(self) -> bytes:
+        """The bytes that no batch was made of yet, for another reader of the same stream."""
+        self._join()
+        rest = self._buffer[self._pos :]
+        self._pos = len(self._buffer)
+        self._needed_bytes = 0
+        return rest
 
     def feed(self, data: bytes) -> None:
         """Takes in bytes; ask `next_batch` afterwards until it gives None."""
-        self._offset += self._pos
-        self._buffer = self._buffer[self._pos :] + data
-        self._pos = 0
+        if self._pos == len(self._buffer) and not self._pieces:
+            self._offset += self._pos
+            self._buffer = data
+            self._pos = 0
+        else:
+            if len(self._pieces) == _PIECES:
+                self._pieces = [b"".join(self._pieces)]
+            self._pieces.append(data)
+            self._held_bytes += len(data)
+
+    def _join(self) -> None:
+        if self._pieces:
+            self._pieces.insert(0, self._buffer[self._pos :])
+            self._offset += self._pos
+            self._buffer = b"".join(self._pieces)
+            self._pos = 0
+            self._pieces = []
+            self._held_bytes = 0
 
     def next_batch(self) -> bytes | None:
         """The next complete batch, possibly empty, or None until more bytes are fed."""
+        if self._pieces:
+            if len(self._buffer) - self._pos + self._held_bytes < self._needed_bytes:
+                return None
+            self._join()
+        buffer = self._buffer
         start = self._pos + self._prefix_bytes
-        if len(self._buffer) < start:
+        if len(buffer) < start:
+            self._needed_bytes = self._prefix_bytes
             return None
-        size = int.from_bytes(self._buffer[self._pos : start], "little")
+        size = buffer[self._pos] | buffer[self._pos + 1] << 8
+        if self._prefix_bytes == 4:
+            size |= buffer[start - 2] << 16 | buffer[start - 1] << 24
         if size > self._limit:
             offset = self._offset + self._pos
             cause = f"{size} bytes, at most {self._limit} are agreed"
             raise WireError("batch", "length", offset, cause)
         stop = start + size
-        if len(self._buffer) < stop:
+        if len(buffer) < stop:
+            self._needed_bytes = self._prefix_bytes + size
             return None
         self._pos = stop
-        return self._buffer[start:stop]
+        return buffer[start:stop]
 
     def receive(self, data: bytes) -> list[bytes]:
         """Takes in bytes and gives the batches that are complete now."""

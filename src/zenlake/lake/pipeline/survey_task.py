@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zenlake.errors import ZenlakeError
 from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.store import LakeError
 
 SMALL_BYTES: Final = 8 << 20
 """Below it the scalar road is there before kernels are loaded."""
@@ -40,6 +41,8 @@ def survey_capture(job: Job) -> Result:
             return {"path": path, "size": size, "sha256": hashed.result(), **found}
     except OSError as error:
         return {"path": path, "error": f"{path}: cannot be opened: {error.strerror}"}
+    except LakeError:
+        raise
     except ZenlakeError as error:
         return {"path": path, "error": str(error)}
 
@@ -67,8 +70,12 @@ def _survey(path: str, size: int, place: Path, tasks: int) -> Result:
     if isinstance(found, bulk.Refusal) or not found.regular.any():
         return {"splits": 0}
     splits = max(1, min(tasks, size // SPLIT_BYTES))
-    found.save(str(place))
-    np.save(_beside(place, splits), assign(found, splits))
+    try:
+        found.save(str(place))
+        np.save(_beside(place, splits), assign(found, splits))
+    except OSError as error:
+        # Of the lake's disk, not of the capture: the run fails, as for all others it would.
+        raise LakeError(f"cannot be written: {error.strerror}", place) from None
     whole = {"packets": found.packets, "first_ns": found.first_ns, "last_ns": found.last_ns}
     return {"splits": splits, "whole": whole}
 

@@ -1,0 +1,155 @@
+"""Acceptor: the side of a handshake that listened (wire reference §5.2).
+
+    InitSyn   -> InitAck, with the agreed terms and a cookie
+    OpenSyn   -> OpenAck; the session is up: `agreed`
+
+Between the two it keeps the key of the cookie and nothing else. Anything else that comes ends
+the handshake: a HandshakeError says why, and what to tell the peer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.errors import LocalError
+from zenlake.protocol.cookie import KEY_BYTES, Seal
+from zenlake.protocol.errors import refusal, unproven
+from zenlake.protocol.handshake import (
+    agree_batch_size,
+    check_initial_sn,
+    check_version,
+    first_message,
+    lease_ms_of,
+    open_message,
+    resolution_of,
+    set_sizes,
+    smaller_resolution,
+    unexpected,
+)
+from zenlake.protocol.offer import Agreed, Offer
+from zenlake.protocol.qos_terms import PLAIN, agree_qos, own_qos, qos_of, set_qos
+from zenlake.protocol.sequence import initial_sn
+from zenlake.protocol.user_password import MARK, challenge, has_mark, nonce_of, prove
+from zenlake.wire import CloseReason, Init, Open, ZenohId
+from zenlake.wire.message import TransportMessage
+
+_AWAITS_INIT_SYN: Final = 0
+_AWAITS_OPEN_SYN: Final = 1
+_OVER: Final = 2
+
+
+class Acceptor:
+    """One handshake. `agreed` is set when it gives the OpenAck.
+
+    `admit` is asked last whether a node may join, and says with what reason not.
+    """
+
+    __slots__ = ("_admit", "_entropy", "_offer", "_phase", "_seal", "agreed")
+
+    def __init__(
+        self,
+        offer: Offer,
+        entropy: Callable[[int], bytes],
+        admit: Callable[[ZenohId], CloseReason | None],
+    ) -> None:
+        self._offer = offer
+        self._entropy = entropy
+        self._admit = admit
+        self._seal = Seal(entropy(KEY_BYTES))
+        self._phase = _AWAITS_INIT_SYN
+        self.agreed: Agreed | None = None
+
+    def receive(self, batch: bytes, now: float = 0.0) -> bytes | None:
+        """The content of the next batch to send."""
+        phase = self._phase
+        if phase == _OVER:
+            raise LocalError("the handshake is over")
+        self._phase = _OVER
+        message = first_message(batch, is_acceptor=True)
+        if phase == _AWAITS_INIT_SYN:
+            answer = self._answer_init(message, now)
+            self._phase = _AWAITS_OPEN_SYN
+            return answer
+        return self._answer_open(message, now)
+
+    def _answer_init(self, syn: TransportMessage, now: float) -> bytes:
+        if not isinstance(syn, Init) or syn.cookie is not None:
+            raise unexpected(syn, "InitSyn")
+        check_version(syn)
+        terms = self._agree(syn)
+        # The cookie names the peer, the InitAck names us; all else is the same in both.
+        cookie = self._seal.cookie(terms, now)
+        terms.whatami = self._offer.role
+        terms.zid = self._offer.zid
+        terms.cookie = cookie
+        return bytes(terms)
+
+    def _agree(self, syn: Init) -> Init:
+        """The terms, as an INIT in the name of the peer."""
+        offer = self._offer
+        terms = Init(syn.whatami, syn.zid)
+        resolution = smaller_resolution(offer.resolution, resolution_of(syn))
+        set_sizes(terms, resolution, agree_batch_size(offer.batch_size, syn))
+        set_qos(terms, agree_qos(qos_of(syn), own_qos(offer)))
+        if offer.users is not None:
+            if not has_mark(syn.auth):
+                raise unproven("the peer offers no user and password")
+            terms.auth = challenge(int.from_bytes(self._entropy(8), "little"))
+        terms.lowlatency = offer.low_latency and syn.lowlatency
+        terms.compression = offer.compression and syn.compression
+        terms.patch = min(offer.patch, syn.patch or 0) or None
+        return terms
+
+    def _answer_open(self, syn: TransportMessage, now: float) -> bytes:
+        if not isinstance(syn, Open) or syn.cookie is None:
+            raise unexpected(syn, "OpenSyn")
+        terms = self._seal.open(syn.cookie, now)
+        if terms is None:
+            raise refusal(CloseReason.INVALID, "the cookie is not the one of this link")
+        offer = self._offer
+        user: str | None = None
+        if offer.users is not None:
+            nonce = nonce_of(terms.auth)
+            if nonce is None:
+                raise unproven("no challenge was given")
+            user = prove(syn.auth, nonce, offer.users)
+        agreed = self._agreed(terms, syn, user)
+        self._check_peer(agreed.zid)
+        ack = open_message(offer.lease_ms, agreed.own_sn)
+        ack.auth = MARK if user is not None else None
+        self.agreed = agreed
+        return bytes(ack)
+
+    def _agreed(self, terms: Init, syn: Open, user: str | None) -> Agreed:
+        offer = self._offer
+        resolution = resolution_of(terms)
+        check_initial_sn(syn, resolution.sn_mask)
+        qos = qos_of(terms)
+        return Agreed(
+            terms.zid,
+            terms.whatami,
+            is_opener=False,
+            resolution=resolution,
+            batch_size=agree_batch_size(offer.batch_size, terms),
+            qos=qos is not None,
+            qos_link=None if qos == PLAIN else qos,
+            low_latency=terms.lowlatency,
+            compression=terms.compression,
+            patch=terms.patch or 0,
+            own_sn=initial_sn(offer.zid, terms.zid, resolution.sn_mask),
+            peer_sn=syn.initial_sn,
+            own_lease_ms=offer.lease_ms,
+            peer_lease_ms=lease_ms_of(syn),
+            keep_alive=offer.keep_alive,
+            message_bytes_max=offer.message_bytes_max,
+            queue_batches=offer.queue_batches,
+            user=user,
+        )
+
+    def _check_peer(self, zid: ZenohId) -> None:
+        if zid == self._offer.zid:
+            raise refusal(CloseReason.CONNECTION_TO_SELF, "this is our own node")
+        reason = self._admit(zid)
+        if reason is not None:
+            raise refusal(reason, f"node {zid} is not admitted")

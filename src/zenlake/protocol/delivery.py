@@ -1,0 +1,18 @@
+"""Delivery: network messages that arrived together, in the order their sender gave them."""
+
+from __future__ import annotations
+
+from zenlake.wire.message import NetworkMessage
+
+
+class Delivery:
+    """The messages of one FRAME, or one message put together from fragments."""
+
+    __slots__ = ("messages", "reliable")
+
+    def __init__(self, messages: list[NetworkMessage], reliable: bool) -> None:
+        self.messages = messages
+        self.reliable = reliable
+
+    def __repr__(self) -> str:
+        return f"Delivery({self.messages!r}, reliable={self.reliable})"

@@ -1,0 +1,62 @@
+"""What goes wrong on one link: before the session is open, and after.
+
+Both are the peer's doing, not our caller's. Before, the peer is told why (CLOSE) unless it
+ended the handshake itself; after, the link is dropped without a word (wire reference §5.2).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import ZenlakeError
+from zenlake.protocol.delivery import Delivery
+from zenlake.wire import Close, CloseReason
+
+_KNOWN_CODES: Final = frozenset(int(reason) for reason in CloseReason)
+
+
+class HandshakeError(ZenlakeError):
+    """No session came about.
+
+    `farewell` is the content of the batch to send before the link is shut down; None means:
+    just shut it down.
+    """
+
+    def __init__(self, reason: CloseReason, cause: str, farewell: bytes | None) -> None:
+        super().__init__(f"{cause} ({reason})")
+        self.reason = reason
+        self.cause = cause
+        self.farewell = farewell
+
+
+class AuthenticationError(HandshakeError):
+    """The peer did not prove who it is; whoever listens may count these (limits: H14)."""
+
+
+class TransportError(ZenlakeError):
+    """An open session whose link must be dropped without CLOSE.
+
+    `deliveries` holds what came whole before the byte that ended it.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.deliveries: list[Delivery] = []
+
+
+def refusal(reason: CloseReason, cause: str) -> HandshakeError:
+    """We end the handshake, and say so."""
+    return HandshakeError(reason, cause, bytes(Close(int(reason))))
+
+
+def unproven(cause: str) -> AuthenticationError:
+    return AuthenticationError(CloseReason.GENERIC, cause, bytes(Close(CloseReason.GENERIC)))
+
+
+def ended_by_peer(close: Close, is_echoed: bool) -> HandshakeError:
+    """The peer ended the handshake; acceptors echo its CLOSE (wire reference §5.1)."""
+    code = close.reason
+    reason = CloseReason(code) if code in _KNOWN_CODES else CloseReason.GENERIC
+    farewell = bytes(Close(code)) if is_echoed else None
+    return HandshakeError(reason, f"the peer closed with reason {code}", farewell)

@@ -1,0 +1,86 @@
+"""Fragments: one message that is too large for a batch, cut when the link asks for it.
+
+The sequence numbers of all fragments are taken at once, when the message is queued, so that
+later frames of the channel know theirs. The bytes are cut one batch at a time: a message of
+64 MiB is held once, not twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.wire.primitives import write_z32
+from zenlake.wire.writer import BytesWriter
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+_FRAGMENT: Final = 0x06
+_RELIABLE: Final = 0x20
+_MORE: Final = 0x40
+_EXTENDED: Final = 0x80
+_QOS: Final = 0x31
+_FIRST: Final = 0x02
+
+
+def sn_bytes(sn: i64) -> i64:
+    """How long a sequence number is on the wire; given the mask, how long it can be."""
+    size: i64 = 1
+    while sn >= 0x80:
+        sn >>= 7
+        size += 1
+    return size
+
+
+class Fragments:
+    """The fragments of one message that are still to be sent. `priority` -1 is not written."""
+
+    __slots__ = ("_data", "_is_first", "_mask", "_pos", "_priority", "_reliable", "_room", "_sn")
+
+    def __init__(
+        self, data: bytes, batch_bytes: int, priority: int, reliable: bool, sn: int, mask: int
+    ) -> None:
+        self._data = data
+        self._pos = 0
+        self._priority = priority
+        self._reliable = reliable
+        self._sn = sn
+        self._mask = mask
+        self._is_first = True
+        # The longest header, except for First.
+        self._room = batch_bytes - 1 - sn_bytes(mask) - (2 if priority >= 0 else 0)
+
+    def count(self) -> int:
+        """How many sequence numbers the message takes."""
+        return 1 + (len(self._data) - (self._room - 1) + self._room - 1) // self._room
+
+    def left_bytes(self) -> int:
+        return len(self._data) - self._pos
+
+    def take(self) -> bytes:
+        """The content of the next batch."""
+        room = self._room - 1 if self._is_first else self._room
+        stop = min(self._pos + room, len(self._data))
+        out = BytesWriter()
+        self._write_header(out, stop < len(self._data))
+        out.write(self._data[self._pos : stop])
+        self._pos = stop
+        self._sn = (self._sn + 1) & self._mask
+        self._is_first = False
+        return out.getvalue()
+
+    def _write_header(self, out: BytesWriter, more: bool) -> None:
+        header = _FRAGMENT
+        if self._reliable:
+            header |= _RELIABLE
+        if more:
+            header |= _MORE
+        if self._priority >= 0 or self._is_first:
+            header |= _EXTENDED
+        out.append(header)
+        write_z32(out, self._sn)
+        if self._priority >= 0:
+            out.append(_QOS | (_EXTENDED if self._is_first else 0))
+            out.append(self._priority)
+        if self._is_first:
+            out.append(_FIRST)

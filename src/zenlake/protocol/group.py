@@ -1,0 +1,174 @@
+"""Group: a multicast transport, without the socket (wire reference §8).
+
+Every node tells its terms again and again (JOIN) and is known by the address its datagrams
+come from; what comes from an address without a JOIN is ignored. Nothing is negotiated and
+nothing is sent again. Three things drive it: datagrams (`receive`), messages to be sent
+(`push`, then `next_unit` until nothing is left) and time (`next_deadline`, `handle_timeout`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from zenlake.errors import WireError
+from zenlake.limits import BATCH_BYTES_MAX, GROUP_PEERS_MAX
+from zenlake.protocol.group_outbound import GroupOutbound
+from zenlake.protocol.group_peer import (
+    GroupEvent,
+    GroupPeer,
+    PeerDelivery,
+    PeerJoined,
+    PeerLeft,
+)
+from zenlake.protocol.group_terms import GroupTerms
+from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.wire import CloseReason, Join, decode_batch
+from zenlake.wire.compression import compress_batch, decompress_batch
+
+
+class Group:
+    """This node among the others of a group.
+
+    `peers` are the others by source address. `entropy` gives the first sequence number.
+    """
+
+    __slots__ = (
+        "_budget",
+        "_is_join_due",
+        "_next_join",
+        "_terms",
+        "bad_datagrams",
+        "outbound",
+        "peers",
+        "refused_joins",
+        "strange_datagrams",
+    )
+
+    def __init__(
+        self,
+        terms: GroupTerms,
+        entropy: Callable[[int], bytes],
+        now: float,
+        budget: ReassemblyBudget | None = None,
+    ) -> None:
+        self._terms = terms
+        self._budget = ReassemblyBudget() if budget is None else budget
+        first_sn = int.from_bytes(entropy(4), "little") & terms.resolution.sn_mask
+        self.outbound = GroupOutbound(terms.sending(first_sn), False)
+        self.peers: dict[str, GroupPeer] = {}
+        self._is_join_due = True
+        self._next_join = now + terms.join_interval_ms / 1000
+        self.bad_datagrams = 0
+        """Too large, or not decompressible."""
+        self.strange_datagrams = 0
+        """From addresses without a JOIN."""
+        self.refused_joins = 0
+        """Of nodes with other terms, or one too many."""
+
+    # --- inward ------------------------------------------------------------------------------
+
+    def receive(self, datagram: bytes, source: str, now: float) -> list[GroupEvent]:
+        """A datagram of somebody else; never one of our own."""
+        events: list[GroupEvent] = []
+        content = self._content(datagram)
+        if content is None:
+            self.bad_datagrams += 1
+            return events
+        peer = self.peers.get(source)
+        if peer is None:
+            peer = self._welcome(content, source, now)
+            if peer is None:
+                return events
+            events.append(PeerJoined(peer))
+        # Later JOINs change nothing, and sequence numbers in them are not applied.
+        for delivery in peer.inbound.take_content(content, now):
+            events.append(PeerDelivery(peer, delivery))
+        if peer.has_closed():
+            events.append(self._lose(peer, "it closed"))
+        return events
+
+    def _content(self, datagram: bytes) -> bytes | None:
+        """Deployed nodes say 8192 in JOIN and send what their link can carry all the same."""
+        if len(datagram) > BATCH_BYTES_MAX:
+            return None
+        if not self._terms.compression:
+            return datagram
+        try:
+            return decompress_batch(datagram, BATCH_BYTES_MAX)
+        except WireError:
+            return None
+
+    def _welcome(self, content: bytes, source: str, now: float) -> GroupPeer | None:
+        """The node that joins with this datagram, if it does and may."""
+        join = find_join(content)
+        if join is None:
+            self.strange_datagrams += 1
+            return None
+        if self._terms.objection(join) is not None or len(self.peers) >= GROUP_PEERS_MAX:
+            self.refused_joins += 1
+            return None
+        peer = GroupPeer(source, join, self._terms, now, self._budget)
+        self.peers[source] = peer
+        return peer
+
+    def _lose(self, peer: GroupPeer, cause: str) -> PeerLeft:
+        del self.peers[peer.source]
+        peer.inbound.reassembly.release()
+        return PeerLeft(peer, cause)
+
+    # --- outward -----------------------------------------------------------------------------
+
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
+        """An encoded network message. Always accepted: ask `queued_bytes` before."""
+        self.outbound.push(data, priority, reliable, express)
+
+    def next_unit(self, now: float) -> bytes | None:
+        """The next datagram, or None."""
+        if self._is_join_due:
+            self._is_join_due = False
+            join = bytes(self._terms.join(self.outbound))
+            return compress_batch(join) if self._terms.compression else join
+        return self.outbound.next_unit()
+
+    def queued_bytes(self, priority: int) -> int:
+        return self.outbound.queued_bytes(priority)
+
+    def has_room(self, priority: int) -> bool:
+        """Two batches may wait, as on any link."""
+        return self.outbound.queued_bytes(priority) < 2 * self._terms.batch_size
+
+    def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
+        """Queue CLOSE behind everything that waits; no JOIN follows it."""
+        self.outbound.close(int(reason))
+        self._is_join_due = False
+
+    # --- time --------------------------------------------------------------------------------
+
+    def next_deadline(self) -> float:
+        deadline = inf if self.outbound.is_closed else self._next_join
+        for peer in self.peers.values():
+            idle = peer.inbound.reassembly.next_deadline()
+            deadline = min(deadline, peer.expires_at(), idle)
+        return deadline
+
+    def handle_timeout(self, now: float) -> list[GroupEvent]:
+        """JOIN if it is due; peers that were silent for their lease are gone."""
+        if now >= self._next_join and not self.outbound.is_closed:
+            self._is_join_due = True
+            self._next_join = now + self._terms.join_interval_ms / 1000
+        events: list[GroupEvent] = []
+        for peer in list(self.peers.values()):
+            if now >= peer.expires_at():
+                events.append(self._lose(peer, "its lease expired"))
+            else:
+                peer.inbound.reassembly.free_idle(now)
+        return events
+
+
+def find_join(content: bytes) -> Join | None:
+    """The first JOIN of a batch; what cannot be read after it does not matter."""
+    for message in decode_batch(content).messages:
+        if isinstance(message, Join):
+            return message
+    return None

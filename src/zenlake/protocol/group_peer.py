@@ -1,0 +1,113 @@
+"""GroupPeer: another node of a multicast group, and what we hear of it (wire reference §8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.protocol.delivery import Delivery
+from zenlake.protocol.errors import TransportError
+from zenlake.protocol.group_terms import GroupTerms, first_numbers
+from zenlake.protocol.heartbeat import LEASE_SECONDS_MIN, seconds
+from zenlake.protocol.inbound import Inbound
+from zenlake.protocol.offer import Agreed
+from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.protocol.sequence import previous_sn
+from zenlake.wire import Join, Priority
+
+_DATA: Final = int(Priority.DATA)
+
+
+class GroupInbound(Inbound):
+    """The channels of one peer. A bad datagram is passed over: it may be a stranger's."""
+
+    __slots__ = ("bad_datagrams",)
+
+    def __init__(self, agreed: Agreed, join: Join, now: float, budget: ReassemblyBudget) -> None:
+        super().__init__(agreed, now, False, budget)
+        self.bad_datagrams = 0
+        lanes = first_numbers(join)
+        for index, lane in enumerate(lanes):
+            priority = index if len(lanes) > 1 else _DATA
+            self._last_sns[priority << 1 | 1] = previous_sn(lane.reliable, self._mask)
+            self._last_sns[priority << 1] = previous_sn(lane.best_effort, self._mask)
+
+    def take_content(self, content: bytes, now: float) -> list[Delivery]:
+        """A datagram, already decompressed. JOINs among it are ignored."""
+        deliveries: list[Delivery] = []
+        self.batches += 1
+        self.bytes += len(content)
+        self.received_at = now
+        try:
+            self.take_batch(content, now, deliveries)
+        except (TransportError, WireError):
+            self.bad_datagrams += 1
+        return deliveries
+
+
+class GroupPeer:
+    """`source` is the address its datagrams come from, and what it is known by."""
+
+    __slots__ = ("inbound", "lease_s", "qos", "role", "source", "zid")
+
+    def __init__(
+        self, source: str, join: Join, terms: GroupTerms, now: float, budget: ReassemblyBudget
+    ) -> None:
+        self.source = source
+        self.zid = join.zid
+        self.role = join.whatami
+        self.qos = join.qos is not None
+        lease_ms = join.lease * 1000 if join.seconds else join.lease
+        self.lease_s = max(LEASE_SECONDS_MIN, seconds(lease_ms))
+        agreed = Agreed(
+            join.zid,
+            join.whatami,
+            resolution=terms.resolution,
+            batch_size=terms.batch_size,
+            qos=self.qos,
+            compression=terms.compression,
+            patch=min(terms.patch, join.patch or 0),
+            message_bytes_max=terms.message_bytes_max,
+        )
+        self.inbound = GroupInbound(agreed, join, now, budget)
+
+    def expires_at(self) -> float:
+        return self.inbound.received_at + self.lease_s
+
+    def has_closed(self) -> bool:
+        return self.inbound.close_code >= 0
+
+    def __repr__(self) -> str:
+        return f"GroupPeer({self.role} {self.zid} at {self.source})"
+
+
+class PeerJoined:
+    """A peer is heard from now on."""
+
+    __slots__ = ("peer",)
+
+    def __init__(self, peer: GroupPeer) -> None:
+        self.peer = peer
+
+
+class PeerLeft:
+    """A peer closed, or was silent for too long."""
+
+    __slots__ = ("cause", "peer")
+
+    def __init__(self, peer: GroupPeer, cause: str) -> None:
+        self.peer = peer
+        self.cause = cause
+
+
+class PeerDelivery:
+    """Messages of a peer."""
+
+    __slots__ = ("delivery", "peer")
+
+    def __init__(self, peer: GroupPeer, delivery: Delivery) -> None:
+        self.peer = peer
+        self.delivery = delivery
+
+
+GroupEvent = PeerJoined | PeerLeft | PeerDelivery

@@ -1,0 +1,127 @@
+"""GroupTerms: what all nodes of a multicast group must have in common (wire reference §8).
+
+Nothing is negotiated: a node whose JOIN says otherwise is not heard.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import LocalError
+from zenlake.limits import BATCH_BYTES_MAX, MESSAGE_BYTES_MAX
+from zenlake.protocol.group_outbound import GroupOutbound
+from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION, Agreed
+from zenlake.wire import Join, JoinQoS, LaneSn, Resolution, WhatAmI, ZenohId
+
+DEFAULT_BATCH_BYTES: Final = 8192
+
+
+class GroupTerms:
+    """This node in a group. Only peers and routers take part."""
+
+    __slots__ = (
+        "batch_size",
+        "compression",
+        "join_interval_ms",
+        "lease_ms",
+        "message_bytes_max",
+        "patch",
+        "qos",
+        "resolution",
+        "role",
+        "zid",
+    )
+
+    def __init__(
+        self,
+        zid: ZenohId,
+        role: WhatAmI,
+        *,
+        resolution: Resolution = DEFAULT_RESOLUTION,
+        batch_size: int = DEFAULT_BATCH_BYTES,
+        lease_ms: int = 10_000,
+        join_interval_ms: int = 2_500,
+        qos: bool = False,
+        compression: bool = False,
+        patch: int = 1,
+        message_bytes_max: int = MESSAGE_BYTES_MAX,
+    ) -> None:
+        if role is WhatAmI.CLIENT:
+            raise LocalError("a client cannot be in a multicast group")
+        if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
+            raise LocalError(f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes")
+        if lease_ms < 1 or join_interval_ms < 1:
+            raise LocalError("lease and join interval are at least 1 ms")
+        self.zid = zid
+        self.role = role
+        self.resolution = resolution
+        self.batch_size = batch_size
+        self.lease_ms = lease_ms
+        self.join_interval_ms = join_interval_ms
+        self.qos = qos
+        self.compression = compression
+        self.patch = patch
+        self.message_bytes_max = message_bytes_max
+
+    def sending(self, first_sn: int) -> Agreed:
+        """What our own half of the group works by."""
+        return Agreed(
+            self.zid,
+            self.role,
+            resolution=self.resolution,
+            batch_size=self.batch_size,
+            qos=self.qos,
+            compression=self.compression,
+            patch=self.patch,
+            own_sn=first_sn,
+        )
+
+    def join(self, outbound: GroupOutbound) -> Join:
+        """The JOIN to send now; it tells the next number of every channel."""
+        join = Join(self.role, self.zid, self.lease_ms, 0, 0)
+        if self.lease_ms % 1000 == 0:
+            join.lease = self.lease_ms // 1000
+            join.seconds = True
+        if self.resolution != DEFAULT_RESOLUTION or self.batch_size != DEFAULT_BATCH_BYTES:
+            join.resolution = self.resolution
+            join.batch_size = self.batch_size
+        if self.qos:
+            join.qos = JoinQoS(outbound.next_numbers())
+        else:
+            (numbers,) = outbound.next_numbers()
+            join.next_sn_re = numbers.reliable
+            join.next_sn_be = numbers.best_effort
+        join.patch = self.patch or None
+        return join
+
+    def objection(self, join: Join) -> str | None:
+        """Why a node with this JOIN is not heard."""
+        if join.zid == self.zid:
+            return "it is this node"
+        if join.version != VERSION:
+            return f"version {join.version} is not {VERSION}"
+        if join.whatami is WhatAmI.CLIENT:
+            return "a client cannot be in a multicast group"
+        resolution = DEFAULT_RESOLUTION if join.resolution is None else join.resolution
+        if resolution != self.resolution:
+            return f"{resolution}, here it is: {self.resolution}"
+        batch_size = DEFAULT_BATCH_BYTES if join.batch_size is None else join.batch_size
+        if batch_size != self.batch_size:
+            return f"batches of {batch_size} bytes, here they have {self.batch_size}"
+        if join.qos is not None and not self.qos:
+            return "it uses priorities, which are off here"
+        return self._objection_to_numbers(join)
+
+    def _objection_to_numbers(self, join: Join) -> str | None:
+        outside = ~self.resolution.sn_mask
+        for lane in first_numbers(join):
+            if lane.reliable & outside or lane.best_effort & outside:
+                return "a sequence number is outside the resolution"
+        return None
+
+
+def first_numbers(join: Join) -> tuple[LaneSn, ...]:
+    """Of eight priorities, or of the one there is."""
+    if join.qos is not None:
+        return join.qos.lanes
+    return (LaneSn(join.next_sn_re, join.next_sn_be),)

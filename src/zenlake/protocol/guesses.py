@@ -1,0 +1,42 @@
+"""Guesses: addresses that guess passwords are turned away for a while (limits: H14).
+
+The listener asks before it starts a handshake and tells when an AuthenticationError ended one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from zenlake.limits import (
+    AUTHENTICATION_BAN_SECONDS_MAX,
+    AUTHENTICATION_FAILURES_MAX,
+    AUTHENTICATION_SOURCES_MAX,
+)
+
+
+class Guesses:
+    """Failures by source address; the address that failed longest ago is forgotten first."""
+
+    __slots__ = ("_failures", "turned_away")
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+        self.turned_away = 0
+
+    def failed(self, source: str, now: float) -> None:
+        recent = [*self._recent(source, now), now][-AUTHENTICATION_FAILURES_MAX:]
+        self._failures[source] = recent
+        self._failures.move_to_end(source)
+        if len(self._failures) > AUTHENTICATION_SOURCES_MAX:
+            self._failures.popitem(last=False)
+
+    def is_banned(self, source: str, now: float) -> bool:
+        """Too many failures within the time of a ban; it ends as they grow old."""
+        if len(self._recent(source, now)) < AUTHENTICATION_FAILURES_MAX:
+            return False
+        self.turned_away += 1
+        return True
+
+    def _recent(self, source: str, now: float) -> list[float]:
+        oldest = now - AUTHENTICATION_BAN_SECONDS_MAX
+        return [moment for moment in self._failures.get(source, ()) if moment > oldest]

@@ -1,0 +1,75 @@
+"""What both sides of a handshake have in common (wire reference §5.1 to §5.3)."""
+
+from __future__ import annotations
+
+from zenlake.errors import WireError
+from zenlake.limits import BATCH_BYTES_MAX
+from zenlake.protocol.errors import ended_by_peer, refusal
+from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION
+from zenlake.wire import Close, CloseReason, Init, Open, Resolution
+from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire.message import TransportMessage
+
+
+def first_message(batch: bytes, is_acceptor: bool) -> TransportMessage:
+    """What the peer says; only the first message of a batch is read in the handshake."""
+    try:
+        message = decode_transport(batch, 0)[0]
+    except WireError as error:
+        raise refusal(CloseReason.INVALID, str(error)) from None
+    if isinstance(message, Close):
+        raise ended_by_peer(message, is_echoed=is_acceptor)
+    return message
+
+
+def unexpected(message: TransportMessage, wanted: str) -> Exception:
+    return refusal(CloseReason.INVALID, f"{message.NAME} came where {wanted} was expected")
+
+
+def check_version(init: Init) -> None:
+    """Deployed openers do not look at it; there is one version, so we do on both sides."""
+    if init.version != VERSION:
+        raise refusal(CloseReason.INVALID, f"version {init.version} is not {VERSION}")
+
+
+def resolution_of(init: Init) -> Resolution:
+    return DEFAULT_RESOLUTION if init.resolution is None else init.resolution
+
+
+def smaller_resolution(one: Resolution, other: Resolution) -> Resolution:
+    """The smaller of each of the two fields."""
+    request_id = min(one.byte & 0x0C, other.byte & 0x0C)
+    return Resolution(request_id | min(one.byte & 0x03, other.byte & 0x03))
+
+
+def agree_batch_size(own: int, init: Init) -> int:
+    """The smaller one; a batch into which no fragment fits would carry nothing, ever."""
+    size = min(own, BATCH_BYTES_MAX if init.batch_size is None else init.batch_size)
+    if size < BATCH_BYTES_MIN:
+        raise refusal(CloseReason.INVALID, f"batches of {size} bytes cannot carry anything")
+    return size
+
+
+def set_sizes(init: Init, resolution: Resolution, batch_size: int) -> None:
+    """Written only where they are not the defaults (flag S, wire reference §5.2)."""
+    if resolution.byte != DEFAULT_RESOLUTION.byte or batch_size != BATCH_BYTES_MAX:
+        init.resolution = resolution
+        init.batch_size = batch_size
+
+
+def open_message(lease_ms: int, initial_sn: int) -> Open:
+    """An OPEN; its lease is in seconds where it can be."""
+    if lease_ms % 1000:
+        return Open(lease_ms, initial_sn)
+    return Open(lease_ms // 1000, initial_sn, seconds=True)
+
+
+def lease_ms_of(message: Open) -> int:
+    """What the peer promises, anything from 0 on."""
+    return message.lease * 1000 if message.seconds else message.lease
+
+
+def check_initial_sn(message: Open, mask: int) -> None:
+    if message.initial_sn & ~mask:
+        cause = f"initial sequence number {message.initial_sn} is outside the agreed resolution"
+        raise refusal(CloseReason.INVALID, cause)

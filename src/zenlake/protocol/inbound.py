@@ -1,0 +1,201 @@
+"""Inbound: what the peer sends on an open session, from bytes to network messages.
+
+Batches are cut out of the stream and decompressed (wire reference §6.1, §6.2), sequence
+numbers decide which frames are taken (§6.5), fragments are put together (§7). A bad byte ends
+the link; what came whole before it is delivered.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.protocol.delivery import Delivery
+from zenlake.protocol.errors import TransportError
+from zenlake.protocol.offer import Agreed
+from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
+from zenlake.protocol.sequence import is_newer, previous_sn
+from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
+from zenlake.wire._generated.network import decode_network
+from zenlake.wire._generated.transport import Close, Fragment, Frame, KeepAlive
+from zenlake.wire.batch import decode_batch
+from zenlake.wire.compression import decompress_batch
+from zenlake.wire.framing import StreamDeframer
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.qos import Priority
+
+_DATA: Final = 5
+"""The priority of a FRAME that names none."""
+_OPEN: Final = -1
+
+
+class Inbound:
+    """The receiving half of a session. One reader at a time calls `receive`."""
+
+    __slots__ = (
+        "_batch_size",
+        "_deframer",
+        "_is_broken",
+        "_is_compressed",
+        "_is_qos",
+        "_last_sns",
+        "_mask",
+        "batches",
+        "bytes",
+        "close_code",
+        "ignored_messages",
+        "messages",
+        "reassembly",
+        "received_at",
+        "stale_frames",
+    )
+
+    def __init__(
+        self, agreed: Agreed, now: float, is_stream: bool, budget: ReassemblyBudget
+    ) -> None:
+        self._mask = agreed.sn_mask
+        self._is_qos = agreed.qos
+        self._is_compressed = agreed.compression
+        self._batch_size = agreed.batch_size
+        self._deframer: StreamDeframer | None = None
+        if is_stream:
+            self._deframer = self.make_deframer()
+        self._last_sns = [previous_sn(agreed.peer_sn, agreed.sn_mask)] * CHANNELS
+        self._is_broken = False
+        self.reassembly = Reassembly(agreed.sn_mask, agreed.patch, agreed.message_bytes_max, budget)
+        self.received_at = now
+        """When the last batch came."""
+        self.close_code = _OPEN
+        """The reason of the peer's CLOSE; nothing after it is read."""
+        self.batches = 0
+        self.bytes = 0
+        self.messages = 0
+        self.stale_frames = 0
+        """Frames and fragments whose number was not newer than the last."""
+        self.ignored_messages = 0
+        """INIT, OPEN, JOIN and OAM, and fragments that made no readable message."""
+
+    def make_deframer(self) -> StreamDeframer:
+        deframer = StreamDeframer()
+        deframer.limit_batches(self._batch_size)
+        return deframer
+
+    def receive(self, data: bytes, now: float) -> list[Delivery]:
+        """Bytes of a stream as they come, or one datagram."""
+        deliveries: list[Delivery] = []
+        if self._is_broken:
+            raise TransportError("the link was dropped before")
+        if self.close_code != _OPEN:
+            return deliveries
+        self.bytes += len(data)
+        try:
+            deframer = self._deframer
+            if deframer is None:
+                self._take_datagram(data, now, deliveries)
+            else:
+                deframer.feed(data)
+                while self.close_code == _OPEN:  # what follows CLOSE need not be a batch
+                    batch = deframer.next_batch()
+                    if batch is None:
+                        break
+                    self._take(batch, now, deliveries)
+        except TransportError as error:
+            self._break()
+            error.deliveries = deliveries
+            raise
+        except WireError as error:
+            self._break()
+            failure = TransportError(str(error))
+            failure.deliveries = deliveries
+            raise failure from None
+        return deliveries
+
+    def _break(self) -> None:
+        self._is_broken = True
+        self.reassembly.release()
+
+    def _take_datagram(self, data: bytes, now: float, deliveries: list[Delivery]) -> None:
+        if len(data) > self._batch_size:
+            size = self._batch_size
+            raise TransportError(f"a batch of {len(data)} bytes, at most {size} are agreed")
+        self._take(data, now, deliveries)
+
+    def _take(self, batch: bytes, now: float, deliveries: list[Delivery]) -> None:
+        self.received_at = now
+        self.batches += 1
+        if self._is_compressed:
+            batch = decompress_batch(batch, self._batch_size)
+        self.take_batch(batch, now, deliveries)
+
+    def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
+        """The transport messages of one batch."""
+        batch = decode_batch(content)
+        for message in batch.messages:
+            if isinstance(message, Frame):
+                self._take_frame(message, deliveries)
+            elif isinstance(message, Fragment):
+                self._take_fragment(message, now, deliveries)
+            elif isinstance(message, Close):
+                self.take_close(message)
+                return
+            elif not isinstance(message, KeepAlive):
+                self.ignored_messages += 1
+        if batch.error is not None:
+            raise batch.error
+
+    def _take_frame(self, frame: Frame, deliveries: list[Delivery]) -> None:
+        if self._accept(self._channel(frame.qos, frame.reliable), frame.sn):
+            self.deliver(frame.messages, frame.reliable, deliveries)
+
+    def _take_fragment(self, fragment: Fragment, now: float, deliveries: list[Delivery]) -> None:
+        channel = self._channel(fragment.qos, fragment.reliable)
+        if not self._accept(channel, fragment.sn):
+            return
+        whole = self.reassembly.add(channel, fragment, now)
+        if whole is None:
+            return
+        # One message; what follows it is ignored, and so is what cannot be read: the same bytes
+        # in a FRAME end the link, in fragments they do not (wire reference §7).
+        try:
+            message, _ = decode_network(whole, 0)
+        except WireError:
+            self.ignored_messages += 1
+            return
+        if uses_shared_memory(message):
+            self.ignored_messages += 1
+            return
+        self.messages += 1
+        deliveries.append(Delivery([message], fragment.reliable))
+
+    def _channel(self, qos: Priority | None, reliable: bool) -> int:
+        priority = _DATA if qos is None else int(qos)
+        if priority != _DATA and not self._is_qos:
+            raise TransportError(f"priority {priority}, but no priorities were agreed")
+        return priority << 1 | reliable
+
+    def _accept(self, channel: int, sn: int) -> bool:
+        """The verdict of wire reference §6.5; gaps are accepted on reliable channels too."""
+        mask = self._mask
+        if sn & ~mask:
+            raise TransportError(f"sequence number {sn}, at most {mask} is agreed")
+        if not is_newer(sn, self._last_sns[channel], mask):
+            self.stale_frames += 1
+            return False
+        self._last_sns[channel] = sn
+        return True
+
+    def deliver(
+        self, messages: list[NetworkMessage], reliable: bool, deliveries: list[Delivery]
+    ) -> None:
+        bad = find_shared_memory(messages)
+        if bad >= 0:
+            messages = messages[:bad]
+        if messages:
+            self.messages += len(messages)
+            deliveries.append(Delivery(messages, reliable))
+        if bad >= 0:
+            raise TransportError("a payload in shared memory, which was not agreed")
+
+    def take_close(self, close: Close) -> None:
+        self.close_code = close.reason
+        self.reassembly.release()

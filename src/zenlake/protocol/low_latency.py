@@ -1,0 +1,108 @@
+"""Low latency: network messages without frames, one in each unit (wire reference §9).
+
+No sequence numbers, no fragments, no compression, no priorities. Streams carry a length of
+four bytes before each unit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from zenlake.protocol.delivery import Delivery
+from zenlake.protocol.inbound import Inbound
+from zenlake.protocol.offer import Agreed
+from zenlake.protocol.outbound import Outbound
+from zenlake.wire._generated.network import Push
+from zenlake.wire._generated.transport import Close
+from zenlake.wire.batch import decode_low_latency
+from zenlake.wire.framing import StreamDeframer
+from zenlake.wire.message import NetworkMessage
+
+_KEEP_ALIVE: Final = b"\x04"
+
+
+class LowLatencyInbound(Inbound):
+    """The receiving half: everything counts as reliable."""
+
+    __slots__ = ()
+
+    def make_deframer(self) -> StreamDeframer:
+        deframer = StreamDeframer()
+        deframer.switch_to_low_latency(self._batch_size)
+        return deframer
+
+    def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
+        unit = decode_low_latency(content)
+        messages: list[NetworkMessage] = []
+        close: Close | None = None
+        for message in unit.messages:
+            if isinstance(message, Push):  # asked first: its type is compared, not its bases
+                messages.append(message)
+            elif isinstance(message, Close):
+                close = message
+                break
+            elif isinstance(message, NetworkMessage):
+                messages.append(message)
+        self.deliver(messages, True, deliveries)
+        if close is not None:
+            self.take_close(close)
+        elif unit.error is not None:
+            raise unit.error
+
+
+class LowLatencyOutbound(Outbound):
+    """The sending half: one queue, whatever the priority."""
+
+    __slots__ = ("_queued_bytes", "_unit_bytes", "_units")
+
+    def __init__(self, agreed: Agreed, is_stream: bool) -> None:
+        super().__init__(agreed, is_stream)
+        self._unit_bytes = agreed.batch_size
+        self._units: deque[bytes] = deque()
+        self._queued_bytes = 0
+
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
+        """A message longer than the agreed batch size cannot be sent; it is dropped."""
+        if self.is_closed or len(data) > self._unit_bytes:
+            self.dropped_messages += 1
+            return
+        self.messages += 1
+        self._push_unit(data)
+
+    def _push_unit(self, data: bytes) -> None:
+        if self._is_stream:
+            data = len(data).to_bytes(4, "little") + data
+        self._units.append(data)
+        self._queued_bytes += len(data)
+
+    def push_keep_alive(self) -> None:
+        """Sent whatever else is, but never twice while the link is stuck."""
+        if not self.is_closed and not self._is_keep_alive_due:
+            self._is_keep_alive_due = True
+            self._push_unit(_KEEP_ALIVE)
+
+    def close(self, reason: int) -> None:
+        if not self.is_closed:
+            self.is_closed = True
+            self._push_unit(bytes(Close(reason)))
+
+    def next_unit(self) -> bytes | None:
+        if not self._units:
+            return None
+        unit = self._units.popleft()
+        self._queued_bytes -= len(unit)
+        if not self._units:
+            self._is_keep_alive_due = False
+        self.batches += 1
+        self.bytes += len(unit)
+        return unit
+
+    def queued_bytes(self, priority: int) -> int:
+        return self._queued_bytes
+
+    def has_full_batch(self) -> bool:
+        return self._queued_bytes > 0
+
+    def total_queued_bytes(self) -> int:
+        return self._queued_bytes

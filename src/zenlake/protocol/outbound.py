@@ -1,0 +1,119 @@
+"""Outbound: what waits to be sent on an open session, and in which order.
+
+One lane for each priority, or one in all without QoS; the lowest number is always served
+first (wire reference §6.6). Whoever calls guards it by a lock.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.protocol.lane import Lane
+from zenlake.protocol.offer import Agreed
+from zenlake.wire._generated.transport import Close
+from zenlake.wire.compression import compress_batch
+
+_PRIORITIES: Final = 8
+_DATA: Final = 5
+_NOT_WRITTEN: Final = -1
+_KEEP_ALIVE: Final = b"\x04"
+
+
+class Outbound:
+    """The sending half of a session."""
+
+    __slots__ = (
+        "_is_compressed",
+        "_is_keep_alive_due",
+        "_is_qos",
+        "_is_stream",
+        "_lanes",
+        "batches",
+        "bytes",
+        "dropped_messages",
+        "is_closed",
+        "messages",
+    )
+
+    def __init__(self, agreed: Agreed, is_stream: bool) -> None:
+        self._is_stream = is_stream
+        self._is_qos = agreed.qos
+        self._is_compressed = agreed.compression
+        # The batch size counts the length prefix and the compression header (§6.1).
+        content_bytes = agreed.batch_size
+        if is_stream:
+            content_bytes -= 2
+        if agreed.compression:
+            content_bytes -= 1
+        self._lanes: list[Lane] = []
+        for priority in range(_PRIORITIES if agreed.qos else 1):
+            # Priority Data is said by saying nothing; without QoS all are (§6.3).
+            written = priority if agreed.qos and priority != _DATA else _NOT_WRITTEN
+            self._lanes.append(Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask))
+        self._is_keep_alive_due = False
+        self.is_closed = False
+        """Whether CLOSE is queued: nothing may follow it."""
+        self.messages = 0
+        self.batches = 0
+        self.bytes = 0
+        self.dropped_messages = 0
+        """Messages that were pushed after CLOSE, or that no unit can carry (low latency)."""
+
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
+        """An encoded network message; one that no batch holds will be cut into fragments."""
+        if self.is_closed:
+            self.dropped_messages += 1
+            return
+        lane = self._lanes[priority if self._is_qos else 0]
+        lane.push(data, reliable)
+        self.messages += 1
+        if express:
+            lane.seal()
+
+    def push_keep_alive(self) -> None:
+        """Anything that waits says as much: KEEP_ALIVE goes out only if nothing does."""
+        if not self.is_closed:
+            self._is_keep_alive_due = True
+
+    def close(self, reason: int) -> None:
+        """CLOSE goes last, after everything that waits (wire reference §6.6)."""
+        if not self.is_closed:
+            self.is_closed = True
+            self._lanes[len(self._lanes) - 1].push_transport(bytes(Close(reason)))
+
+    def next_unit(self) -> bytes | None:
+        """The next batch as the link carries it, full or not; None if nothing waits."""
+        content = self._next_content()
+        if content is None:
+            return None
+        self._is_keep_alive_due = False
+        if self._is_compressed:
+            content = compress_batch(content)
+        if self._is_stream:
+            content = len(content).to_bytes(2, "little") + content
+        self.batches += 1
+        self.bytes += len(content)
+        return content
+
+    def _next_content(self) -> bytes | None:
+        for lane in self._lanes:
+            content = lane.take()
+            if content is not None:
+                return content
+        return _KEEP_ALIVE if self._is_keep_alive_due else None
+
+    def queued_bytes(self, priority: int) -> int:
+        return self._lanes[priority if self._is_qos else 0].queued_bytes()
+
+    def has_full_batch(self) -> bool:
+        """Whether something waits that gains nothing by waiting longer."""
+        sealed = 0
+        for lane in self._lanes:
+            sealed += lane.sealed_bytes()
+        return sealed > 0
+
+    def total_queued_bytes(self) -> int:
+        total = 0
+        for lane in self._lanes:
+            total += lane.queued_bytes()
+        return total

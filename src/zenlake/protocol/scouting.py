@@ -1,0 +1,179 @@
+"""Scouting: a Scouter asks who is there, an Answerer says "I am" (wire reference §3).
+
+Both take and give datagrams. Anything that is not SCOUT or HELLO is counted and passed over.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from ipaddress import ip_address
+from typing import Final
+
+from zenlake.errors import LocalError, WireError
+from zenlake.limits import (
+    HELLO_BYTES_MAX,
+    HELLO_BYTES_PER_SECOND_MAX,
+    LOCATORS_PER_HELLO_MAX,
+    SCOUTERS_MAX,
+)
+from zenlake.protocol.allowance import Allowance
+from zenlake.wire import EndPoint, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId
+from zenlake.wire._generated.scouting import decode_scouting
+from zenlake.wire.message import ScoutingMessage
+
+_FIRST_WAIT_S: Final = 1.0
+_WAIT_S_MAX: Final = 8.0
+# A node asks at 0, 1, 3, 7, ... seconds; several nodes may share one address.
+_ANSWERS_AT_ONCE: Final = 8.0
+_ANSWERS_PER_SECOND: Final = 2.0
+
+
+class Found:
+    """A node that answered; without locators it cannot be connected to."""
+
+    __slots__ = ("locators", "role", "zid")
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, locators: tuple[str, ...]) -> None:
+        self.zid = zid
+        self.role = role
+        self.locators = locators
+
+    def __repr__(self) -> str:
+        return f"Found({self.role} {self.zid} at {', '.join(self.locators)})"
+
+
+class Scouter:
+    """Asks at once, then after 1, 2, 4, 8, 8, ... seconds, for as long as it is used."""
+
+    __slots__ = ("_own_zid", "_scout", "_wait_s", "_wanted", "next_scout", "unread")
+
+    def __init__(self, wanted: WhatAmIMatcher, now: float, own_zid: ZenohId | None = None) -> None:
+        self._wanted = wanted
+        self._own_zid = own_zid
+        self._scout = bytes(Scout(wanted))
+        self._wait_s = _FIRST_WAIT_S
+        self.next_scout = now
+        self.unread = 0
+
+    def next_deadline(self) -> float:
+        return self.next_scout
+
+    def handle_timeout(self, now: float) -> bytes | None:
+        """The datagram to send to the group on every interface, if it is time."""
+        if now < self.next_scout:
+            return None
+        self.next_scout = now + self._wait_s
+        self._wait_s = min(2 * self._wait_s, _WAIT_S_MAX)
+        return self._scout
+
+    def receive(self, datagram: bytes) -> Found | None:
+        """A node of a role that was asked for."""
+        message = _read(datagram)
+        if message is None:
+            self.unread += 1
+        if not isinstance(message, Hello) or not self._wanted.matches(message.whatami):
+            return None
+        if message.zid == self._own_zid:
+            return None
+        return Found(message.zid, message.whatami, message.locators or ())
+
+
+class Answerer:
+    """Answers SCOUTs, but not more than a forged sender could do harm with (limits: H10).
+
+    Every source address has a small allowance of answers, all of them share one of bytes.
+    `listens_at` tells it where this node can be reached.
+    """
+
+    __slots__ = (
+        "_bytes",
+        "_local_hello",
+        "_remote_hello",
+        "_role",
+        "_sources",
+        "_zid",
+        "answered",
+        "unread",
+        "withheld",
+    )
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, now: float) -> None:
+        self._zid = zid
+        self._role = role
+        self._bytes = Allowance(2 * HELLO_BYTES_PER_SECOND_MAX, HELLO_BYTES_PER_SECOND_MAX, now)
+        self._sources: OrderedDict[str, Allowance] = OrderedDict()
+        self._local_hello = self._remote_hello = b""
+        self.answered = 0
+        self.withheld = 0
+        self.unread = 0
+        self.listens_at([])
+
+    def listens_at(self, locators: Sequence[str]) -> None:
+        """Loopback locators are told only to askers on the same host."""
+        self._local_hello = self._hello(locators)
+        self._remote_hello = self._hello([it for it in locators if not is_loopback_locator(it)])
+
+    def receive(self, datagram: bytes, source: str, now: float) -> bytes | None:
+        """The datagram to send back to the asker, whose IP address is `source`."""
+        message = _read(datagram)
+        if message is None:
+            self.unread += 1
+        # Neither version nor mandatory extensions count here (wire reference §3.2).
+        if not isinstance(message, Scout) or not message.what.matches(self._role):
+            return None
+        if message.zid == self._zid:
+            return None
+        hello = self._local_hello if is_loopback(source) else self._remote_hello
+        if not self._allowance_of(source, now).spend(1, now) or not self._bytes.spend(
+            len(hello), now
+        ):
+            self.withheld += 1
+            return None
+        self.answered += 1
+        return hello
+
+    def _allowance_of(self, source: str, now: float) -> Allowance:
+        allowance = self._sources.get(source)
+        if allowance is None:
+            if len(self._sources) >= SCOUTERS_MAX:
+                self._sources.popitem(last=False)
+            allowance = Allowance(_ANSWERS_AT_ONCE, _ANSWERS_PER_SECOND, now)
+            self._sources[source] = allowance
+        else:
+            self._sources.move_to_end(source)
+        return allowance
+
+    def _hello(self, locators: Sequence[str]) -> bytes:
+        told: list[str] = []
+        room = HELLO_BYTES_MAX - len(bytes(Hello(self._role, self._zid, locators=())))
+        for locator in locators[:LOCATORS_PER_HELLO_MAX]:
+            room -= len(locator.encode()) + 2
+            if room < 0:
+                break
+            told.append(locator)
+        return bytes(Hello(self._role, self._zid, locators=tuple(told)))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the text of an address names this host only."""
+    try:
+        return ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def is_loopback_locator(locator: str) -> bool:
+    try:
+        address = EndPoint.parse(locator).address
+    except LocalError:
+        return False
+    host = address.rpartition(":")[0]
+    return is_loopback(host.strip("[]"))
+
+
+def _read(datagram: bytes) -> ScoutingMessage | None:
+    try:
+        return decode_scouting(datagram, 0)[0]
+    except WireError:
+        return None

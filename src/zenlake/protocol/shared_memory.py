@@ -1,0 +1,32 @@
+"""Payloads in shared memory, which we never agree to use (wire reference §10.3, §12.7 N17)."""
+
+from __future__ import annotations
+
+from zenlake.wire._generated.data import Err, Put, Query, Reply
+from zenlake.wire._generated.network import Push, Request, Response
+from zenlake.wire.message import NetworkMessage
+
+
+def uses_shared_memory(message: NetworkMessage) -> bool:
+    """Whether a payload of the message is a place in the sender's memory."""
+    if isinstance(message, Push):
+        push_body = message.body
+        return isinstance(push_body, Put) and push_body.shm
+    if isinstance(message, Request):
+        query = message.body
+        return isinstance(query, Query) and query.body_shm is not None
+    if isinstance(message, Response):
+        answer = message.body
+        if isinstance(answer, Reply):
+            value = answer.body
+            return isinstance(value, Put) and value.shm
+        return isinstance(answer, Err) and answer.shm
+    return False
+
+
+def find_shared_memory(messages: list[NetworkMessage]) -> int:
+    """The index of the first message that uses it, or -1."""
+    for index, message in enumerate(messages):
+        if uses_shared_memory(message):
+            return index
+    return -1

@@ -1,0 +1,164 @@
+"""Transport: an open unicast session over one link, without the link.
+
+Three things drive it: bytes that arrive (`receive`), messages to be sent (`push`, then
+`next_unit` until nothing is left) and time (`next_deadline`, `handle_timeout`). The inward
+and the outward side share nothing, so a reader needs no lock; the outward side and time
+are guarded by one lock of the caller.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.protocol.delivery import Delivery
+from zenlake.protocol.errors import TransportError
+from zenlake.protocol.heartbeat import Heartbeat
+from zenlake.protocol.inbound import Inbound
+from zenlake.protocol.low_latency import LowLatencyInbound, LowLatencyOutbound
+from zenlake.protocol.offer import BATCH_BYTES_MIN, Agreed
+from zenlake.protocol.outbound import Outbound
+from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.wire.values.choices import CloseReason
+
+_REASONS: Final = list(CloseReason)
+
+
+class Transport:
+    """What two nodes agreed on, at work.
+
+    `budget` bounds the fragments that wait in all sessions that share it.
+    """
+
+    __slots__ = ("_heartbeat", "_queue_bytes", "agreed", "inbound", "outbound")
+
+    def __init__(
+        self,
+        agreed: Agreed,
+        now: float,
+        is_stream: bool,
+        budget: ReassemblyBudget | None = None,
+    ) -> None:
+        if agreed.batch_size < BATCH_BYTES_MIN:
+            raise TransportError(f"no message can be sent in batches of {agreed.batch_size} bytes")
+        if budget is None:
+            budget = ReassemblyBudget()
+        self.agreed = agreed
+        self._queue_bytes = agreed.queue_bytes
+        self.inbound: Inbound
+        self.outbound: Outbound
+        if agreed.low_latency:
+            self.inbound = LowLatencyInbound(agreed, now, is_stream, budget)
+            self.outbound = LowLatencyOutbound(agreed, is_stream)
+        else:
+            self.inbound = Inbound(agreed, now, is_stream, budget)
+            self.outbound = Outbound(agreed, is_stream)
+        self._heartbeat = Heartbeat(
+            agreed.own_lease_ms, agreed.peer_lease_ms, agreed.keep_alive, agreed.low_latency, now
+        )
+
+    # --- inward ------------------------------------------------------------------------------
+
+    def receive(self, data: bytes, now: float) -> list[Delivery]:
+        """Bytes of the link as they come (stream), or one datagram.
+
+        TransportError: drop the link; its `deliveries` came before the bad byte.
+        """
+        return self.inbound.receive(data, now)
+
+    @property
+    def peer_closed(self) -> CloseReason | None:
+        """Why the peer closed, once it did; codes we do not know are GENERIC."""
+        code = self.inbound.close_code
+        if code < 0:
+            return None
+        return _REASONS[code] if code < len(_REASONS) else CloseReason.GENERIC
+
+    # --- outward -----------------------------------------------------------------------------
+
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
+        """An encoded network message. Always accepted: ask `has_room` before."""
+        self.outbound.push(data, priority, reliable, express)
+
+    def next_unit(self, now: float) -> bytes | None:
+        """What the link shall send next, or None."""
+        unit = self.outbound.next_unit()
+        if unit is not None:
+            self._heartbeat.note_sent(now)
+        return unit
+
+    def has_room(self, priority: int) -> bool:
+        """Whether the queue of that priority is below its limit."""
+        return self.outbound.queued_bytes(priority) < self._queue_bytes
+
+    def queued_bytes(self, priority: int) -> int:
+        return self.outbound.queued_bytes(priority)
+
+    def total_queued_bytes(self) -> int:
+        return self.outbound.total_queued_bytes()
+
+    def has_full_batch(self) -> bool:
+        """Whether something waits that gains nothing by waiting longer."""
+        return self.outbound.has_full_batch()
+
+    def close(self, reason: CloseReason) -> None:
+        """Queue CLOSE behind everything that waits; what is pushed afterwards is dropped."""
+        self.outbound.close(int(reason))
+
+    # --- time --------------------------------------------------------------------------------
+
+    def next_deadline(self) -> float:
+        """When to call `handle_timeout`, unless something happens before."""
+        heartbeat = self._heartbeat.next_deadline(self.inbound.received_at)
+        return min(heartbeat, self.inbound.reassembly.next_deadline())
+
+    def handle_timeout(self, now: float) -> None:
+        """Queue KEEP_ALIVE if it is due; TransportError if the peer is silent for too long."""
+        if self._heartbeat.is_expired(self.inbound.received_at, now):
+            self.inbound.reassembly.release()
+            raise TransportError("lease expired")
+        if self._heartbeat.is_keep_alive_due(now):
+            self.outbound.push_keep_alive()
+        self.inbound.reassembly.free_idle(now)
+
+    def release(self) -> None:
+        """The link is gone: give back what unfinished messages took from the budget."""
+        self.inbound.reassembly.release()
+
+    # --- counters ----------------------------------------------------------------------------
+
+    @property
+    def messages_in(self) -> int:
+        return self.inbound.messages
+
+    @property
+    def batches_in(self) -> int:
+        return self.inbound.batches
+
+    @property
+    def bytes_in(self) -> int:
+        return self.inbound.bytes
+
+    @property
+    def messages_out(self) -> int:
+        return self.outbound.messages
+
+    @property
+    def batches_out(self) -> int:
+        return self.outbound.batches
+
+    @property
+    def bytes_out(self) -> int:
+        return self.outbound.bytes
+
+    @property
+    def stale_frames(self) -> int:
+        return self.inbound.stale_frames
+
+    @property
+    def dropped_fragments(self) -> int:
+        return self.inbound.reassembly.dropped_fragments
+
+    @property
+    def dropped_messages(self) -> int:
+        """Of the peer, that stayed incomplete or were too large."""
+        return self.inbound.reassembly.dropped_messages

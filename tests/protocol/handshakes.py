@@ -1,0 +1,69 @@
+"""Offers, entropy and dialogues for tests of the handshake."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from zenlake.protocol.accepting import Acceptor
+from zenlake.protocol.errors import HandshakeError
+from zenlake.protocol.offer import Agreed, Offer
+from zenlake.protocol.opening import Opener
+from zenlake.wire import CloseReason, WhatAmI, ZenohId
+
+CLIENT = ZenohId.parse("1020304050")
+ROUTER = ZenohId.parse("aa")
+
+
+def bits(text: str) -> bytes:
+    return bytes.fromhex(text)
+
+
+def entropy(seed: int = 1) -> Callable[[int], bytes]:
+    return random.Random(seed).randbytes
+
+
+def client_offer(**options: object) -> Offer:
+    return Offer(CLIENT, WhatAmI.CLIENT, **options)  # type: ignore[arg-type]  # by name
+
+
+def router_offer(**options: object) -> Offer:
+    return Offer(ROUTER, WhatAmI.ROUTER, **options)  # type: ignore[arg-type]  # by name
+
+
+def admit_all(zid: ZenohId) -> CloseReason | None:
+    return None
+
+
+def acceptor(offer: Offer | None = None, seed: int = 1) -> Acceptor:
+    return Acceptor(offer or router_offer(), entropy(seed), admit_all)
+
+
+def converse(opener: Opener, acceptor: Acceptor) -> tuple[Agreed, Agreed]:
+    """All four messages; what each side agreed to."""
+    init_ack = acceptor.receive(opener.start())
+    assert init_ack is not None
+    open_syn = opener.receive(init_ack)
+    assert open_syn is not None
+    open_ack = acceptor.receive(open_syn)
+    assert open_ack is not None
+    assert opener.receive(open_ack) is None
+    assert opener.agreed is not None
+    assert acceptor.agreed is not None
+    return opener.agreed, acceptor.agreed
+
+
+def refusal_of(machine: Opener | Acceptor, batch: bytes) -> HandshakeError:
+    """The error that a batch ends the handshake with."""
+    with pytest.raises(HandshakeError) as caught:
+        machine.receive(batch)
+    assert machine.agreed is None
+    return caught.value
+
+
+def check_refused(machine: Opener | Acceptor, batch: bytes, reason: CloseReason) -> None:
+    """Refused, and the peer is told the reason."""
+    error = refusal_of(machine, batch)
+    assert (error.reason, error.farewell) == (reason, bytes([3, reason]))

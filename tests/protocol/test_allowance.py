@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from zenlake.protocol.allowance import Allowance
+
+
+def test_it_starts_full_and_fills_with_time() -> None:
+    allowance = Allowance(10, 2, now=100.0)
+    assert allowance.spend(10, 100.0)
+    assert not allowance.spend(1, 100.4)
+    assert allowance.spend(1, 100.5)
+    assert not allowance.spend(1, 100.5)
+
+
+def test_it_does_not_save_more_than_its_capacity() -> None:
+    allowance = Allowance(3, 2, now=0.0)
+    assert not allowance.spend(4, 1e9)
+    assert allowance.spend(3, 1e9)
+    assert not allowance.spend(1, 1e9)
+
+
+def test_time_that_goes_back_gives_nothing() -> None:
+    allowance = Allowance(1, 1, now=10.0)
+    assert allowance.spend(1, 10.0)
+    assert not allowance.spend(1, 5.0)

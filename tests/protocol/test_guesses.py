@@ -1,0 +1,58 @@
+"""Who guesses passwords is turned away (limits: H14)."""
+
+from __future__ import annotations
+
+from tests.protocol.handshakes import acceptor, client_offer, refusal_of, router_offer
+from zenlake.limits import (
+    AUTHENTICATION_BAN_SECONDS_MAX,
+    AUTHENTICATION_FAILURES_MAX,
+    AUTHENTICATION_SOURCES_MAX,
+)
+from zenlake.protocol.errors import AuthenticationError
+from zenlake.protocol.guesses import Guesses
+from zenlake.protocol.opening import Opener
+
+
+def guess(password: str) -> Exception:
+    opener = Opener(client_offer(user="usr1", password=password))
+    machine = acceptor(router_offer(users={"usr1": "right"}))
+    answer = opener.receive(machine.receive(opener.start()) or b"")
+    return refusal_of(machine, answer or b"")
+
+
+def test_after_some_failures_nobody_listens() -> None:
+    guesses = Guesses()
+    heard = 0
+    for number in range(1000):
+        now = number * 0.01
+        if guesses.is_banned("10.0.0.1", now):
+            continue
+        heard += 1
+        if isinstance(guess(f"wrong{number}"), AuthenticationError):
+            guesses.failed("10.0.0.1", now)
+    assert heard == AUTHENTICATION_FAILURES_MAX
+    assert guesses.turned_away == 1000 - heard
+    assert not guesses.is_banned("10.0.0.2", 10.0)
+
+
+def test_a_ban_ends() -> None:
+    guesses = Guesses()
+    for _ in range(AUTHENTICATION_FAILURES_MAX):
+        guesses.failed("a", 5.0)
+    assert guesses.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX - 0.1)
+    assert not guesses.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX)
+
+
+def test_few_failures_within_the_time_are_forgiven() -> None:
+    guesses = Guesses()
+    for number in range(100):
+        now = number * AUTHENTICATION_BAN_SECONDS_MAX / 5
+        assert not guesses.is_banned("a", now)
+        guesses.failed("a", now)
+
+
+def test_addresses_that_are_counted_are_counted_too() -> None:
+    guesses = Guesses()
+    for number in range(AUTHENTICATION_SOURCES_MAX + 100):
+        guesses.failed(f"source {number}", 1.0)
+    assert len(guesses._failures) == AUTHENTICATION_SOURCES_MAX
