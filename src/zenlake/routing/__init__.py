@@ -1,0 +1,18 @@
+"""Who declared what, and who gets what: the dispatcher of a node, without I/O.
+
+    dispatcher      Dispatcher: messages of all faces in, messages to other faces out
+    outlet          where the messages for one face go
+    face, region    one neighbour, and the neighbours that are treated alike
+    key_table       the numbers that stand for keys on one face
+    tables          the state that all parts share, made of
+      entity, entity_table        what is declared, and who knows of it
+      interest, interest_table    what nodes below ask for
+    declarations    D_x and U_x that come in          announcements   those that go out
+    interests       INTERESTs that come in            upward          those that go out
+    publications    PUSH (route: where a key goes)
+    queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
+    gossip          OAM: peers tell of each other
+    hlc, timers, settings, counters
+
+Nothing here knows clocks, sockets or threads.
+"""

@@ -1,0 +1,179 @@
+"""`Declarations`: D_x and U_x that come from faces (§3.5, §3.6)."""
+
+from __future__ import annotations
+
+from zenlake.limits import FACE_DECLARATIONS_MAX
+from zenlake.routing.announcements import Announcer
+from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity, Holding
+from zenlake.routing.face import Face
+from zenlake.routing.region import BELOW, EQUAL
+from zenlake.routing.tables import Tables
+from zenlake.routing.upward import Upward
+from zenlake.wire._generated.declare import (
+    DeclareFinal,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    UndeclareKeyExpr,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+from zenlake.wire._generated.network import Declare
+from zenlake.wire._generated.structures import UndeclaredKey
+from zenlake.wire.values.queryable_info import QueryableInfo
+from zenlake.wire.values.wire_expr import WireExpr
+
+
+class Declarations:
+    __slots__ = ("_announcer", "_tables", "_upward")
+
+    def __init__(self, tables: Tables, announcer: Announcer, upward: Upward) -> None:
+        self._tables = tables
+        self._announcer = announcer
+        self._upward = upward
+
+    def receive(self, face: Face, message: Declare) -> None:
+        body = message.body
+        if isinstance(body, DeclareKeyExpr):
+            self._number(face, body)
+        elif isinstance(body, UndeclareKeyExpr):
+            self._take_back(face, body.expr_id)
+        elif isinstance(body, DeclareFinal):
+            self._final(face, message.interest_id)
+        elif face.is_multicast:
+            # Every publication goes to the group anyway; what its members have is not needed.
+            self._tables.counters.unexpected_messages += 1
+        elif isinstance(body, DeclareSubscriber):
+            self._declare(face, SUBSCRIBER, body.id, body.key, PLAIN, message.interest_id)
+        elif isinstance(body, UndeclareSubscriber):
+            self._undeclare(face, SUBSCRIBER, body.id, body.key)
+        elif isinstance(body, DeclareQueryable):
+            info = PLAIN if body.info is None else body.info
+            self._declare(face, QUERYABLE, body.id, body.key, info, message.interest_id)
+        elif isinstance(body, UndeclareQueryable):
+            self._undeclare(face, QUERYABLE, body.id, body.key)
+        elif isinstance(body, DeclareToken):
+            self._declare(face, TOKEN, body.id, body.key, PLAIN, message.interest_id)
+        elif isinstance(body, UndeclareToken):
+            self._undeclare(face, TOKEN, body.id, body.key)
+
+    def remove_face(self, face: Face) -> None:
+        """All that a face held is gone; it is told nothing any more."""
+        for kind in KINDS:
+            for entity in list(face.told[kind].values()):
+                self._announcer.forget_told(entity, face)
+            entities = dict.fromkeys(face.held[kind].values())
+            face.held[kind].clear()
+            for entity in entities:
+                del entity.holders[face]
+                self._announcer.spread(entity, face, in_answer=False, is_gone=True)
+        face.declaration_count = 0
+
+    def _number(self, face: Face, body: DeclareKeyExpr) -> None:
+        counters = self._tables.counters
+        # D_KEYEXPR has no M: a number in it is one of ours (wire reference §1.10).
+        key = self._tables.resolve(face, WireExpr(body.key.scope, body.key.suffix, False))
+        if key is None:
+            return
+        known = face.keys.theirs.get(body.expr_id)
+        if known is not None:
+            if known != key:
+                counters.redefined_aliases += 1
+        elif body.expr_id == 0 or not face.keys.has_room(key):
+            counters.refused_aliases += 1
+        else:
+            face.keys.learn(body.expr_id, key)
+            self._tables.forget_routes()
+
+    def _take_back(self, face: Face, expr_id: int) -> None:
+        if face.keys.forget(expr_id):
+            self._tables.forget_routes()
+        else:
+            self._tables.counters.unknown_undeclarations += 1
+
+    def _final(self, face: Face, interest_id: int | None) -> None:
+        if face.position == EQUAL and interest_id == 0:
+            face.is_informed = True
+            self._tables.forget_routes()
+        elif interest_id is not None:
+            self._upward.receive_final(face, interest_id)
+
+    def _declare(
+        self,
+        face: Face,
+        kind: int,
+        id: int,
+        expr: WireExpr,
+        info: QueryableInfo,
+        interest_id: int | None,
+    ) -> None:
+        key = self._tables.resolve(face, expr)
+        if key is None:
+            return
+        in_answer = interest_id is not None and interest_id != 0
+        if interest_id and kind == TOKEN and id == 0:
+            self._upward.relay_token(face, interest_id, key)
+            return
+        entity = face.held[kind].get(id)
+        if entity is None:
+            if face.declaration_count >= FACE_DECLARATIONS_MAX:
+                self._tables.counters.refused_declarations += 1
+                return
+            entity = self._tables.entities[kind].get_or_add(key)
+            face.held[kind][id] = entity
+            face.declaration_count += 1
+        elif entity.key != key:
+            self._tables.counters.reused_ids += 1
+            return
+        self._hold(entity, face, id, info, in_answer)
+
+    def _hold(
+        self, entity: Entity, face: Face, id: int, info: QueryableInfo, in_answer: bool
+    ) -> None:
+        holding = entity.holders.get(face)
+        is_new = holding is None
+        if holding is None:
+            holding = Holding()
+            entity.holders[face] = holding
+        before = holding.info
+        holding.ids[id] = info
+        holding.merge()
+        if is_new or holding.info != before:
+            self._announcer.spread(entity, face, in_answer, is_gone=False)
+
+    def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
+        entity = face.held[kind].pop(id, None)
+        if entity is None:
+            self._undeclare_unknown(face, kind, key)
+            return
+        face.declaration_count -= 1
+        holding = entity.holders[face]
+        before = holding.info
+        del holding.ids[id]
+        if not holding.ids:
+            del entity.holders[face]
+            self._announcer.spread(entity, face, in_answer=False, is_gone=True)
+            return
+        holding.merge()
+        if holding.info != before:
+            self._announcer.spread(entity, face, in_answer=False, is_gone=False)
+
+    def _undeclare_unknown(self, face: Face, kind: int, undeclared: UndeclaredKey | None) -> None:
+        """A token that we were never told of may still be news to those below (§3.6)."""
+        self._tables.counters.unknown_undeclarations += 1
+        if kind != TOKEN or undeclared is None or face.position == BELOW:
+            return
+        if undeclared.key.scope == 0 and not undeclared.key.suffix:
+            return
+        key = self._tables.resolve(face, undeclared.key)
+        if key is None:
+            return
+        entity = self._tables.entities[TOKEN].get(key)
+        informed: set[Face] = set()
+        for interest in self._tables.interests.matching(TOKEN, key):
+            below = interest.face
+            if below not in informed and (entity is None or entity.info_for(below) is None):
+                informed.add(below)
+                self._announcer.tell_token_gone(below, key)

@@ -1,0 +1,180 @@
+"""`Dispatcher`: one per node; messages of all faces come in, messages to other faces go out.
+
+It has no clock and no thread: the caller gives the time, and calls from one thread at a
+time. Sending happens within the calls, through the outlets of the faces.
+"""
+
+from __future__ import annotations
+
+from zenlake.errors import LocalError
+from zenlake.routing.announcements import Announcer, send_final
+from zenlake.routing.counters import Counters
+from zenlake.routing.declarations import Declarations
+from zenlake.routing.face import Face
+from zenlake.routing.gossip import Discovery, Gossip
+from zenlake.routing.hlc import Hlc
+from zenlake.routing.interests import Interests
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.publications import Publications
+from zenlake.routing.queries import Queries
+from zenlake.routing.region import ABOVE, BELOW, EQUAL, position_of
+from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.tables import Tables
+from zenlake.routing.upward import Upward
+from zenlake.wire._generated.network import (
+    Declare,
+    Interest,
+    Oam,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+)
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+
+class Dispatcher:
+    """The routing of a node in mode client or peer (behaviour reference §3, §4)."""
+
+    __slots__ = (
+        "_announcer",
+        "_declarations",
+        "_face_count",
+        "_gossip",
+        "_interests",
+        "_publications",
+        "_queries",
+        "_tables",
+        "_upward",
+        "counters",
+        "hlc",
+        "role",
+        "zid",
+    )
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, settings: RoutingSettings) -> None:
+        if role == WhatAmI.ROUTER:
+            raise LocalError("routing between routers is not built yet: client or peer")
+        if settings.timestamping and settings.wall_ns is None:
+            raise LocalError("timestamping needs a wall clock")
+        self.zid = zid
+        self.role = role
+        self.hlc = Hlc(zid) if settings.timestamping else None
+        """The clock of this node, None unless timestamping is enabled."""
+
+        self._tables = Tables(zid, role, settings)
+        self.counters: Counters = self._tables.counters
+        self._announcer = Announcer(self._tables)
+        self._upward = Upward(self._tables)
+        self._declarations = Declarations(self._tables, self._announcer, self._upward)
+        self._interests = Interests(self._tables, self._announcer, self._upward)
+        self._publications = Publications(self._tables, self.hlc, settings.wall_ns)
+        self._queries = Queries(self._tables)
+        self._gossip = Gossip(self._tables)
+        self._face_count = 0
+
+    @property
+    def own_locators(self) -> list[str]:
+        """Where others can connect to this node; set when the listeners are bound."""
+        return self._gossip.own_locators
+
+    @own_locators.setter
+    def own_locators(self, locators: list[str]) -> None:
+        self._gossip.own_locators = locators
+
+    @property
+    def faces(self) -> list[Face]:
+        """All faces there are, the in-process ones first."""
+        return [face for region in self._tables.regions for face in region.faces]
+
+    def add_local(self, outlet: Outlet) -> Face:
+        """A session in this process: a client of the local broker region."""
+        self._face_count += 1
+        region = self._tables.local
+        face = Face(
+            self._face_count, self.zid, WhatAmI.CLIENT, region, BELOW, outlet, is_local=True
+        )
+        region.faces.append(face)
+        return face
+
+    def add_face(
+        self,
+        zid: ZenohId,
+        role: WhatAmI,
+        outlet: Outlet,
+        now: float,
+        *,
+        is_multicast: bool = False,
+    ) -> Face:
+        """A transport that is open; what there is to tell at the start is sent at once.
+
+        With `is_multicast` it is a whole group: one face sends to it and receives from all
+        of its members; `zid` is then any, such as our own.
+        """
+        position = EQUAL if is_multicast else position_of(self.role, role)
+        region = self._tables.south if position == BELOW else self._tables.north
+        self._face_count += 1
+        face = Face(
+            self._face_count, zid, role, region, position, outlet, is_multicast=is_multicast
+        )
+        region.faces.append(face)
+        self._tables.forget_routes()
+        self._gossip.add_face(face)
+        if position == ABOVE:
+            self._upward.ask_again(face)
+        if position != BELOW:
+            self._announcer.tell_all(face)
+        if position == EQUAL and not is_multicast:
+            send_final(face, 0)
+        return face
+
+    def remove_face(self, face: Face, now: float) -> None:
+        """A transport is closed or lost; nothing is sent to it any more."""
+        if face.is_gone:
+            return
+        face.is_gone = True
+        face.region.faces.remove(face)
+        self._queries.remove_face(face)
+        self._interests.remove_face(face)
+        if face.position == ABOVE:
+            self._upward.remove_gateway(face)
+        self._declarations.remove_face(face)
+        self._gossip.remove_face(face)
+        self._tables.forget_routes()
+
+    def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
+        """A network message that came from a face."""
+        if face.is_gone:
+            return
+        if isinstance(message, Push):
+            self._publications.receive(face, message, reliable)
+        elif isinstance(message, Response):
+            self._queries.receive_response(face, message, reliable)
+        elif isinstance(message, ResponseFinal):
+            self._queries.receive_final(face, message)
+        elif isinstance(message, Request):
+            self._queries.receive_request(face, message, reliable, now)
+        elif isinstance(message, Declare):
+            self._declarations.receive(face, message)
+        elif isinstance(message, Interest):
+            self._interests.receive(face, message, now)
+        elif isinstance(message, Oam):
+            self._gossip.receive(face, message)
+
+    def next_deadline(self) -> float | None:
+        """When `handle_timeout` must be called, None if nothing waits."""
+        queries = self._queries.timers.next_deadline()
+        interests = self._upward.timers.next_deadline()
+        if queries is None or interests is None:
+            return interests if queries is None else queries
+        return min(queries, interests)
+
+    def handle_timeout(self, now: float) -> None:
+        self._queries.handle_timeout(now)
+        self._upward.handle_timeout(now)
+
+    def take_discoveries(self) -> list[Discovery]:
+        """Nodes that gossip told of since the last call, and that are no neighbours."""
+        return self._gossip.take_discoveries()

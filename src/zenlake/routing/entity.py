@@ -1,0 +1,90 @@
+"""`Entity`: a key on which subscribers, queryables or tokens exist, and who knows of it.
+
+All of one kind on one key are one entity, whoever declared them: that is how they are told
+to others. Where a face hears of it is decided by who holds it (`info_for`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.routing.face import Face
+from zenlake.wire.values.queryable_info import QueryableInfo
+
+SUBSCRIBER: Final = 0
+QUERYABLE: Final = 1
+TOKEN: Final = 2
+KINDS: Final = (SUBSCRIBER, QUERYABLE, TOKEN)
+
+PLAIN: Final = QueryableInfo()
+"""The info of what has none: subscribers, tokens, and queryables without the extension."""
+
+
+class Holding:
+    """What one face declared on one key: usually one id, sometimes several."""
+
+    __slots__ = ("ids", "info")
+
+    def __init__(self) -> None:
+        self.ids: dict[int, QueryableInfo] = {}
+        self.info = PLAIN
+        """Of all ids together."""
+
+    def merge(self) -> None:
+        merged: QueryableInfo | None = None
+        for info in self.ids.values():
+            merged = better(merged, info)
+        self.info = PLAIN if merged is None else merged
+
+
+class Told:
+    """What a face was told: under which id, and how it was described."""
+
+    __slots__ = ("id", "info", "is_aggregate")
+
+    def __init__(self, id: int, info: QueryableInfo, is_aggregate: bool) -> None:
+        self.id = id
+        self.info = info
+        self.is_aggregate = is_aggregate
+        """Whether it stands for all entities that match its key (§3.6), not for this one."""
+
+
+class Entity:
+    __slots__ = ("holders", "key", "kind", "told")
+
+    def __init__(self, kind: int, key: str) -> None:
+        self.kind = kind
+        self.key = key
+        self.holders: dict[Face, Holding] = {}
+        self.told: dict[Face, Told] = {}
+
+    def info_for(self, face: Face) -> QueryableInfo | None:
+        """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
+
+        Nobody hears of his own, but tokens of an application are told to it as well; and in
+        a region that does not relay nobody hears of his neighbours'.
+        """
+        region = face.region
+        merged: QueryableInfo | None = None
+        for holder, holding in self.holders.items():
+            if holder is face:
+                if self.kind != TOKEN or not face.is_local:
+                    continue
+            elif holder.region is region and not region.relays:
+                continue
+            if self.kind != QUERYABLE:
+                return PLAIN
+            merged = better(merged, holding.info)
+        return merged
+
+    def __repr__(self) -> str:
+        return f"Entity({('subscriber', 'queryable', 'token')[self.kind]} {self.key})"
+
+
+def better(first: QueryableInfo | None, second: QueryableInfo) -> QueryableInfo:
+    """Complete if one is; the smaller distance among those equally complete (§3.6)."""
+    if first is None:
+        return second
+    if first.complete != second.complete:
+        return first if first.complete else second
+    return first if first.distance <= second.distance else second

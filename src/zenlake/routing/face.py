@@ -1,0 +1,192 @@
+"""`Face`: one established transport, or the in-process session, as routing sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.keyexpr.prefix import nonwild_prefix
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.routing.key_table import KeyTable
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.region import BELOW, Region
+from zenlake.wire._generated.declare import DeclareKeyExpr
+from zenlake.wire._generated.network import Declare
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.qos import QOS_BYTES
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.routing.entity import Entity
+    from zenlake.routing.interest import DownInterest, UpInterest
+    from zenlake.routing.query import Branch, Query
+
+CONTROL: Final = QOS_BYTES[0x08]
+"""The QoS of everything but data: priority CONTROL, BLOCK (behaviour reference §2.10)."""
+
+_ID_MAX: Final = 0xFFFF_FFFF
+
+
+class Face:
+    """State about one neighbour that ends with it. Read only, except by this package."""
+
+    __slots__ = (
+        "_next_id",
+        "_next_request_id",
+        "aliased_all",
+        "aliased_keys",
+        "answered",
+        "branches",
+        "declaration_count",
+        "held",
+        "id",
+        "interests",
+        "is_gone",
+        "is_informed",
+        "is_local",
+        "is_multicast",
+        "keys",
+        "outlet",
+        "position",
+        "psids",
+        "queries",
+        "region",
+        "role",
+        "told",
+        "up_by_id",
+        "up_interests",
+        "zid",
+    )
+
+    def __init__(
+        self,
+        id: int,
+        zid: ZenohId,
+        role: WhatAmI,
+        region: Region,
+        position: int,
+        outlet: Outlet,
+        *,
+        is_local: bool = False,
+        is_multicast: bool = False,
+    ) -> None:
+        self.id = id
+        self.zid = zid
+        self.role = role
+        self.region = region
+        self.position = position
+        self.outlet = outlet
+        self.is_local = is_local
+        self.is_multicast = is_multicast
+        self.is_gone = False
+        """Whether it was removed: nothing may be sent to it any more."""
+
+        self.keys = KeyTable()
+        self._next_id = 1
+        self._next_request_id = 1
+
+        self.held: list[dict[int, Entity]] = [{}, {}, {}]
+        """What it declared to us, by kind and by its id."""
+
+        self.declaration_count = 0
+        self.told: list[dict[str, Entity]] = [{}, {}, {}]
+        """What we declared to it, by kind and key."""
+
+        self.is_informed = False
+        """Whether an equal peer has sent its D_FINAL(0): we know all it has (§3.3)."""
+
+        self.interests: dict[int, DownInterest] = {}
+        """What it asked us, by its id."""
+
+        self.aliased_keys: KeyTree[int] = KeyTree()
+        """Keys of its interests with K: for these we may number keys; with how many."""
+
+        self.aliased_all = 0
+        self.up_by_id: dict[int, UpInterest] = {}
+        """What we asked it, by our id."""
+
+        self.up_interests: dict[tuple[str, int, int], UpInterest] = {}
+        """The same without liveliness gets, by key, options and mode."""
+
+        self.answered: list[dict[str, int]] = [{}, {}, {}]
+        """Keys ("" for all) about which it has told us all, by kind; by how many interests."""
+
+        self.branches: dict[int, Branch] = {}
+        """Requests sent to it, by our request id."""
+
+        self.queries: dict[int, Query] = {}
+        """Open requests that came from it, by its request id."""
+
+        self.psids: dict[int, ZenohId] = {}
+        """The numbers it gave to nodes in its gossip."""
+
+    def next_id(self) -> int:
+        """An id for a declaration or an interest: one count per face, 0 is reserved (§3.1)."""
+        id = self._next_id
+        self._next_id = id + 1 if id < _ID_MAX else 1
+        return id
+
+    def next_request_id(self) -> int:
+        id = self._next_request_id
+        while id in self.branches:
+            id = id + 1 if id < _ID_MAX else 1
+        self._next_request_id = id + 1 if id < _ID_MAX else 1
+        return id
+
+    def send(self, message: NetworkMessage, key: str) -> None:
+        self.outlet.send(message, key, True)
+
+    def shortest(self, key: str) -> WireExpr:
+        """How a publication or query writes `key` on this face."""
+        if self.is_local or self.is_multicast:
+            return WireExpr(0, key)
+        return self.keys.shortest(key)
+
+    def declared(self, key: str) -> WireExpr:
+        """How a declaration or interest writes `key`; may number its beginning first (§3.5)."""
+        if self.is_local or self.is_multicast:
+            return WireExpr(0, key)
+        prefix = nonwild_prefix(key)
+        if prefix is None:
+            return WireExpr(0, key)
+        suffix = key[len(prefix) :]
+        known = self.keys.known(prefix, suffix)
+        if known is not None:
+            return known
+        id = self.keys.define(prefix) if self._may_number(prefix) else 0
+        if id == 0:
+            return WireExpr(0, key)
+        self.send(Declare(DeclareKeyExpr(id, WireExpr(0, prefix, False)), qos=CONTROL), prefix)
+        return WireExpr(id, suffix)
+
+    def allow_aliases(self, key: str) -> None:
+        """It has one more interest with K on `key` ("" for all keys)."""
+        if key:
+            self.aliased_keys.insert(key, (self.aliased_keys.get(key) or 0) + 1)
+        else:
+            self.aliased_all += 1
+
+    def disallow_aliases(self, key: str) -> None:
+        if not key:
+            self.aliased_all -= 1
+            return
+        count = self.aliased_keys.get(key) or 0
+        if count > 1:
+            self.aliased_keys.insert(key, count - 1)
+        else:
+            self.aliased_keys.remove(key)
+
+    def _may_number(self, prefix: str) -> bool:
+        if self.position != BELOW or self.aliased_all > 0:
+            return True
+        return len(self.aliased_keys.match_key(prefix)) > 0
+
+    def has_told_all(self, kind: int, key: str) -> bool:
+        """Whether a node above has answered an interest in exactly this key, or in all keys."""
+        answered = self.answered[kind]
+        return key in answered or "" in answered
+
+    def __repr__(self) -> str:
+        where = "local" if self.is_local else f"{self.role} {self.zid}"
+        return f"Face({self.id}, {where})"

@@ -1,0 +1,182 @@
+"""`Gossip`: peers tell each other whom they know, for discovery only (§4.7).
+
+A peer describes itself and its direct neighbours to each new neighbour. What a neighbour
+says of itself is passed on to the others, one hop; what it says of third nodes is a
+`Discovery` for whoever wants to connect.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.limits import GOSSIP_DISCOVERIES_MAX, GOSSIP_PSIDS_MAX
+from zenlake.routing.face import CONTROL, Face
+from zenlake.routing.region import ABOVE
+from zenlake.routing.tables import Tables
+from zenlake.wire._generated.network import Oam
+from zenlake.wire._generated.structures import LinkState, LinkStateList
+from zenlake.wire.codec import decode_link_states
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+LINK_STATE: Final = 1
+"""The id of the OAM message."""
+
+
+class Discovery:
+    """A node that another one told of, to consider for a connection."""
+
+    __slots__ = ("locators", "role", "zid")
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, locators: tuple[str, ...]) -> None:
+        self.zid = zid
+        self.role = role
+        self.locators = locators
+
+    def __repr__(self) -> str:
+        return f"Discovery({self.zid}, {self.role}, {self.locators})"
+
+
+class Neighbour:
+    __slots__ = ("face", "locators", "psid", "sn")
+
+    def __init__(self, face: Face, psid: int) -> None:
+        self.face = face
+        self.psid = psid
+        """Our number for it; we are 0."""
+
+        self.sn = 0
+        """The version of what it said of itself, 0 if nothing yet."""
+
+        self.locators: tuple[str, ...] = ()
+
+
+class Gossip:
+    __slots__ = ("_discoveries", "_neighbours", "_own_sn", "_tables", "own_locators")
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self.own_locators: list[str] = []
+        self._own_sn = 1
+        self._neighbours: dict[ZenohId, Neighbour] = {}
+        self._discoveries: dict[ZenohId, Discovery] = {}
+
+    def add_face(self, face: Face) -> None:
+        settings = self._tables.settings
+        if (
+            not settings.gossip
+            or self._tables.role == WhatAmI.CLIENT
+            or not settings.gossip_targets & face.role
+            or face.is_multicast
+            or face.zid in self._neighbours
+        ):
+            return
+        newcomer = Neighbour(face, self._free_psid())
+        self._neighbours[face.zid] = newcomer
+        self._own_sn += 1
+        for neighbour in self._neighbours.values():
+            if neighbour is not newcomer and neighbour.face.position == ABOVE:
+                _send(neighbour, [_describe(newcomer), self._describe_self(True)])
+        to_gateway = face.position == ABOVE
+        states = [self._describe_self(to_gateway)]
+        for neighbour in self._neighbours.values():
+            states.append(_describe(neighbour, to_gateway))
+        _send(newcomer, states)
+
+    def remove_face(self, face: Face) -> None:
+        neighbour = self._neighbours.get(face.zid)
+        if neighbour is None or neighbour.face is not face:
+            return
+        del self._neighbours[face.zid]
+        self._own_sn += 1
+        for other in self._neighbours.values():
+            if other.face.position == ABOVE:
+                _send(other, [self._describe_self(True)])
+
+    def receive(self, face: Face, message: Oam) -> None:
+        neighbour = self._neighbours.get(face.zid)
+        if message.id != LINK_STATE or neighbour is None or neighbour.face is not face:
+            self._tables.counters.unexpected_messages += 1
+            return
+        try:
+            states = decode_link_states(message.body if isinstance(message.body, bytes) else b"")
+        except WireError:
+            self._tables.counters.malformed_gossip += 1
+            return
+        for state in states.link_states:
+            zid = _node_of(face, state)
+            if zid is None or zid == self._tables.zid:
+                continue
+            if zid == face.zid:
+                self._learn(neighbour, state)
+            elif state.locators and zid not in self._neighbours:
+                self._discover(zid, state)
+
+    def take_discoveries(self) -> list[Discovery]:
+        found = [d for d in self._discoveries.values() if d.zid not in self._neighbours]
+        self._discoveries.clear()
+        return found
+
+    def _learn(self, neighbour: Neighbour, state: LinkState) -> None:
+        """What a neighbour says of itself; new locators are passed on."""
+        if state.sn <= neighbour.sn:
+            return
+        neighbour.sn = state.sn
+        if not state.locators or state.locators == neighbour.locators:
+            return
+        neighbour.locators = state.locators
+        for other in self._neighbours.values():
+            if other is not neighbour:
+                _send(other, [_describe(neighbour, other.face.position == ABOVE)])
+
+    def _discover(self, zid: ZenohId, state: LinkState) -> None:
+        if len(self._discoveries) < GOSSIP_DISCOVERIES_MAX or zid in self._discoveries:
+            role = WhatAmI.ROUTER if state.whatami is None else state.whatami
+            self._discoveries[zid] = Discovery(zid, role, state.locators or ())
+
+    def _describe_self(self, with_links: bool) -> LinkState:
+        """Our neighbours are told only to nodes above (§4.7)."""
+        links = [neighbour.psid for neighbour in self._neighbours.values()] if with_links else []
+        return LinkState(
+            0,
+            self._own_sn,
+            tuple(links),
+            zid=self._tables.zid,
+            whatami=self._tables.role,
+            locators=tuple(self.own_locators) or None,
+        )
+
+    def _free_psid(self) -> int:
+        used = {neighbour.psid for neighbour in self._neighbours.values()}
+        psid = 1
+        while psid in used:
+            psid += 1
+        return psid
+
+
+def _describe(neighbour: Neighbour, to_gateway: bool = True) -> LinkState:
+    face = neighbour.face
+    return LinkState(
+        neighbour.psid,
+        neighbour.sn,
+        (),
+        gateway=to_gateway and face.position == ABOVE,
+        zid=face.zid,
+        whatami=face.role,
+        locators=neighbour.locators or None,
+    )
+
+
+def _send(neighbour: Neighbour, states: list[LinkState]) -> None:
+    body = bytes(LinkStateList(tuple(states)))
+    neighbour.face.send(Oam(LINK_STATE, CONTROL, body=body), "")
+
+
+def _node_of(face: Face, state: LinkState) -> ZenohId | None:
+    """Whom an entry describes: its zid, or the one announced for its number before."""
+    if state.zid is None:
+        return face.psids.get(state.psid)
+    if len(face.psids) < GOSSIP_PSIDS_MAX or state.psid in face.psids:
+        face.psids[state.psid] = state.zid
+    return state.zid

@@ -1,0 +1,54 @@
+"""`InterestTable`: who asked to hear of future declarations, by kind and key."""
+
+from __future__ import annotations
+
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.routing.entity import KINDS
+from zenlake.routing.interest import KIND_BITS, DownInterest
+
+
+class InterestTable:
+    __slots__ = ("_restricted", "_unrestricted")
+
+    def __init__(self) -> None:
+        self._restricted: list[KeyTree[dict[DownInterest, None]]] = [KeyTree() for _ in KINDS]
+        self._unrestricted: list[dict[DownInterest, None]] = [{} for _ in KINDS]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._restricted)) + sum(map(len, self._unrestricted))
+
+    def add(self, interest: DownInterest) -> None:
+        for kind in KINDS:
+            if not interest.options & KIND_BITS[kind]:
+                continue
+            if not interest.key:
+                self._unrestricted[kind][interest] = None
+                continue
+            twins = self._restricted[kind].get(interest.key)
+            if twins is None:
+                twins = {}
+                self._restricted[kind].insert(interest.key, twins)
+            twins[interest] = None
+
+    def remove(self, interest: DownInterest) -> None:
+        for kind in KINDS:
+            if not interest.options & KIND_BITS[kind]:
+                continue
+            if not interest.key:
+                self._unrestricted[kind].pop(interest, None)
+                continue
+            twins = self._restricted[kind].get(interest.key)
+            if twins is not None:
+                twins.pop(interest, None)
+                if not twins:
+                    self._restricted[kind].remove(interest.key)
+
+    def matching(self, kind: int, key: str) -> list[DownInterest]:
+        """The interests in `kind` that `key` concerns."""
+        tree = self._restricted[kind]
+        found = list(self._unrestricted[kind])
+        if len(tree):
+            groups = tree.intersecting(key) if "*" in key else tree.match_key(key)
+            for twins in groups:
+                found.extend(twins)
+        return found

@@ -1,0 +1,90 @@
+"""`KeyTable`: the numbers that stand for keys on one face, in both directions (§3.5).
+
+Each side numbers keys with D_KEYEXPR, and either side may use either numbering. On a
+received message M=1 ("sender") means theirs, on a message we send it means ours.
+"""
+
+from __future__ import annotations
+
+from zenlake.limits import ALIAS_BYTES_MAX, ALIASES_MAX
+from zenlake.wire.values.wire_expr import WireExpr
+
+
+class KeyTable:
+    __slots__ = ("_candidate", "_their_bytes", "our_ids", "ours", "their_ids", "theirs")
+
+    def __init__(self) -> None:
+        self.ours: dict[int, str] = {}
+        self.our_ids: dict[str, int] = {}
+        self.theirs: dict[int, str] = {}
+        self.their_ids: dict[str, int] = {}
+        self._their_bytes = 0
+        self._candidate = 1
+
+    def resolve(self, expr: WireExpr) -> str | None:
+        """The full text of a received expression, None if its number is unknown.
+
+        Nobody has looked yet whether the text is a key expression.
+        """
+        if expr.scope == 0:
+            return expr.suffix
+        prefix = (self.theirs if expr.sender else self.ours).get(expr.scope)
+        if prefix is None:
+            return None
+        return prefix + expr.suffix if expr.suffix else prefix
+
+    def has_room(self, key: str) -> bool:
+        """Whether they may number one more key."""
+        return (
+            len(self.theirs) < ALIASES_MAX
+            and self._their_bytes + len(key.encode()) <= ALIAS_BYTES_MAX
+        )
+
+    def learn(self, id: int, key: str) -> None:
+        """They gave `key` a number that is not in use."""
+        self.theirs[id] = key
+        self.their_ids[key] = id
+        self._their_bytes += len(key.encode())
+
+    def forget(self, id: int) -> bool:
+        """They took a number back; False if it was not in use."""
+        key = self.theirs.pop(id, None)
+        if key is None:
+            return False
+        if self.their_ids.get(key) == id:
+            del self.their_ids[key]
+        self._their_bytes -= len(key.encode())
+        return True
+
+    def define(self, key: str) -> int:
+        """Give `key` a number of ours, the smallest unused in both directions; 0 if none is."""
+        if len(self.ours) >= ALIASES_MAX:
+            return 0
+        id = self._candidate
+        while id in self.ours or id in self.theirs:
+            id += 1
+        self._candidate = id
+        if id > 0xFFFF:
+            return 0
+        self.ours[id] = key
+        self.our_ids[key] = id
+        return id
+
+    def known(self, key: str, suffix: str) -> WireExpr | None:
+        """An expression for `key` + `suffix` if `key` has a number; theirs is preferred."""
+        id = self.their_ids.get(key)
+        if id is not None:
+            return WireExpr(id, suffix, False)
+        id = self.our_ids.get(key)
+        return None if id is None else WireExpr(id, suffix, True)
+
+    def shortest(self, key: str) -> WireExpr:
+        """The expression for a publication or query: the longest numbered beginning."""
+        if self.their_ids or self.our_ids:
+            end = len(key)
+            while end > 0:
+                expr = self.known(key[:end], key[end:])
+                if expr is not None:
+                    return expr
+                end = key.rfind("/", 0, end)
+        return WireExpr(0, key)

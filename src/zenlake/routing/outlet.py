@@ -1,0 +1,31 @@
+"""`Outlet`: where the messages for one face go."""
+
+from __future__ import annotations
+
+from zenlake.wire.message import NetworkMessage
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:
+    # Only the compiler reads the attribute below; where it never was, nobody needs it.
+    from zenlake.routing.uncompiled import mypyc_attr
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Outlet:
+    """Subclassed by the node (a link) and by the session (the application)."""
+
+    __slots__ = ()
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        """Take one message; never blocks, never raises.
+
+        It is called from within the dispatcher: a session may answer a query at once (RESPONSE,
+        RESPONSE_FINAL), everything else must wait until the dispatcher has returned.
+
+        `key` is the full key expression that the message is about, "" if there is none; the
+        undeclare messages have it too, even where it does not travel. A link encodes
+        `message`, whose WireExpr is made for that face. The in-process session reads `key`
+        and must not look at `message.key`, which may belong to the numbering of another face.
+        """
+        raise NotImplementedError

@@ -1,0 +1,137 @@
+"""`Publications`: the way of PUSH through the node (§4.2, §4.6). The hot path.
+
+Where a key goes depends on the region it comes from; the answer is kept per region until
+any declaration, interest or alias changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from zenlake.limits import CACHED_ROUTES_MAX
+from zenlake.routing.entity import SUBSCRIBER
+from zenlake.routing.face import Face
+from zenlake.routing.hlc import Hlc
+from zenlake.routing.region import ABOVE, EQUAL, Region
+from zenlake.routing.route import Route
+from zenlake.routing.tables import Tables
+from zenlake.wire._generated.data import Put
+from zenlake.wire._generated.network import Push
+from zenlake.wire.values.timestamp import ntp64_of_ns
+
+
+class Publications:
+    __slots__ = ("_hlc", "_tables", "_wall_ns")
+
+    def __init__(self, tables: Tables, hlc: Hlc | None, wall_ns: Callable[[], int] | None) -> None:
+        self._tables = tables
+        self._hlc = hlc
+        self._wall_ns = wall_ns
+
+    def receive(self, source: Face, message: Push, reliable: bool) -> None:
+        expr = message.key
+        if expr.scope == 0:
+            key = expr.suffix
+        else:
+            resolved = source.keys.resolve(expr)
+            if resolved is None:
+                self._tables.counters.unknown_aliases += 1
+                return
+            key = resolved
+        route = source.region.routes.get(key)
+        if route is None:
+            route = self._find(source.region, key)
+            if route is None:
+                return
+        faces = route.faces
+        count = len(faces)
+        if count == 0 or (count == 1 and faces[0] is source):
+            return
+        if self._hlc is not None:
+            stamped = self._stamp(message)
+            if stamped is None:
+                return
+            message = stamped
+        # The Timestamp extension does not survive a fork (§4.2).
+        timestamp = message.timestamp if count == 1 else None
+        exprs = route.exprs
+        for index in range(count):
+            face = faces[index]
+            if face is source:
+                continue
+            if face.is_local:
+                face.outlet.send(message, key, reliable)
+                continue
+            copy = Push(
+                exprs[index],
+                message.body,
+                message.qos,
+                timestamp,
+                None,
+                message.stamps,
+                message.extensions,
+            )
+            face.outlet.send(copy, key, reliable)
+
+    def _find(self, region: Region, key: str) -> Route | None:
+        """The route of a key that is not in the cache, None if it is no key."""
+        if not self._tables.is_valid(key):
+            return None
+        chosen: dict[Face, None] = {}
+        for entity in self._tables.entities[SUBSCRIBER].matching(key):
+            for face in entity.holders:
+                if face.region is not region or region.relays:
+                    chosen[face] = None
+        if not region.is_north:
+            for face in self._tables.north.faces:
+                if is_unknown(face, SUBSCRIBER, key):
+                    chosen[face] = None
+        faces = list(chosen)
+        route = Route(faces, [face.shortest(key) for face in faces])
+        if len(region.routes) >= CACHED_ROUTES_MAX:
+            region.routes.clear()
+        region.routes[key] = route
+        return route
+
+    def _stamp(self, message: Push) -> Push | None:
+        """The message with a timestamp that can be believed, None if it must be dropped."""
+        put = message.body
+        if not isinstance(put, Put) or self._hlc is None or self._wall_ns is None:
+            return message
+        wall = ntp64_of_ns(self._wall_ns())
+        if put.timestamp is not None:
+            if self._hlc.update(put.timestamp, wall):
+                return message
+            self._tables.counters.future_timestamps += 1
+            if self._tables.settings.drop_future_timestamp:
+                return None
+        return Push(
+            message.key,
+            Put(
+                put.payload,
+                self._hlc.new(wall),
+                put.encoding,
+                put.source_info,
+                put.shm,
+                put.attachment,
+                put.extensions,
+            ),
+            message.qos,
+            message.timestamp,
+            message.node_id,
+            message.stamps,
+            message.extensions,
+        )
+
+
+def is_unknown(face: Face, kind: int, key: str) -> bool:
+    """Whether a north face may have matching entities that it has not told us of.
+
+    A node above, unless it has answered an interest in exactly this key (or in all keys);
+    an equal peer until its initial declarations are complete; a group for ever.
+    """
+    if face.is_multicast:
+        return kind == SUBSCRIBER
+    if face.position == EQUAL:
+        return not face.is_informed
+    return face.position == ABOVE and not face.has_told_all(kind, key)

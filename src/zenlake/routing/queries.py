@@ -1,0 +1,159 @@
+"""`Queries`: the way of REQUEST and its RESPONSEs through the node (§4.5).
+
+Every hop gives its requester exactly one RESPONSE_FINAL per REQUEST, whatever the faces do
+that the query was sent to: answer, stay silent beyond the timeout, or die.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from zenlake.limits import FACE_QUERIES_MAX
+from zenlake.routing.face import Face
+from zenlake.routing.query import Branch, Query
+from zenlake.routing.query_targets import QueryTargets
+from zenlake.routing.tables import Tables
+from zenlake.routing.timers import Timers
+from zenlake.wire._generated.data import Err
+from zenlake.wire._generated.network import Request, Response, ResponseFinal
+from zenlake.wire._generated.structures import ResponderId
+from zenlake.wire.values.wire_expr import WireExpr
+
+T = TypeVar("T")
+
+
+class Queries:
+    __slots__ = ("_tables", "_targets", "timers")
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._targets = QueryTargets(tables)
+        self.timers = Timers()
+
+    def receive_request(self, source: Face, message: Request, reliable: bool, now: float) -> None:
+        counters = self._tables.counters
+        if source.is_multicast:
+            counters.unexpected_messages += 1
+            return
+        if message.request_id in source.queries:
+            # Its final is still to come, and will end both for whoever reuses the number.
+            counters.reused_request_ids += 1
+            return
+        query = Query(source, message.request_id, message.qos)
+        key = self._tables.resolve(source, message.key)
+        faces: list[Face] = []
+        if len(source.queries) >= FACE_QUERIES_MAX:
+            counters.refused_requests += 1
+        elif key is not None:
+            faces = self._targets.select(source, key, message.target)
+        if key is None or not faces:
+            _finish(query)
+            return
+        timeout_ms = message.timeout_ms
+        if timeout_ms is None:
+            timeout_ms = self._tables.settings.query_timeout_ms
+        source.queries[query.request_id] = query
+        query.branches = len(faces)
+        for face in faces:
+            request_id = face.next_request_id()
+            branch = Branch(query, face, request_id, now + timeout_ms / 1000)
+            face.branches[request_id] = branch
+            self.timers.start(branch)
+            face.outlet.send(_copy(message, face, request_id, key), key, reliable)
+
+    def receive_response(self, face: Face, message: Response, reliable: bool) -> None:
+        branch = face.branches.get(message.request_id)
+        if branch is None:
+            self._tables.counters.late_responses += 1
+            return
+        key = face.keys.resolve(message.key)
+        if key is None:
+            self._tables.counters.unknown_aliases += 1
+            return
+        # An error of a node on the way has no key.
+        if key and not self._tables.is_valid(key):
+            return
+        query = branch.query
+        if query.face.is_gone:
+            return
+        response = Response(
+            query.request_id,
+            WireExpr(0, key),
+            message.body,
+            query.qos,
+            message.timestamp,
+            message.responder,
+            message.stamps,
+            message.extensions,
+        )
+        query.face.outlet.send(response, key, reliable)
+
+    def receive_final(self, face: Face, message: ResponseFinal) -> None:
+        branch = face.branches.get(message.request_id)
+        if branch is None:
+            self._tables.counters.late_responses += 1
+            return
+        self.timers.end(branch)
+        self._end(branch)
+
+    def remove_face(self, face: Face) -> None:
+        """Its answers end here; what it asked runs on, and the answers are dropped."""
+        for branch in list(face.branches.values()):
+            self.timers.end(branch)
+            self._end(branch)
+        face.queries.clear()
+
+    def handle_timeout(self, now: float) -> None:
+        for timer in self.timers.take_due(now):
+            assert isinstance(timer, Branch)
+            self._tables.counters.timed_out_requests += 1
+            query = timer.query
+            if not query.face.is_gone:
+                error = Response(
+                    query.request_id,
+                    WireExpr(0),
+                    Err(b"Timeout"),
+                    query.qos,
+                    responder=ResponderId(timer.face.zid, 0),
+                )
+                query.face.send(error, "")
+            self._end(timer)
+
+    def _end(self, branch: Branch) -> None:
+        """One face has finished; the last one ends the query."""
+        if _take(branch.face.branches, branch.request_id) is None:
+            return
+        query = branch.query
+        query.branches -= 1
+        if query.branches == 0:
+            _take(query.face.queries, query.request_id)
+            _finish(query)
+
+
+def _take(open_ones: dict[int, T], id: int) -> T | None:
+    """Remove and give; a dictionary that held many keeps its size until it is cleared."""
+    taken = open_ones.pop(id, None)
+    if not open_ones:
+        open_ones.clear()
+    return taken
+
+
+def _finish(query: Query) -> None:
+    if not query.face.is_gone:
+        query.face.send(ResponseFinal(query.request_id, query.qos), "")
+
+
+def _copy(message: Request, face: Face, request_id: int, key: str) -> Request:
+    return Request(
+        request_id,
+        face.shortest(key),
+        message.body,
+        message.qos,
+        message.timestamp,
+        message.target,
+        message.budget,
+        message.timeout_ms,
+        None,
+        message.stamps,
+        message.extensions,
+    )

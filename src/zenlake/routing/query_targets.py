@@ -1,0 +1,74 @@
+"""`QueryTargets`: which faces a query goes to (§4.5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.keyexpr.matching import includes
+from zenlake.routing.entity import QUERYABLE
+from zenlake.routing.face import Face
+from zenlake.routing.publications import is_unknown
+from zenlake.routing.region import Region
+from zenlake.routing.tables import Tables
+from zenlake.wire.values.choices import QueryTarget
+
+_INCOMPLETE: Final = 0
+_COMPLETE: Final = 1
+_UNKNOWN: Final = 2
+"""It may have queryables that it has not told us of."""
+
+
+class QueryTargets:
+    __slots__ = ("_tables",)
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def select(self, source: Face, key: str, target: QueryTarget | None) -> list[Face]:
+        """The choice is made in each region by itself, the nearest faces first."""
+        known = self._known(key)
+        selected: list[Face] = []
+        for region in self._tables.regions:
+            if region is source.region and not region.relays:
+                continue
+            candidates = self._candidates(region, source, key, known)
+            if target == QueryTarget.ALL:
+                selected.extend(candidates)
+            elif target == QueryTarget.ALL_COMPLETE:
+                selected.extend(face for face, how in candidates.items() if how != _INCOMPLETE)
+            else:
+                selected.extend(_best(candidates))
+        return selected
+
+    def _known(self, key: str) -> dict[Face, int]:
+        """The faces with a matching queryable: whether one of them is complete for the key."""
+        known: dict[Face, int] = {}
+        for entity in self._tables.entities[QUERYABLE].matching(key):
+            covers = includes(entity.key, key)
+            for face, holding in entity.holders.items():
+                if covers and holding.info.complete:
+                    known[face] = _COMPLETE
+                else:
+                    known.setdefault(face, _INCOMPLETE)
+        return known
+
+    def _candidates(
+        self, region: Region, source: Face, key: str, known: dict[Face, int]
+    ) -> dict[Face, int]:
+        """Faces of one region; all are one hop away, so any order is one by distance."""
+        candidates = {
+            face: how for face, how in known.items() if face.region is region and face is not source
+        }
+        if region.is_north and not source.region.is_north:
+            for face in region.faces:
+                if is_unknown(face, QUERYABLE, key) and candidates.get(face) != _COMPLETE:
+                    candidates[face] = _UNKNOWN
+        return candidates
+
+
+def _best(candidates: dict[Face, int]) -> list[Face]:
+    """The nearest complete one; if none is complete, all of them."""
+    for face, how in candidates.items():
+        if how == _COMPLETE:
+            return [face]
+    return list(candidates)

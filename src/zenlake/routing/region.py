@@ -1,0 +1,62 @@
+"""`Region`: faces that one routing component (a "hat") is in charge of (behaviour reference §4.1).
+
+    own mode    north                 south                    local
+    client      its gateway           -                        the applications in the process
+    peer        peers and routers     clients                  the same
+
+What the hats do differently comes down to two facts about a region: whether traffic may
+stay within it (between clients of one broker it may, between peers it may not, because
+they are linked directly), and where each of its faces stands: below, equal or above.
+A router's hat joins by adding a region of routers and its trees; see `publications` and
+`queries` for the two places that choose destinations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.errors import LocalError
+from zenlake.wire.values.whatami import WhatAmI
+
+if TYPE_CHECKING:
+    from zenlake.routing.face import Face
+    from zenlake.routing.route import Route
+
+BELOW: Final = -1
+"""It declares everything to us and hears what it asks for: a client, or the application."""
+
+EQUAL: Final = 0
+"""Both sides declare everything to each other: peers."""
+
+ABOVE: Final = 1
+"""We declare everything to it and hear what we ask for: a gateway."""
+
+# Rank of a role: a node stands below every node of a higher rank (behaviour reference §3.1).
+_RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
+
+
+class Region:
+    __slots__ = ("faces", "is_north", "name", "relays", "routes")
+
+    def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
+        self.name = name
+        """As users see it: north, south:0:client, local."""
+
+        self.relays = relays
+        """Whether what comes from one of its faces may go to another."""
+
+        self.is_north = is_north
+        self.faces: list[Face] = []
+        self.routes: dict[str, Route] = {}
+        """Where publications that come from here go, by full key: a cache."""
+
+
+def position_of(own_role: WhatAmI, role: WhatAmI) -> int:
+    """Where a neighbour stands; two clients do not connect."""
+    own_rank = _RANKS[own_role]
+    rank = _RANKS[role]
+    if rank == own_rank == 0:
+        raise LocalError("a client cannot be connected to a client")
+    if rank == own_rank:
+        return EQUAL
+    return ABOVE if rank > own_rank else BELOW

@@ -1,0 +1,50 @@
+"""`RoutingSettings`: what the configuration says about routing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.wire.values.whatami import WhatAmI
+
+GOSSIP_TARGETS: Final = WhatAmI.ROUTER | WhatAmI.PEER
+
+
+class RoutingSettings:
+    """The configuration keys are in behaviour reference §6.2."""
+
+    __slots__ = (
+        "drop_future_timestamp",
+        "gossip",
+        "gossip_targets",
+        "interest_timeout_s",
+        "query_timeout_ms",
+        "timestamping",
+        "wall_ns",
+    )
+
+    def __init__(
+        self,
+        *,
+        timestamping: bool = False,
+        wall_ns: Callable[[], int] | None = None,
+        drop_future_timestamp: bool = False,
+        query_timeout_ms: int = 10_000,
+        interest_timeout_s: float = 10.0,
+        gossip: bool = True,
+        gossip_targets: int = GOSSIP_TARGETS,
+    ) -> None:
+        self.timestamping = timestamping
+        """`timestamping/enabled` for this mode; needs `wall_ns`, nanoseconds since 1970."""
+
+        self.wall_ns = wall_ns
+        self.drop_future_timestamp = drop_future_timestamp
+        self.query_timeout_ms = query_timeout_ms
+        """`queries_default_timeout`: of a REQUEST that says none."""
+
+        self.interest_timeout_s = interest_timeout_s
+        """`routing/interests/timeout`: how long an answer waits for the node above."""
+
+        self.gossip = gossip
+        self.gossip_targets = gossip_targets
+        """`scouting/gossip/target` as a mask of roles."""

@@ -1,0 +1,70 @@
+"""`Tables`: the state that the parts of the dispatcher share."""
+
+from __future__ import annotations
+
+from zenlake.errors import KeyExprError
+from zenlake.keyexpr.canonical import validate
+from zenlake.routing.counters import Counters
+from zenlake.routing.entity import KINDS
+from zenlake.routing.entity_table import EntityTable
+from zenlake.routing.face import Face
+from zenlake.routing.interest_table import InterestTable
+from zenlake.routing.region import ABOVE, Region
+from zenlake.routing.settings import RoutingSettings
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
+
+
+class Tables:
+    __slots__ = (
+        "counters",
+        "entities",
+        "interests",
+        "local",
+        "north",
+        "regions",
+        "role",
+        "settings",
+        "south",
+        "zid",
+    )
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, settings: RoutingSettings) -> None:
+        self.zid = zid
+        self.role = role
+        self.settings = settings
+        self.counters = Counters()
+        self.north = Region("north", relays=False, is_north=True)
+        self.south = Region("south:0:client", relays=True, is_north=False)
+        self.local = Region("local", relays=True, is_north=False)
+        self.regions = [self.local, self.south, self.north]
+        self.entities = [EntityTable(kind) for kind in KINDS]
+        self.interests = InterestTable()
+
+    def gateways(self) -> list[Face]:
+        """The faces above."""
+        return [face for face in self.north.faces if face.position == ABOVE]
+
+    def forget_routes(self) -> None:
+        """Something changed that a cached route may depend on."""
+        for region in self.regions:
+            if region.routes:
+                region.routes.clear()
+
+    def resolve(self, face: Face, expr: WireExpr) -> str | None:
+        """The valid key that a face means; None, and counted, if there is none."""
+        key = face.keys.resolve(expr)
+        if key is None:
+            self.counters.unknown_aliases += 1
+            return None
+        return key if self.is_valid(key) else None
+
+    def is_valid(self, key: str) -> bool:
+        """Whether a text is a canonical key expression; counted if not."""
+        try:
+            validate(key)
+        except KeyExprError:
+            self.counters.invalid_keys += 1
+            return False
+        return True

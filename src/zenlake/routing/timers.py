@@ -1,0 +1,68 @@
+"""`Timers`: things that end at a certain time unless they end before."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+_ENDED_FREE: Final = 64
+"""This many timers that ended early may wait for their time before all such are removed."""
+
+
+class Timer:
+    """Something with a deadline; whoever ends it says so to its `Timers`."""
+
+    __slots__ = ("deadline", "is_ended")
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.is_ended = False
+
+
+class Timers:
+    """A heap; what ended early stays in it a while, so that ending costs nothing."""
+
+    __slots__ = ("_count", "_heap", "_open")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Timer]] = []
+        self._count = 0
+        self._open = 0
+
+    def __len__(self) -> int:
+        return self._open
+
+    def start(self, timer: Timer) -> None:
+        self._count += 1
+        self._open += 1
+        heappush(self._heap, (timer.deadline, self._count, timer))
+
+    def end(self, timer: Timer) -> None:
+        """It needs its deadline no longer; may be called twice."""
+        if timer.is_ended:
+            return
+        timer.is_ended = True
+        self._open -= 1
+        if self._open == 0:
+            self._heap.clear()
+        elif len(self._heap) > 2 * self._open + _ENDED_FREE:
+            self._heap = [entry for entry in self._heap if not entry[2].is_ended]
+            heapify(self._heap)
+
+    def next_deadline(self) -> float | None:
+        heap = self._heap
+        while heap and heap[0][2].is_ended:
+            heappop(heap)
+        return heap[0][0] if heap else None
+
+    def take_due(self, now: float) -> list[Timer]:
+        """The timers whose time has come, in order; they are ended by this."""
+        due: list[Timer] = []
+        heap = self._heap
+        while heap and heap[0][0] <= now:
+            timer = heappop(heap)[2]
+            if not timer.is_ended:
+                timer.is_ended = True
+                self._open -= 1
+                due.append(timer)
+        return due

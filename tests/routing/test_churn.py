@@ -1,0 +1,116 @@
+"""What comes and goes leaves nothing behind, and one neighbour cannot fill the node."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+from tests.routing.playbook import (
+    Play,
+    end_interest,
+    final,
+    interest,
+    no_queryable,
+    no_subscriber,
+    no_token,
+    put,
+    queryable,
+    subscriber,
+    token,
+)
+from zenlake.limits import FACE_DECLARATIONS_MAX, FACE_INTERESTS_MAX
+
+ROUNDS = 300
+
+
+def churn(play: Play, start: int) -> None:
+    """Declare and undeclare, with keys that are not numbered: aliases last with their face."""
+    for n in range(start, start + ROUNDS):
+        key = f"*/{n}"
+        play.says("c1", subscriber(1, key), queryable(2, key, complete=True), token(3, key))
+        play.says("c2", interest(4, "current_future", "KSQT", key), put(key))
+        play.says("c2", end_interest(4))
+        play.says("c1", no_subscriber(1), no_queryable(2), no_token(3))
+        play.forget()
+
+
+def test_declarations_that_come_and_go_leave_nothing() -> None:
+    play = Play("peer", gossip=False)
+    play.enters("app")
+    for name, role in (("c1", "client"), ("c2", "client"), ("p", "peer"), ("r", "router")):
+        play.enters(name, role)
+    play.says("app", interest(1, "current_future", "KSQT"))
+    play.says("r", final(1))
+    play.forget()
+    churn(play, 0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        churn(play, ROUNDS)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 50_000
+    finally:
+        tracemalloc.stop()
+    tables = play.dispatcher._tables
+    assert [len(table) for table in tables.entities] == [0, 0, 0]
+    for face in play.dispatcher.faces:
+        assert [len(told) for told in face.told] == [0, 0, 0]
+        assert [len(held) for held in face.held] == [0, 0, 0]
+        assert len(face.aliased_keys) == 0
+    router = play.faces["r"]
+    assert len(router.up_by_id) == len(router.up_interests) == 1
+
+
+def test_faces_that_come_and_go_leave_nothing() -> None:
+    play = Play("peer")
+    play.enters("app")
+    for n in range(300):
+        for role in ("client", "peer", "router"):
+            name = f"{role[0]}{n}"
+            play.enters(name, role)
+            play.says(name, subscriber(1, f"k/{n}"), token(2, f"t/{n}"))
+            if role == "client":
+                play.says(name, interest(3, "current_future", "KS", f"k/{n}"))
+            play.says(name, put(f"k/{n}"))
+        for name in (f"r{n}", f"c{n}", f"p{n}"):
+            play.leaves(name)
+    tables = play.dispatcher._tables
+    assert [len(table) for table in tables.entities] == [0, 0, 0]
+    assert len(tables.interests) == 0
+    assert len(play.dispatcher._gossip._neighbours) == 0
+    assert play.dispatcher.next_deadline() is None
+
+
+def test_declarations_of_one_neighbour_are_limited() -> None:
+    play = Play("peer")
+    play.enters("c1", "client")
+    face = play.faces["c1"]
+    face.declaration_count = FACE_DECLARATIONS_MAX - 1
+    play.says("c1", subscriber(1, "a"), subscriber(2, "b"), token(3, "c"), subscriber(1, "a"))
+    assert len(face.held[0]) == 1
+    assert play.dispatcher.counters.refused_declarations == 2
+    play.says("c1", no_subscriber(1), token(3, "c"))
+    assert len(face.held[2]) == 1
+
+
+def test_interests_of_one_neighbour_are_limited() -> None:
+    play = Play("peer")
+    play.enters("c1", "client")
+    play.says("c1", interest(0, "future", "S", "k"))
+    interests = play.faces["c1"].interests
+    interests.update(dict.fromkeys(range(FACE_INTERESTS_MAX), interests[0]))
+    play.forget()
+    play.says("c1", interest(FACE_INTERESTS_MAX, "future", "S", "k"))
+    play.hears("c1")
+    assert play.dispatcher.counters.refused_interests == 1
+
+
+def test_an_id_in_use_does_not_move_to_another_key() -> None:
+    play = Play("peer")
+    play.enters("c1", "client")
+    play.enters("c2", "client")
+    play.says("c1", subscriber(1, "a"), subscriber(1, "b"))
+    play.says("c2", put("b", "1"), put("a", "2"))
+    play.hears("c1", "PUT 2 a")
+    assert play.dispatcher.counters.reused_ids == 1

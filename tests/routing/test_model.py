@@ -1,0 +1,461 @@
+"""Random lives of a peer against a model that only knows the rules.
+
+Long ones from fixed seeds (ZENLAKE_SEED for another), and short ones by hypothesis, which
+makes a failure shorter still. Every step is printed.
+
+The model keeps plain lists of who declared what; the machine reads the messages that every
+face is sent as that neighbour would, and compares: who knows what, who gets a publication,
+who is asked a query, and that nothing is left when everybody has gone.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.routing.playbook import (
+    Play,
+    end,
+    end_interest,
+    final,
+    interest,
+    no_queryable,
+    no_subscriber,
+    no_token,
+    put,
+    queryable,
+    request,
+    subscriber,
+    token,
+)
+from zenlake.keyexpr.matching import includes, intersects
+from zenlake.routing.entity import KINDS
+from zenlake.wire import (
+    Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    Interest,
+    InterestMode,
+    NetworkMessage,
+    Push,
+    QueryTarget,
+    Request,
+    ResponseFinal,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+    WireExpr,
+)
+
+KEYS = ["a", "a/b", "a/*", "**", "*/b"]
+NAMES = {
+    "app": "",
+    "admin": "",
+    "c1": "client",
+    "c2": "client",
+    "p1": "peer",
+    "p2": "peer",
+    "r1": "router",
+    "r2": "router",
+}
+Info = tuple[bool, int]
+SUB, QBL, TOK = KINDS
+PLAIN: Info = (False, 0)
+
+
+def region_of(name: str) -> str:
+    return {"": "local", "client": "south", "peer": "north", "router": "north"}[NAMES[name]]
+
+
+class Neighbour:
+    """What a neighbour has, and what it has been told, read from its messages."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.region = region_of(name)
+        self.has: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
+        self.asks: dict[int, tuple[str, tuple[int, ...], str]] = {}
+        self.is_final = False  # a peer that has sent D_FINAL(0)
+        self.next_id = 1
+        self.aliases: dict[int, str] = {}
+        self.told: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
+        self.asked: dict[int, tuple[str, bool]] = {}  # INTERESTs to it: key, finalized
+        self.asked_kinds: dict[int, tuple[bool, bool]] = {}
+        self.awaits: dict[int, int] = {}  # finals that are due, by interest
+        self.pushed: list[str] = []
+        self.requests: list[tuple[int, str]] = []
+        self.ended: list[int] = []
+
+    def full(self, expr: WireExpr) -> str:
+        if expr.scope == 0:
+            return expr.suffix
+        assert expr.sender, "this neighbour never numbers keys"
+        return self.aliases[expr.scope] + expr.suffix
+
+    def reads(self, message: object, key: str) -> None:
+        if isinstance(message, Declare):
+            self.reads_declaration(message, key)
+        elif isinstance(message, Interest):
+            if message.mode == InterestMode.FINAL:
+                del self.asked[message.id]
+            else:
+                text = "" if message.key is None else self.full(message.key)
+                assert message.id not in self.asked
+                self.asked[message.id] = (text, False)
+                lasting = message.mode == InterestMode.CURRENT_FUTURE
+                self.asked_kinds[message.id] = (
+                    message.subscribers and lasting,
+                    message.queryables and lasting,
+                )
+        elif isinstance(message, Push):
+            assert self.full(message.key) == key
+            self.pushed.append(key)
+        elif isinstance(message, Request):
+            assert self.full(message.key) == key
+            self.requests.append((message.request_id, key))
+        elif isinstance(message, ResponseFinal):
+            self.ended.append(message.request_id)
+
+    def reads_declaration(self, message: Declare, key: str) -> None:
+        body = message.body
+        if isinstance(body, DeclareKeyExpr):
+            assert body.expr_id not in self.aliases
+            self.aliases[body.expr_id] = body.key.suffix
+        elif isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+            kind = SUB
+            info = PLAIN
+            if isinstance(body, DeclareQueryable):
+                kind = QBL
+                info = PLAIN if body.info is None else (body.info.complete, body.info.distance)
+            elif isinstance(body, DeclareToken):
+                kind = TOK
+                if body.id == 0:
+                    assert message.interest_id is not None
+                    return
+            assert self.full(body.key) == key
+            assert self.told[kind].get(body.id, (key,))[0] == key
+            self.told[kind][body.id] = (key, info)
+            if message.interest_id:
+                assert self.awaits.get(message.interest_id, 0) > 0 or self.region == "north"
+        elif isinstance(body, UndeclareSubscriber):
+            assert self.told[SUB].pop(body.id)[0] == key
+        elif isinstance(body, UndeclareQueryable):
+            assert self.told[QBL].pop(body.id)[0] == key
+        elif isinstance(body, UndeclareToken):
+            if body.id != 0:
+                assert self.told[TOK].pop(body.id)[0] == key
+        elif isinstance(body, DeclareFinal) and message.interest_id:
+            self.awaits[message.interest_id] -= 1
+            assert self.awaits[message.interest_id] >= 0
+
+
+def merged(infos: Iterable[Info]) -> Info | None:
+    ranked = sorted(infos, key=lambda info: (not info[0], info[1]))
+    return ranked[0] if ranked else None
+
+
+class Life:
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.play = Play("peer", gossip=False)
+        self.all: dict[str, Neighbour] = {}
+        self.actions = (
+            [self.enter, self.leave, self.time_passes, self.ask, self.ask_no_more, self.answer]
+            + [self.answer] * 2
+            + [self.declare, self.undeclare, self.publish, self.query] * 3
+        )
+
+    def run(self, steps: int) -> None:
+        for name in NAMES:
+            self.enters(name)
+        for _ in range(steps):
+            self.chance.choice(self.actions)()
+            self.everyone_knows_what_he_must()
+            self.routers_are_asked_what_we_are_asked()
+        self.all_leave()
+
+    # The rules of the model.
+
+    def visible(self, kind: int, viewer: Neighbour) -> dict[str, Info]:
+        found: dict[str, list[Info]] = {}
+        for holder in self.all.values():
+            own = holder is viewer
+            if own and not (kind == TOK and viewer.region == "local"):
+                continue
+            if not own and holder.region == viewer.region == "north":
+                continue
+            for key, info in holder.has[kind].values():
+                found.setdefault(key, []).append(info)
+        return {key: merged(infos) or PLAIN for key, infos in found.items()}
+
+    def unknown(self, kind: int, viewer: Neighbour, key: str) -> bool:
+        if NAMES[viewer.name] == "peer":
+            return not viewer.is_final
+        return NAMES[viewer.name] == "router" and not any(
+            done and text in (key, "") and viewer.asked_kinds[id][kind]
+            for id, (text, done) in viewer.asked.items()
+        )
+
+    def receivers(self, kind: int, source: Neighbour, key: str) -> set[str]:
+        found = set()
+        for other in self.all.values():
+            if other is source or (other.region == source.region == "north"):
+                continue
+            if any(intersects(held, key) for held, _ in other.has[kind].values()) or (
+                source.region != "north"
+                and other.region == "north"
+                and self.unknown(kind, other, key)
+            ):
+                found.add(other.name)
+        return found
+
+    # What can happen.
+
+    def listen(self) -> None:
+        for name, neighbour in self.all.items():
+            ear = self.play.ears[name]
+            for message, key, _ in ear.messages:
+                if ear.is_local and isinstance(message, Push | Request):
+                    # The application must not look at the key of the message.
+                    message.key = WireExpr(0, key)
+                neighbour.reads(message, key)
+            ear.messages.clear()
+
+    def pick(self, names: Iterable[str] | None = None) -> Neighbour | None:
+        choices = sorted(self.all if names is None else names)
+        return self.all[self.chance.choice(choices)] if choices else None
+
+    def enters(self, name: str) -> None:
+        self.all[name] = Neighbour(name)
+        self.play.enters(name, NAMES[name])
+        self.listen()
+
+    def enter(self) -> None:
+        absent = sorted(set(NAMES) - set(self.all))
+        if absent:
+            name = self.chance.choice(absent)
+            print("enters", name)
+            self.enters(name)
+
+    def leave(self) -> None:
+        neighbour = self.pick()
+        if neighbour is not None:
+            print("leaves", neighbour.name)
+            del self.all[neighbour.name]
+            self.play.leaves(neighbour.name)
+            self.listen()
+
+    def says(self, neighbour: Neighbour, message: NetworkMessage) -> None:
+        print(neighbour.name, message)
+        self.play.says(neighbour.name, message)
+        self.listen()
+
+    def declare(self) -> None:
+        neighbour = self.pick()
+        if neighbour is None:
+            return
+        kind = self.chance.choice(KINDS)
+        key = self.chance.choice(KEYS)
+        id = neighbour.next_id
+        neighbour.next_id += 1
+        if kind == QBL and neighbour.has[QBL] and self.chance.choice([True, False]):
+            id = self.chance.choice(sorted(neighbour.has[QBL]))
+            key = neighbour.has[QBL][id][0]
+        info = (self.chance.choice([True, False]), self.chance.choice([0, 1, 2]))
+        neighbour.has[kind][id] = (key, info if kind == QBL else PLAIN)
+        if kind == SUB:
+            self.says(neighbour, subscriber(id, key))
+        elif kind == QBL:
+            self.says(neighbour, queryable(id, key, *info))
+        else:
+            self.says(neighbour, token(id, key))
+
+    def undeclare(self) -> None:
+        kind = self.chance.choice(KINDS)
+        neighbour = self.pick(name for name, n in self.all.items() if n.has[kind])
+        if neighbour is None:
+            return
+        id = self.chance.choice(sorted(neighbour.has[kind]))
+        del neighbour.has[kind][id]
+        self.says(neighbour, (no_subscriber, no_queryable, no_token)[kind](id))
+
+    def ask(self) -> None:
+        neighbour = self.pick(name for name in self.all if region_of(name) != "north")
+        if neighbour is None:
+            return
+        mode = self.chance.choice(["current_future", "current_future", "future", "current"])
+        options = self.chance.choice(["KS", "KQ", "KT", "S", "SQ", "KSQT"])
+        key = self.chance.choice([*KEYS, None])
+        if mode == "current":
+            options = "KT"
+        id = neighbour.next_id
+        neighbour.next_id += 1
+        kinds = tuple(kind for kind in KINDS if "SQT"[kind] in options)
+        if mode != "current":
+            neighbour.asks[id] = (mode, kinds, key or "")
+        neighbour.awaits[id] = 1
+        self.says(neighbour, interest(id, mode, options, key))
+
+    def ask_no_more(self) -> None:
+        neighbour = self.pick(name for name, n in self.all.items() if n.asks)
+        if neighbour is None:
+            return
+        id = self.chance.choice(sorted(neighbour.asks))
+        del neighbour.asks[id]
+        del neighbour.awaits[id]
+        self.says(neighbour, end_interest(id))
+
+    def answer(self) -> None:
+        """A peer ends its initial declarations, a router those for an interest."""
+        neighbour = self.pick(name for name in self.all if region_of(name) == "north")
+        if neighbour is None:
+            return
+        if NAMES[neighbour.name] == "peer":
+            neighbour.is_final = True
+            self.says(neighbour, final(0))
+            return
+        unanswered = [id for id, (_, done) in neighbour.asked.items() if not done]
+        if unanswered:
+            id = self.chance.choice(unanswered)
+            neighbour.asked[id] = (neighbour.asked[id][0], True)
+            due = self.due()
+            self.says(neighbour, final(id))
+            assert self.due() <= due
+
+    def due(self) -> set[tuple[str, int]]:
+        """The finals that are still to come."""
+        return {(n.name, id) for n in self.all.values() for id, due in n.awaits.items() if due}
+
+    def time_passes(self) -> None:
+        seconds = self.chance.choice([1.0, 11.0])
+        print("time passes:", seconds)
+        self.play.passes(seconds)
+        self.listen()
+        if seconds > 10:
+            assert not self.due()
+
+    def publish(self) -> None:
+        source = self.pick()
+        if source is None:
+            return
+        key = self.chance.choice(KEYS)
+        self.says(source, put(key))
+        got = {name: n.pushed for name, n in self.all.items() if n.pushed}
+        assert got == {name: [key] for name in self.receivers(SUB, source, key)}
+        for neighbour in self.all.values():
+            neighbour.pushed = []
+
+    def query(self) -> None:
+        source = self.pick()
+        if source is None:
+            return
+        key = self.chance.choice(KEYS)
+        target = self.chance.choice(list(QueryTarget))
+        self.says(source, request(1, key, target))
+        asked = {name for name, n in self.all.items() if n.requests}
+        assert asked == self.chosen(source, key, target, asked)
+        for name in sorted(asked):
+            ((id, _),) = self.all[name].requests
+            assert source.ended == []
+            self.all[name].requests = []
+            self.says(self.all[name], end(id))
+        assert source.ended == [1]
+        source.ended = []
+
+    def chosen(self, source: Neighbour, key: str, target: QueryTarget, asked: set[str]) -> set[str]:
+        chosen: set[str] = set()
+        all_of_them = self.receivers(QBL, source, key)
+        for region in ("local", "south", "north"):
+            names = {name for name in all_of_them if region_of(name) == region}
+            complete = {
+                name
+                for name in names
+                if any(
+                    info[0] and includes(held, key)
+                    for held, info in self.all[name].has[QBL].values()
+                )
+            }
+            if target == QueryTarget.ALL_COMPLETE:
+                chosen |= complete
+                if region == "north" and source.region != "north":
+                    chosen |= {n for n in names if self.unknown(QBL, self.all[n], key)}
+            elif target == QueryTarget.BEST_MATCHING and complete:
+                # Any of them will do, but only one.
+                best = asked & complete
+                assert len(best) == 1
+                chosen |= best
+            else:
+                chosen |= names
+        return chosen
+
+    # What must always hold.
+
+    def everyone_knows_what_he_must(self) -> None:
+        for viewer in self.all.values():
+            for kind in KINDS:
+                visible = self.visible(kind, viewer)
+                told = dict(viewer.told[kind].values())
+                assert len(told) == len(viewer.told[kind]), "two ids for one key"
+                if viewer.region == "north":
+                    assert told == visible
+                    continue
+                assert told.items() <= visible.items()
+                for mode, kinds, wanted in viewer.asks.values():
+                    if mode == "current_future" and kind in kinds:
+                        for key in visible:
+                            if not wanted or intersects(key, wanted):
+                                assert key in told
+
+    def routers_are_asked_what_we_are_asked(self) -> None:
+        wanted = {(kinds, key) for n in self.all.values() for _, kinds, key in n.asks.values()}
+        texts = {key for _, key in wanted}
+        for viewer in self.all.values():
+            if NAMES[viewer.name] == "router":
+                lasting = {
+                    text for id, (text, _) in viewer.asked.items() if any(viewer.asked_kinds[id])
+                }
+                assert lasting <= texts
+                assert {
+                    key
+                    for n in self.all.values()
+                    for mode, kinds, key in n.asks.values()
+                    if mode == "current_future" and kinds != (TOK,)
+                } <= {text for text, _ in viewer.asked.values()}
+
+    def all_leave(self) -> None:
+        """Nothing is left behind."""
+        for name in list(self.all):
+            del self.all[name]
+            self.play.leaves(name)
+            self.listen()
+        tables = self.play.dispatcher._tables
+        assert [len(table) for table in tables.entities] == [0, 0, 0]
+        assert len(tables.interests) == 0
+        assert self.play.dispatcher.next_deadline() is None
+        assert self.play.dispatcher.faces == []
+
+
+@pytest.mark.parametrize("offset", range(20))
+def test_long_lives(offset: int) -> None:
+    seed = int(os.environ.get("ZENLAKE_SEED", "20261115")) + offset
+    print("seed", seed)
+    Life(random.Random(seed)).run(500)
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(st.randoms(use_true_random=False))
+def test_short_lives(chance: random.Random) -> None:
+    Life(chance).run(30)

@@ -1,0 +1,186 @@
+"""PUSH: who gets it, how it is changed on the way, and what is kept (§4.2, §4.6)."""
+
+from __future__ import annotations
+
+from tests.routing.playbook import (
+    OWN_ZID,
+    Play,
+    alias,
+    final,
+    no_alias,
+    put,
+    subscriber,
+    token,
+    zid_of,
+)
+from zenlake.limits import CACHED_ROUTES_MAX
+from zenlake.routing.hlc import FUTURE_NTP64_MAX
+from zenlake.wire import Del, Extension, Push, Put, QoS, Timestamp, WireExpr
+from zenlake.wire.values.timestamp import ntp64_of_ns
+
+WALL_NS = 1_700_000_000_123_456_789
+
+
+def peer_with_clients() -> Play:
+    play = Play("peer", gossip=False)
+    play.enters("app")
+    play.enters("c1", "client")
+    play.enters("c2", "client")
+    return play
+
+
+def test_one_copy_whatever_the_number_of_subscribers() -> None:
+    play = peer_with_clients()
+    play.says("c1", subscriber(1, "a/*"), subscriber(2, "a/b"), subscriber(3, "**"))
+    play.says("app", put("a/b"))
+    play.hears("c1", "PUT x a/b")
+
+
+def test_a_wildcard_publication_reaches_all_it_intersects() -> None:
+    play = peer_with_clients()
+    play.says("c1", subscriber(1, "a/b"))
+    play.says("c2", subscriber(1, "a/*/c"))
+    play.says("app", put("a/*"))
+    play.hears("c1", "PUT x a/*")
+    play.hears("c2")
+    play.says("app", put("**"))
+    play.hears("c1", "PUT x **")
+    play.hears("c2", "PUT x **")
+
+
+def test_routes_follow_every_change() -> None:
+    play = peer_with_clients()
+    play.says("app", put("k"))
+    play.says("c1", subscriber(1, "k"))
+    play.says("app", put("k", "1"))
+    play.says("c1", alias(7, "k"))
+    play.says("app", put("k", "2"))
+    play.says("c1", no_alias(7))
+    play.says("app", put("k", "3"))
+    play.hears("c1", "PUT 1 k", "PUT 2 [yours 7]", "PUT 3 k")
+    play.leaves("c1")
+    play.says("app", put("k", "4"))
+    play.silence()
+
+
+def test_qos_body_and_reliability_are_kept_and_the_fork_drops_the_timestamp_extension() -> None:
+    play = peer_with_clients()
+    stamp = Timestamp(5, zid_of("z"))
+    put_body = Put(b"v", attachment=b"att")
+    extension = Extension(0x09)
+    message = Push(WireExpr(0, "k"), put_body, QoS(0x12), stamp, 3, extensions=(extension,))
+    play.says("c1", subscriber(1, "k"))
+    play.says("app", message, reliable=False)
+    ((copy, key, reliable),) = play.ears["c1"].messages
+    assert (key, reliable) == ("k", False)
+    assert copy == Push(WireExpr(0, "k"), put_body, QoS(0x12), stamp, extensions=(extension,))
+    play.forget()
+    play.says("c2", subscriber(1, "k"))
+    play.says("app", message)
+    (copy,) = play.takes("c1")
+    assert copy == Push(WireExpr(0, "k"), put_body, QoS(0x12), extensions=(extension,))
+
+
+def test_the_application_gets_the_message_as_it_came() -> None:
+    play = peer_with_clients()
+    play.says("app", subscriber(1, "a/**"))
+    play.says("c1", alias(1, "a"))
+    message = put(WireExpr(1, "/b"))
+    play.says("c1", message, reliable=False)
+    ((got, key, reliable),) = play.ears["app"].messages
+    assert got is message
+    assert (key, reliable) == ("a/b", False)
+
+
+def test_invalid_keys_and_unknown_aliases_are_dropped_and_counted() -> None:
+    play = peer_with_clients()
+    play.says("c2", subscriber(1, "**"))
+    play.says("c1", put("a//b"), put(""), put("a/$*"), put(WireExpr(9, "/a")))
+    play.says("c1", put(WireExpr(9, "/a", sender=False)), put("k" * 5000))
+    play.silence()
+    assert play.dispatcher.counters.invalid_keys == 4
+    assert play.dispatcher.counters.unknown_aliases == 2
+
+
+def test_the_cache_of_routes_is_bounded() -> None:
+    play = peer_with_clients()
+    play.says("c1", subscriber(1, "nothing"))
+    for number in range(CACHED_ROUTES_MAX + 10):
+        play.says("app", put(f"k/{number}"))
+    assert 0 < len(play.faces["app"].region.routes) <= CACHED_ROUTES_MAX
+
+
+class TestMulticast:
+    def test_every_publication_that_leaves_goes_to_the_group(self) -> None:
+        play = peer_with_clients()
+        play.says("app", subscriber(1, "s/**"))
+        play.enters("g", "peer", group=True)
+        play.hears("g", "D_SUB 0 s/**")
+        play.says("app", subscriber(2, "s2"), token(3, "t"))
+        play.hears("g", "D_SUB 0 s2")
+        play.says("app", put("any", "1"))
+        play.says("c1", put("any", "2"))
+        play.hears("g", "PUT 1 any", "PUT 2 any")
+
+    def test_what_comes_from_a_group_stays_out_of_the_north(self) -> None:
+        play = peer_with_clients()
+        play.enters("g", "peer", group=True)
+        play.enters("g2", "peer", group=True)
+        play.enters("p", "peer")
+        play.says("p", subscriber(1, "**"), final(0))
+        play.says("app", subscriber(1, "s/**"))
+        play.forget()
+        play.says("g", put("s/a"), put("t"))
+        play.hears("app", "PUT x s/a")
+        play.silence()
+
+    def test_members_need_not_say_what_they_have(self) -> None:
+        play = peer_with_clients()
+        play.enters("g", "peer", group=True)
+        play.says("g", subscriber(0, "a"), subscriber(0, "b"), token(0, "t"))
+        play.leaves("g")
+        play.silence()
+        assert play.dispatcher.counters.unexpected_messages == 3
+
+
+class TestTimestamping:
+    def play(self, **settings: bool) -> Play:
+        play = Play("peer", timestamping=True, wall_ns=lambda: WALL_NS, **settings)
+        play.enters("app")
+        play.enters("c1", "client")
+        play.says("c1", subscriber(1, "k"))
+        return play
+
+    def sent(self, play: Play, body: Put | Del) -> list[Put | Del]:
+        play.says("app", Push(WireExpr(0, "k"), body))
+        return [message.body for message in play.takes("c1") if isinstance(message, Push)]
+
+    def test_a_put_without_timestamp_gets_one(self) -> None:
+        play = self.play()
+        first, second = self.sent(play, Put(b"1")) + self.sent(play, Put(b"2", attachment=b"a"))
+        assert first.timestamp is not None
+        assert second.timestamp is not None
+        assert first.timestamp < second.timestamp
+        assert first.timestamp.id == OWN_ZID
+        assert first.timestamp.time == ntp64_of_ns(WALL_NS) & ~0xF
+        assert second == Put(b"2", second.timestamp, attachment=b"a")
+
+    def test_a_delete_is_untouched(self) -> None:
+        assert self.sent(self.play(), Del()) == [Del()]
+
+    def test_a_timestamp_of_the_past_is_kept(self) -> None:
+        stamp = Timestamp(ntp64_of_ns(WALL_NS) - 5, zid_of("z"))
+        assert self.sent(self.play(), Put(b"", stamp)) == [Put(b"", stamp)]
+
+    def test_one_of_the_far_future_is_replaced_or_dropped(self) -> None:
+        stamp = Timestamp(ntp64_of_ns(WALL_NS) + FUTURE_NTP64_MAX + 1, zid_of("z"))
+        (replaced,) = self.sent(self.play(), Put(b"", stamp))
+        assert replaced.timestamp is not None
+        assert replaced.timestamp.id == OWN_ZID
+        assert self.sent(self.play(drop_future_timestamp=True), Put(b"", stamp)) == []
+
+    def test_what_goes_nowhere_is_not_stamped(self) -> None:
+        play = self.play()
+        play.says("app", put("elsewhere"))
+        assert play.dispatcher.hlc is not None
+        assert play.dispatcher.hlc.last == 0

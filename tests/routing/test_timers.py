@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from zenlake.routing.timers import Timer, Timers
+
+
+def test_due_in_order_and_once() -> None:
+    timers = Timers()
+    late, soon, never = Timer(3.0), Timer(1.0), Timer(2.0)
+    for timer in (late, soon, never):
+        timers.start(timer)
+    timers.end(never)
+    timers.end(never)
+    assert len(timers) == 2
+    assert timers.next_deadline() == 1.0
+    assert timers.take_due(0.5) == []
+    assert timers.take_due(5.0) == [soon, late]
+    assert timers.take_due(5.0) == []
+    assert timers.next_deadline() is None
+
+
+def test_what_ended_early_does_not_pile_up() -> None:
+    timers = Timers()
+    timers.start(Timer(1e9))
+    for n in range(100_000):
+        timer = Timer(1e6 + n)
+        timers.start(timer)
+        timers.end(timer)
+    assert len(timers) == 1
+    assert len(timers._heap) < 2_000
