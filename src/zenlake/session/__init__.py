@@ -1,0 +1,35 @@
+"""One application, as a client of its own node (sans-I/O).
+
+    sink            where items for the user go
+    settings        what the configuration says about a session
+    namespace       the prefix that a session hides from its user
+    port            how the parts below speak to the node and to the user
+    locality        who may hear whom: own session, network, both
+    interests       what this session asked its node to be told about
+    subscribers, publications
+                    samples in and out
+    queryables, open_query, consolidation, queries
+                    queries in and out
+    liveliness      presence
+    matching        whether anybody listens
+    stamps          records of when a message passed
+    core            SessionCore, which puts them together
+
+The session is joined to its node's Dispatcher by a perfect link: it sends the messages that
+a client sends to its gateway, with whole keys, and gets those that a gateway sends.
+"""
+
+from zenlake.session.core import SessionCore
+from zenlake.session.locality import Locality
+from zenlake.session.port import Factory
+from zenlake.session.settings import PublicationRule, SessionSettings
+from zenlake.session.sink import Sink
+
+__all__ = [
+    "Factory",
+    "Locality",
+    "PublicationRule",
+    "SessionCore",
+    "SessionSettings",
+    "Sink",
+]

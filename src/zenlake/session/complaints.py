@@ -1,0 +1,25 @@
+"""What the session wants the user to know: said outside the lock, by whoever touched it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from zenlake.session.sink import Sink
+
+
+class Complaints(Sink):
+    """Texts that wait until the lock is released, because reporting runs the user's code."""
+
+    __slots__ = ("_report", "_waiting")
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._waiting: list[str] = []
+
+    def push(self, item: object) -> None:
+        self._waiting.append(str(item))
+
+    def settle(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for text in waiting:
+            self._report(text)

@@ -1,0 +1,92 @@
+"""Which replies of a query the user gets, and when (behaviour reference §2.7).
+
+A consolidation is asked about each reply and says: deliver now, or not. LATEST holds replies
+back until the query ends. Times are compared with "no timestamp" before any timestamp; equal
+counts as newer, so that without timestamps the last arrival wins.
+"""
+
+from __future__ import annotations
+
+from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
+from zenlake.wire import ConsolidationMode, Timestamp
+
+
+def is_older(time: Timestamp | None, than: Timestamp | None) -> bool:
+    if than is None:
+        return False
+    return time is None or time < than
+
+
+class Held:
+    """One reply that LATEST keeps."""
+
+    __slots__ = ("item", "size", "time")
+
+    def __init__(self, time: Timestamp | None, item: object, size: int) -> None:
+        self.time = time
+        self.item = item
+        self.size = size
+
+
+class Consolidation:
+    """NONE and MONOTONIC deliver at once, LATEST at the end.
+
+    What it remembers is bounded: beyond the limits MONOTONIC forgets the key it has known
+    longest, and LATEST refuses, which `refused` counts.
+    """
+
+    __slots__ = ("_delivered", "_held", "_held_bytes", "mode", "refused")
+
+    def __init__(self, mode: ConsolidationMode) -> None:
+        self.mode = mode
+        self.refused = 0
+        self._delivered: dict[str, Timestamp | None] = {}
+        self._held: dict[str, Held] = {}
+        self._held_bytes = 0
+
+    def held_count(self) -> int:
+        return len(self._held)
+
+    def passes(self, key: str, time: Timestamp | None) -> bool:
+        """Whether a reply is delivered at once; not asked for LATEST."""
+        if self.mode != ConsolidationMode.MONOTONIC:
+            return True
+        delivered = self._delivered
+        if key in delivered:
+            if is_older(time, delivered[key]):
+                return False
+        elif len(delivered) >= HELD_REPLIES_MAX:
+            del delivered[next(iter(delivered))]
+        delivered[key] = time
+        return True
+
+    def wants(self, key: str, time: Timestamp | None, size: int) -> bool:
+        """Whether LATEST would keep a reply of that size."""
+        held = self._held.get(key)
+        if held is not None:
+            if is_older(time, held.time):
+                return False
+            growth = size - held.size
+        else:
+            growth = size
+        if self._held_bytes + growth > HELD_REPLY_BYTES_MAX or (
+            held is None and len(self._held) >= HELD_REPLIES_MAX
+        ):
+            self.refused += 1
+            return False
+        return True
+
+    def hold(self, key: str, time: Timestamp | None, item: object, size: int) -> None:
+        """Keep a reply that `wants` agreed to, in place of the older one."""
+        held = self._held.get(key)
+        if held is not None:
+            self._held_bytes -= held.size
+        self._held_bytes += size
+        self._held[key] = Held(time, item, size)
+
+    def release(self) -> list[object]:
+        """All that is held, at the end of the query."""
+        items: list[object] = [held.item for held in self._held.values()]
+        self._held.clear()
+        self._held_bytes = 0
+        return items

@@ -1,0 +1,329 @@
+"""`SessionCore`: the session as its node sees it, and as the API uses it.
+
+Every method is called under the node's lock. The Dispatcher hands over what it has for the
+application by `send`; the user's operations come from the API. Objects that the garbage
+collector found are appended to `lost` by their finalizers, which may run at any time and so
+do nothing else; the next operation or the timer undeclares them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from zenlake.errors import LocalError
+from zenlake.routing.outlet import Outlet
+from zenlake.session.complaints import Complaints
+from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.interests import QUERYABLES, SUBSCRIBERS, Interests
+from zenlake.session.liveliness import Liveliness, Token, Watcher
+from zenlake.session.locality import Locality
+from zenlake.session.matching import Matching, MatchingEntity, Speaker
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.port import Factory, Port
+from zenlake.session.publications import Publication, Publications
+from zenlake.session.queries import Queries, Question
+from zenlake.session.queryables import QueryableEntity, Queryables
+from zenlake.session.settings import SessionSettings
+from zenlake.session.sink import Sink
+from zenlake.session.subscribers import Subscribers, Subscription
+from zenlake.wire import (
+    Declare,
+    DeclareFinal,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    Del,
+    Err,
+    NetworkMessage,
+    Push,
+    Put,
+    Request,
+    Response,
+    ResponseFinal,
+    Timestamp,
+    TimestampStack,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+    ZenohId,
+)
+from zenlake.wire.values.timestamp import ntp64_of_ns
+
+if TYPE_CHECKING:
+    from zenlake.routing.dispatcher import Dispatcher
+    from zenlake.routing.face import Face
+
+Entity = Subscription | QueryableEntity | Speaker | MatchingEntity | Token | Watcher
+
+# How often the timer looks for objects that were lost.
+_SWEEP_SECONDS: Final = 0.5
+
+
+class SessionCore(Outlet):
+    """All of one session, sans-I/O."""
+
+    __slots__ = (
+        "_complaints",
+        "_next_sweep",
+        "_now",
+        "interests",
+        "is_closed",
+        "liveliness",
+        "lost",
+        "matching",
+        "port",
+        "publications",
+        "queries",
+        "queryables",
+        "settings",
+        "subscribers",
+        "zid",
+    )
+
+    def __init__(
+        self,
+        zid: ZenohId,
+        dispatcher: Dispatcher,
+        factory: Factory,
+        wall_ns: Callable[[], int],
+        settings: SessionSettings,
+        report: Callable[[str], None],
+    ) -> None:
+        self.zid = zid
+        self.settings = settings
+        port = Port(zid, dispatcher, factory, wall_ns, settings)
+        self.port = port
+        self.interests = Interests(port)
+        self.subscribers = Subscribers(port)
+        self.publications = Publications(port, self.subscribers)
+        self.queryables = Queryables(port)
+        self.queries = Queries(port, self.queryables)
+        self.liveliness = Liveliness(port, self.interests, self.queries)
+        self.matching = Matching(port, self.interests, self.subscribers, self.queryables)
+        self.lost: deque[Entity | IncomingQuery] = deque()
+        self.is_closed = False
+        self._complaints = Complaints(report)
+        self._now = 0.0
+        self._next_sweep = 0.0
+        if dispatcher.hlc is not None:
+            port.clock = self._hlc_timestamp
+        port.face = dispatcher.add_local(self)
+
+    @property
+    def face(self) -> Face | None:
+        return self.port.face
+
+    # What the node calls.
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        """A message for the application."""
+        if self.is_closed:
+            return
+        if isinstance(message, Push):
+            own = self.port.namespace.own(key)
+            if own is not None:
+                self.subscribers.deliver_remote(own, message)
+        elif isinstance(message, Response):
+            self.queries.receive(key, message, self._now)
+        elif isinstance(message, ResponseFinal):
+            self.queries.finish(message.request_id)
+        elif isinstance(message, Request):
+            self._receive_request(message, key)
+        elif isinstance(message, Declare):
+            self._receive_declare(message, key)
+
+    def take_touched(self) -> list[Sink]:
+        """Sinks to settle once the lock is released."""
+        touched = self.port.touched
+        if touched:
+            self.port.touched = []
+        return touched
+
+    def next_deadline(self) -> float | None:
+        if self.is_closed:
+            return None
+        deadline = self.queries.next_deadline()
+        if deadline is None or self._next_sweep < deadline:
+            return self._next_sweep
+        return deadline
+
+    def handle_timeout(self, now: float) -> None:
+        self._now = now
+        self.queries.handle_timeout(now)
+        self.sweep(now)
+        self._next_sweep = now + _SWEEP_SECONDS
+
+    def close(self) -> None:
+        """End everything; nothing is undeclared, the face's death says it all."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        self.queries.close()
+        self.subscribers.close()
+        self.queryables.close()
+        self.liveliness.close()
+        self.matching.close()
+        self.lost.clear()
+
+    # What the API calls.
+
+    def enter(self, now: float) -> None:
+        """Before each operation: it is refused after close."""
+        if self.is_closed:
+            raise LocalError("session closed")
+        self._now = now
+        if self.lost:
+            self.sweep(now)
+
+    def put(
+        self, publication: Publication, body: Put | Del, stamps: TimestampStack | None, now: float
+    ) -> None:
+        self.enter(now)
+        self.publications.push(publication, body, stamps, now)
+
+    def declare_subscriber(
+        self, key: str, sink: Sink, origin: Locality, now: float
+    ) -> Subscription:
+        self.enter(now)
+        made = self.subscribers.declare(key, sink, origin, now)
+        self.matching.changed(SUBSCRIBERS, key)
+        return made
+
+    def declare_queryable(
+        self, key: str, sink: Sink, complete: bool, origin: Locality, now: float
+    ) -> QueryableEntity:
+        self.enter(now)
+        made = self.queryables.declare(key, sink, complete, origin, now)
+        self.matching.changed(QUERYABLES, key)
+        return made
+
+    def declare_publisher(self, key: str, destination: Locality, now: float) -> Speaker:
+        self.enter(now)
+        return self.matching.declare(SUBSCRIBERS, key, destination, False, now)
+
+    def declare_querier(
+        self, key: str, destination: Locality, all_complete: bool, now: float
+    ) -> Speaker:
+        self.enter(now)
+        return self.matching.declare(QUERYABLES, key, destination, all_complete, now)
+
+    def declare_matching_listener(self, speaker: Speaker, sink: Sink, now: float) -> MatchingEntity:
+        self.enter(now)
+        return self.matching.listen(speaker, sink)
+
+    def declare_token(self, key: str, now: float) -> Token:
+        self.enter(now)
+        return self.liveliness.declare_token(key, now)
+
+    def declare_liveliness_subscriber(
+        self, key: str, sink: Sink, history: bool, now: float
+    ) -> Watcher:
+        self.enter(now)
+        return self.liveliness.declare_subscriber(key, sink, history, now)
+
+    def get(
+        self, key: str, parameters: str, question: Question, sink: Sink, now: float
+    ) -> OpenQuery:
+        self.enter(now)
+        return self.queries.ask(key, parameters, question, sink, now)
+
+    def liveliness_get(self, key: str, sink: Sink, timeout_ms: int, now: float) -> OpenQuery:
+        self.enter(now)
+        return self.liveliness.get(key, sink, timeout_ms, now)
+
+    def cancel(self, query: OpenQuery) -> None:
+        query.abandon()
+
+    def reply(
+        self,
+        incoming: IncomingQuery,
+        eid: int,
+        key: str,
+        body: Put | Del,
+        express: bool | None,
+        now: float,
+    ) -> None:
+        self.enter(now)
+        self.queryables.reply(incoming, eid, key, body, express, now)
+
+    def reply_error(self, incoming: IncomingQuery, eid: int, body: Err, now: float) -> None:
+        self.enter(now)
+        self.queryables.reply_error(incoming, eid, body, now)
+
+    def drop_query(self, incoming: IncomingQuery, now: float) -> None:
+        if not self.is_closed:
+            self._now = now
+            self.queryables.drop(incoming, now)
+
+    def undeclare(self, entity: Entity, now: float) -> None:
+        """After close everything is undeclared already, silently."""
+        if self.is_closed or not entity.is_live:
+            return
+        self._now = now
+        if isinstance(entity, Subscription):
+            self.subscribers.undeclare(entity, now)
+            self.matching.changed(SUBSCRIBERS, entity.key)
+        elif isinstance(entity, QueryableEntity):
+            self.queryables.undeclare(entity, now)
+            self.matching.changed(QUERYABLES, entity.key)
+        elif isinstance(entity, Speaker):
+            self.matching.undeclare(entity, now)
+            if entity.kind == QUERYABLES:
+                self.queries.abandon_of(entity.eid)
+        elif isinstance(entity, MatchingEntity):
+            self.matching.unlisten(entity)
+        elif isinstance(entity, Token):
+            self.liveliness.undeclare_token(entity, now)
+        else:
+            self.liveliness.undeclare_subscriber(entity, now)
+
+    def sweep(self, now: float) -> None:
+        """Undeclare and finish what the garbage collector found."""
+        while self.lost:
+            found = self.lost.popleft()
+            if isinstance(found, IncomingQuery):
+                text = f"a Query on `{found.key}` was lost without drop(); its final goes out now"
+                self.port.count("leaked_queries")
+                self.port.give(self._complaints, text)
+                self.queryables.drop(found, now)
+            else:
+                self.undeclare(found, now)
+
+    def _hlc_timestamp(self) -> Timestamp:
+        hlc = self.port.dispatcher.hlc
+        assert hlc is not None
+        return hlc.new(ntp64_of_ns(self.port.wall_ns()))
+
+    def _receive_request(self, request: Request, key: str) -> None:
+        own = self.port.namespace.own(key)
+        if own is None:
+            self.port.tell(ResponseFinal(request.request_id, request.qos), self._now)
+        else:
+            self.queryables.receive(own, request, self._now)
+
+    def _receive_declare(self, message: Declare, key: str) -> None:
+        body = message.body
+        if isinstance(body, DeclareFinal):
+            interest_id = message.interest_id
+            if interest_id is not None and not self.interests.finish(interest_id):
+                self.liveliness.finish(interest_id)
+            return
+        own = self.port.namespace.own(key) if key else None
+        if isinstance(body, UndeclareSubscriber):
+            self.matching.receive_no_subscriber(body.id)
+        elif isinstance(body, UndeclareQueryable):
+            self.matching.receive_no_queryable(body.id)
+        elif isinstance(body, UndeclareToken):
+            self.liveliness.receive_undeclared(body.id, own)
+        elif own is None:
+            return
+        elif isinstance(body, DeclareSubscriber):
+            self.matching.receive_subscriber(body.id, own)
+        elif isinstance(body, DeclareQueryable):
+            self.matching.receive_queryable(
+                body.id, own, body.info is not None and body.info.complete
+            )
+        elif isinstance(body, DeclareToken):
+            self.liveliness.receive_declared(body.id, own, message.interest_id)

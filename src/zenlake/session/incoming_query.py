@@ -1,0 +1,58 @@
+"""A query that reached this session, from the network or from itself.
+
+Every matching queryable gets a Query object of its own; they share one of these. The final
+goes out when the last of them is dropped (behaviour reference §2.6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zenlake.wire import QoS, TimestampStack
+from zenlake.wire import Query as QueryMessage
+
+if TYPE_CHECKING:
+    from zenlake.session.open_query import OpenQuery
+
+
+class IncomingQuery:
+    """What was asked, and how many Query objects may still answer."""
+
+    __slots__ = (
+        "accepts_any_key",
+        "body",
+        "holders",
+        "key",
+        "origin",
+        "parameters",
+        "qos",
+        "request_id",
+        "stamps",
+    )
+
+    def __init__(
+        self,
+        request_id: int,
+        key: str,
+        body: QueryMessage,
+        qos: QoS | None,
+        stamps: TimestampStack | None,
+        origin: OpenQuery | None,
+    ) -> None:
+        self.request_id = request_id
+        self.key = key
+        self.body = body
+        self.parameters = body.parameters or ""
+        self.qos = qos
+        self.stamps = stamps
+        # The query of this very session that it came from; None: it came from the network.
+        self.origin = origin
+        self.accepts_any_key = names(self.parameters, "_anyke")
+        self.holders = 0
+
+
+def names(parameters: str, name: str) -> bool:
+    """Whether `name` is among the parameters, with any value."""
+    if name not in parameters:
+        return False
+    return any(item.partition("=")[0] == name for item in parameters.split(";"))

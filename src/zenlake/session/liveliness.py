@@ -1,0 +1,228 @@
+"""Presence: tokens of this session, and what it hears of others' (behaviour reference §2.8).
+
+A key is present while any token stands on it, ours or another's: twins count as one. Each
+liveliness subscriber remembers which keys it was told of, so nothing is told twice, however
+many interests and nodes the news came through.
+"""
+
+from __future__ import annotations
+
+from zenlake.keyexpr.matching import intersects
+from zenlake.session.interests import TOKENS, Interests, SharedInterest
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.port import Port
+from zenlake.session.queries import Queries
+from zenlake.session.sink import Sink
+from zenlake.session.subscribers import Declared
+from zenlake.wire import (
+    ConsolidationMode,
+    DeclareToken,
+    Del,
+    InterestMode,
+    Put,
+    UndeclareToken,
+    WireExpr,
+)
+
+
+class Watcher:
+    """One liveliness subscriber."""
+
+    __slots__ = ("eid", "interest", "is_live", "key", "sink", "told")
+
+    def __init__(self, eid: int, key: str, sink: Sink) -> None:
+        self.eid = eid
+        self.key = key
+        self.sink = sink
+        self.interest: SharedInterest | None = None
+        self.told: set[str] = set()
+        self.is_live = True
+
+
+class Token:
+    """One liveliness token of this session."""
+
+    __slots__ = ("eid", "is_live", "key")
+
+    def __init__(self, eid: int, key: str) -> None:
+        self.eid = eid
+        self.key = key
+        self.is_live = True
+
+
+class Liveliness:
+    """Tokens, liveliness subscribers and liveliness queries of the session."""
+
+    __slots__ = (
+        "_declared",
+        "_gets",
+        "_interests",
+        "_port",
+        "_queries",
+        "_remote",
+        "_remote_keys",
+        "watchers",
+    )
+
+    def __init__(self, port: Port, interests: Interests, queries: Queries) -> None:
+        self._port = port
+        self._interests = interests
+        self._queries = queries
+        # Own tokens by key.
+        self._declared: dict[str, Declared] = {}
+        # Tokens of others: by number, and how many numbers stand on a key.
+        self._remote: dict[int, str] = {}
+        self._remote_keys: dict[str, int] = {}
+        # By interest: the query and the keys it was answered.
+        self._gets: dict[int, tuple[OpenQuery, set[str]]] = {}
+        self.watchers: dict[int, Watcher] = {}
+
+    def declare_token(self, key: str, now: float) -> Token:
+        token = Token(self._port.next_eid(), key)
+        declared = self._declared.get(key)
+        if declared is not None:
+            declared.users += 1
+            return token
+        declared = self._declared[key] = Declared(self._port.next_id())
+        declared.users = 1
+        whole = WireExpr(0, self._port.namespace.full(key))
+        self._port.declare(DeclareToken(declared.id, whole), now)
+        self._appeared(key, None)
+        return token
+
+    def undeclare_token(self, token: Token, now: float) -> None:
+        token.is_live = False
+        declared = self._declared[token.key]
+        declared.users -= 1
+        if declared.users == 0:
+            del self._declared[token.key]
+            # Whether the key is gone only the node knows: tokens of others may stand on it, of
+            # which those who asked for the future were not told.
+            self._port.declare(UndeclareToken(declared.id), now)
+
+    def declare_subscriber(self, key: str, sink: Sink, history: bool, now: float) -> Watcher:
+        watcher = Watcher(self._port.next_eid(), key, sink)
+        self.watchers[watcher.eid] = watcher
+        if history:
+            for present in [*self._declared, *self._remote_keys]:
+                if intersects(key, present):
+                    self._tell(watcher, present)
+        mode = InterestMode.CURRENT_FUTURE if history else InterestMode.FUTURE
+        # Answers that come at once belong to this watcher too.
+        watcher.interest = self._interests.acquire(TOKENS, mode, key, now)
+        if history:
+            for present in self._remote_keys:
+                if intersects(key, present):
+                    self._tell(watcher, present)
+        return watcher
+
+    def undeclare_subscriber(self, watcher: Watcher, now: float) -> None:
+        watcher.is_live = False
+        del self.watchers[watcher.eid]
+        interest = watcher.interest
+        assert interest is not None
+        if self._interests.release(interest, now):
+            self._forget_unwatched()
+        self._port.close(watcher.sink)
+
+    def get(self, key: str, sink: Sink, timeout_ms: int, now: float) -> OpenQuery:
+        """One reply per key that is present; ends with D_FINAL."""
+        deadline = now + timeout_ms / 1000
+        query = self._queries.open(key, sink, ConsolidationMode.NONE, deadline, None, 0)
+        answered: set[str] = set()
+        for present in self._declared:
+            if intersects(key, present):
+                self._answer(query, answered, present)
+        interest_id = self._port.next_id()
+        self._gets[interest_id] = (query, answered)
+        mode = InterestMode.CURRENT
+        self._port.tell(self._interests.message(interest_id, TOKENS, mode, key), now)
+        self._sweep_gets()
+        return query
+
+    def receive_declared(self, id: int, key: str, interest_id: int | None) -> None:
+        """D_TOKEN."""
+        asked = None if interest_id is None else self._gets.get(interest_id)
+        if asked is not None:
+            if asked[0].is_open:
+                self._answer(asked[0], asked[1], key)
+            return
+        if interest_id is not None and not self._interests.is_live(interest_id):
+            # Late for a query that ended, or for a subscriber that is gone: nobody asks.
+            return
+        known = self._remote.get(id)
+        if known != key:
+            if known is not None:
+                self._forget(id)
+            self._remote[id] = key
+            self._remote_keys[key] = self._remote_keys.get(key, 0) + 1
+        self._appeared(key, interest_id)
+
+    def receive_undeclared(self, id: int, key: str | None) -> None:
+        """U_TOKEN; of an unknown number only the key tells anything."""
+        known = self._remote.get(id)
+        if known is not None:
+            self._forget(id)
+            self._vanished(known)
+        elif key:
+            self._vanished(key)
+
+    def finish(self, interest_id: int) -> None:
+        """D_FINAL of a liveliness query."""
+        asked = self._gets.pop(interest_id, None)
+        if asked is not None:
+            asked[0].end()
+
+    def close(self) -> None:
+        for watcher in self.watchers.values():
+            watcher.is_live = False
+            self._port.close(watcher.sink)
+        self.watchers.clear()
+        self._gets.clear()
+
+    def _appeared(self, key: str, interest_id: int | None) -> None:
+        """Tell all who watch; the answer to an interest only those who asked."""
+        for watcher in self.watchers.values():
+            interest = watcher.interest
+            # Without an interest, it is just asking, and looks for itself when it has one.
+            asked = interest_id is None or (interest is not None and interest.id == interest_id)
+            if asked and intersects(watcher.key, key):
+                self._tell(watcher, key)
+
+    def _vanished(self, key: str) -> None:
+        if key in self._declared or key in self._remote_keys:
+            return
+        for watcher in self.watchers.values():
+            if intersects(watcher.key, key):
+                watcher.told.discard(key)
+                self._port.give(watcher.sink, self._port.factory.sample(key, Del(), None, None))
+
+    def _tell(self, watcher: Watcher, key: str) -> None:
+        if key not in watcher.told:
+            watcher.told.add(key)
+            self._port.give(watcher.sink, self._port.factory.sample(key, Put(b""), None, None))
+
+    def _answer(self, query: OpenQuery, answered: set[str], key: str) -> None:
+        if key not in answered:
+            answered.add(key)
+            query.give(self._port.factory.ok(key, Put(b""), None, None, None))
+
+    def _forget(self, id: int) -> None:
+        key = self._remote.pop(id)
+        left = self._remote_keys[key] - 1
+        if left:
+            self._remote_keys[key] = left
+        else:
+            del self._remote_keys[key]
+
+    def _forget_unwatched(self) -> None:
+        """After FINAL nobody tells us when tokens go that only that interest covered."""
+        keys = self._interests.keys(TOKENS)
+        for id, key in list(self._remote.items()):
+            if not any(intersects(watched, key) for watched in keys):
+                self._forget(id)
+
+    def _sweep_gets(self) -> None:
+        """Queries that ended without D_FINAL."""
+        for interest_id in [id for id, asked in self._gets.items() if not asked[0].is_open]:
+            del self._gets[interest_id]

@@ -1,0 +1,163 @@
+"""A query of this session that has not ended.
+
+It ends when the network and the own queryables have both said final, on timeout, when its
+budget is spent, when it is cancelled, or with its session (behaviour reference §2.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.session.consolidation import Consolidation
+from zenlake.session.port import Port
+from zenlake.session.sink import Sink
+from zenlake.wire import ConsolidationMode, Encoding, Put, Reply, Response
+
+if TYPE_CHECKING:
+    from zenlake.session.queries import Queries
+
+STRING: Final = Encoding(1)
+# What a held reply costs beside its payload, attachment and key.
+_REPLY_BYTES: Final = 400
+
+
+class OpenQuery:
+    """What was asked, who may still answer, and what is kept for the user."""
+
+    __slots__ = (
+        "_port",
+        "_queries",
+        "_sink",
+        "accepts_any_key",
+        "budget_left",
+        "consolidation",
+        "deadline",
+        "id",
+        "is_open",
+        "key",
+        "local_open",
+        "network_open",
+        "owner_eid",
+    )
+
+    def __init__(
+        self,
+        port: Port,
+        queries: Queries,
+        id: int,
+        key: str,
+        sink: Sink,
+        mode: ConsolidationMode,
+        deadline: float,
+        budget: int,
+        owner_eid: int,
+    ) -> None:
+        self._port = port
+        self._queries = queries
+        self._sink = sink
+        self.id = id
+        self.key = key
+        self.consolidation = Consolidation(mode)
+        self.deadline = deadline
+        # How many replies the user still wants; less than zero: all.
+        self.budget_left = budget
+        self.owner_eid = owner_eid
+        self.accepts_any_key = False
+        self.network_open = False
+        self.local_open = False
+        self.is_open = True
+
+    def take(self, key: str, response: Response, now: float) -> None:
+        """One reply; its key fits the query."""
+        body = response.body
+        if isinstance(body, Reply):
+            self._take_ok(key, response, body, now)
+        else:
+            make = self._port.factory.error
+            self._deliver(make(body.payload, body.encoding, response.stamps, response.responder))
+
+    def _take_ok(self, key: str, response: Response, reply: Reply, now: float) -> None:
+        consolidation = self.consolidation
+        data = reply.body
+        latest = consolidation.mode == ConsolidationMode.LATEST
+        size = 0
+        if latest:
+            size = _REPLY_BYTES + len(key)
+            if isinstance(data, Put):
+                size += len(data.payload)
+            if data.attachment is not None:
+                size += len(data.attachment)
+            kept = consolidation.wants(key, data.timestamp, size)
+        else:
+            kept = consolidation.passes(key, data.timestamp)
+        if not kept:
+            return
+        stamps = response.stamps
+        if stamps is not None:
+            stamps = self._port.received(stamps)
+        make = self._port.factory.ok
+        item = make(key, data, response.qos, stamps, response.responder)
+        if not latest:
+            self._deliver(item)
+            return
+        consolidation.hold(key, data.timestamp, item, size)
+        if consolidation.held_count() == self.budget_left:
+            self.end()
+
+    def _deliver(self, item: object) -> None:
+        if self.budget_left == 0:
+            return
+        self._port.give(self._sink, item)
+        if self.budget_left > 0:
+            self.budget_left -= 1
+            if self.budget_left == 0 or self.budget_left == self.consolidation.held_count() > 0:
+                self.end()
+
+    def give(self, item: object) -> None:
+        """A reply that no consolidation concerns."""
+        self._deliver(item)
+
+    def finish_network(self) -> None:
+        self.network_open = False
+        if self.is_open and not self.local_open:
+            self.end()
+
+    def finish_local(self, now: float) -> None:
+        self.local_open = False
+        if self.is_open and not self.network_open:
+            self.end()
+
+    def time_out(self) -> None:
+        """What LATEST held comes first, then one error without a replier."""
+        if self.is_open:
+            self._release()
+            if self.budget_left != 0:
+                self._port.give(
+                    self._sink, self._port.factory.error(b"Timeout", STRING, None, None)
+                )
+            self.abandon()
+
+    def end(self) -> None:
+        """Deliver what is held and close the user's end."""
+        if self.is_open:
+            self._release()
+            self.abandon()
+
+    def abandon(self) -> None:
+        """End without delivering: cancellation, undeclared querier, closed session."""
+        if self.is_open:
+            self.is_open = False
+            self._queries.forget(self)
+            self._port.close(self._sink)
+
+    def _release(self) -> None:
+        port = self._port
+        for item in self.consolidation.release():
+            if self.budget_left == 0:
+                return
+            port.give(self._sink, item)
+            self.budget_left -= 1
+        if self.consolidation.refused:
+            text = f"Too many replies: {self.consolidation.refused} dropped"
+            error = port.factory.error(text.encode(), STRING, None, None)
+            port.give(self._sink, error)

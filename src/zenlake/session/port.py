@@ -1,0 +1,169 @@
+"""How the parts of a session speak to the node on one side and to the user on the other.
+
+`tell` hands a message to the node's Dispatcher, as if over a perfect link. `give` hands an
+item to the user's sink and remembers that the sink must settle once the lock is released.
+The items are made by the `Factory`: the session knows messages, the API knows what users
+see of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from zenlake.session.namespace import Namespace
+from zenlake.session.settings import SessionSettings
+from zenlake.session.sink import Sink
+from zenlake.session.stamps import RECEIVE, SEND, stamped
+from zenlake.wire import (
+    Declare,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    Del,
+    Encoding,
+    NetworkMessage,
+    Put,
+    QoS,
+    ResponderId,
+    Timestamp,
+    TimestampStack,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+    ZenohId,
+)
+from zenlake.wire.values.qos import QOS_BYTES
+from zenlake.wire.values.timestamp import ntp64_of_ns
+
+if TYPE_CHECKING:
+    from zenlake.routing.dispatcher import Dispatcher
+    from zenlake.routing.face import Face
+    from zenlake.session.incoming_query import IncomingQuery
+
+OwnDeclaration = (
+    DeclareSubscriber
+    | UndeclareSubscriber
+    | DeclareQueryable
+    | UndeclareQueryable
+    | DeclareToken
+    | UndeclareToken
+)
+
+MakeSample = Callable[[str, "Put | Del", "QoS | None", "TimestampStack | None"], object]
+MakeOk = Callable[
+    [str, "Put | Del", "QoS | None", "TimestampStack | None", "ResponderId | None"], object
+]
+MakeError = Callable[
+    [bytes, "Encoding | None", "TimestampStack | None", "ResponderId | None"], object
+]
+MakeQuery = Callable[["IncomingQuery", int], object]
+MakeStatus = Callable[[bool], object]
+
+# DECLARE and INTEREST are control messages that wait for room (behaviour reference §2.10).
+CONTROL_QOS = QOS_BYTES[8]
+
+
+class Factory:
+    """Makes what users see out of what messages say."""
+
+    __slots__ = ("error", "ok", "query", "sample", "status")
+
+    def __init__(
+        self,
+        sample: MakeSample,
+        ok: MakeOk,
+        error: MakeError,
+        query: MakeQuery,
+        status: MakeStatus,
+    ) -> None:
+        self.sample = sample
+        self.ok = ok
+        self.error = error
+        self.query = query
+        self.status = status
+
+
+class Port:
+    """The two doors of a session, its counters and its namespace."""
+
+    __slots__ = (
+        "_eid",
+        "_id",
+        "clock",
+        "counters",
+        "dispatcher",
+        "face",
+        "factory",
+        "namespace",
+        "settings",
+        "touched",
+        "wall_ns",
+        "zid",
+    )
+
+    def __init__(
+        self,
+        zid: ZenohId,
+        dispatcher: Dispatcher,
+        factory: Factory,
+        wall_ns: Callable[[], int],
+        settings: SessionSettings,
+    ) -> None:
+        self.zid = zid
+        self.dispatcher = dispatcher
+        self.face: Face | None = None
+        self.factory = factory
+        self.wall_ns = wall_ns
+        self.settings = settings
+        self.namespace = Namespace(settings.namespace)
+        # The node's hybrid logical clock, if timestamping is enabled.
+        self.clock: Callable[[], Timestamp] | None = None
+        self.touched: list[Sink] = []
+        self.counters: dict[str, int] = {}
+        # The session itself is entity 1 (behaviour reference §2.2).
+        self._eid = 1
+        self._id = 0
+
+    def next_eid(self) -> int:
+        self._eid += 1
+        return self._eid
+
+    def next_id(self) -> int:
+        """For declarations and interests: one counter for all kinds; 0 is reserved."""
+        self._id += 1
+        return self._id
+
+    def tell(self, message: NetworkMessage, now: float) -> None:
+        face = self.face
+        assert face is not None
+        self.dispatcher.receive(face, message, True, now)
+
+    def declare(self, declaration: OwnDeclaration, now: float) -> None:
+        self.tell(Declare(declaration, qos=CONTROL_QOS), now)
+
+    def give(self, sink: Sink, item: object) -> None:
+        sink.push(item)
+        self.touched.append(sink)
+
+    def close(self, sink: Sink) -> None:
+        sink.close()
+        self.touched.append(sink)
+
+    def count(self, what: str) -> None:
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+    def new_timestamp(self) -> Timestamp:
+        """From the node's clock, or from the plain one (behaviour reference §2.11)."""
+        if self.clock is not None:
+            return self.clock()
+        return Timestamp(ntp64_of_ns(self.wall_ns()), self.zid)
+
+    def sent(self, stack: TimestampStack) -> TimestampStack:
+        """The stack of a message that leaves; a record the user made is kept."""
+        if any(record.flags & SEND for record in stack.records):
+            return stack
+        return stamped(stack, SEND, self.new_timestamp())
+
+    def received(self, stack: TimestampStack) -> TimestampStack:
+        return stamped(stack, RECEIVE, self.new_timestamp())

@@ -1,0 +1,102 @@
+"""Samples out: PUSH messages to the network and to the session's own subscribers.
+
+The network comes first, as behaviour reference §2.3 says. Whether a neighbour wants a
+publication is the Dispatcher's business; the interest only lets it know, and lets us tell
+the user whether anybody listens.
+"""
+
+from __future__ import annotations
+
+from zenlake.session.locality import Locality
+from zenlake.session.port import Port
+from zenlake.session.settings import DEFAULT_QOS_BYTE
+from zenlake.session.subscribers import Subscribers
+from zenlake.wire import Del, Encoding, Push, Put, QoS, TimestampStack, WireExpr
+
+
+class Publication:
+    """What stays the same for all messages of a publisher: made once."""
+
+    __slots__ = (
+        "destination",
+        "encoding",
+        "goes_far",
+        "key",
+        "qos",
+        "reliable",
+        "stays_near",
+        "wire_key",
+        "wire_qos",
+    )
+
+    def __init__(
+        self,
+        key: str,
+        wire_key: WireExpr,
+        qos: QoS,
+        reliable: bool,
+        destination: Locality,
+        encoding: Encoding | None,
+    ) -> None:
+        self.key = key
+        self.wire_key = wire_key
+        self.qos = qos
+        self.wire_qos = wire_qos(qos)
+        self.reliable = reliable
+        self.destination = destination
+        self.goes_far = destination != Locality.SESSION_LOCAL
+        self.stays_near = destination != Locality.REMOTE
+        self.encoding = encoding
+
+
+class Publications:
+    """Sends what the user publishes."""
+
+    __slots__ = ("_port", "_subscribers")
+
+    def __init__(self, port: Port, subscribers: Subscribers) -> None:
+        self._port = port
+        self._subscribers = subscribers
+
+    def prepare(
+        self,
+        key: str,
+        qos: QoS,
+        reliable: bool,
+        destination: Locality,
+        encoding: Encoding | None,
+    ) -> Publication:
+        """With `qos/publication` of the configuration applied."""
+        rule = self._port.settings.rule_for(key)
+        if rule is not None:
+            qos = rule.overwritten(qos)
+            reliable = reliable if rule.reliable is None else rule.reliable
+            destination = destination if rule.destination is None else rule.destination
+        wire_key = WireExpr(0, self._port.namespace.full(key))
+        return Publication(key, wire_key, qos, reliable, destination, encoding)
+
+    def push(
+        self,
+        publication: Publication,
+        body: Put | Del,
+        stamps: TimestampStack | None,
+        now: float,
+    ) -> None:
+        """Hot."""
+        port = self._port
+        if port.clock is not None and body.timestamp is None:
+            body.timestamp = port.clock()
+        if stamps is not None:
+            stamps = port.sent(stamps)
+        message = Push(publication.wire_key, body, publication.wire_qos, None, None, stamps)
+        if publication.goes_far:
+            face = port.face
+            assert face is not None
+            port.dispatcher.receive(face, message, publication.reliable, now)
+        if publication.stays_near:
+            self._subscribers.deliver_local(publication.key, message)
+
+
+def wire_qos(qos: QoS) -> QoS | None:
+    """None for the default, which is not written."""
+    return None if qos.byte == DEFAULT_QOS_BYTE else qos

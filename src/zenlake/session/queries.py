@@ -1,0 +1,225 @@
+"""Queries out: `get` and what comes back (behaviour reference §2.5)."""
+
+from __future__ import annotations
+
+import heapq
+
+from zenlake.keyexpr.matching import intersects
+from zenlake.session.incoming_query import IncomingQuery, names
+from zenlake.session.locality import Locality
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.port import Port
+from zenlake.session.publications import wire_qos
+from zenlake.session.queryables import Queryables
+from zenlake.session.sink import Sink
+from zenlake.wire import (
+    ConsolidationMode,
+    QoS,
+    Query,
+    QueryBody,
+    QueryTarget,
+    Request,
+    Response,
+    SourceInfo,
+    TimestampStack,
+    WireExpr,
+)
+
+
+class Question:
+    """All that a `get` says beside its key and parameters."""
+
+    __slots__ = (
+        "accepts_any_key",
+        "attachment",
+        "body",
+        "budget",
+        "consolidation",
+        "destination",
+        "owner_eid",
+        "qos",
+        "source_info",
+        "stamps",
+        "target",
+        "timeout_ms",
+    )
+
+    def __init__(
+        self,
+        qos: QoS,
+        timeout_ms: int,
+        *,
+        target: QueryTarget = QueryTarget.BEST_MATCHING,
+        consolidation: ConsolidationMode = ConsolidationMode.AUTO,
+        destination: Locality = Locality.ANY,
+        accepts_any_key: bool = False,
+        body: QueryBody | None = None,
+        attachment: bytes | None = None,
+        source_info: SourceInfo | None = None,
+        stamps: TimestampStack | None = None,
+        budget: int | None = None,
+        owner_eid: int = 0,
+    ) -> None:
+        self.qos = qos
+        self.timeout_ms = timeout_ms
+        self.target = target
+        self.consolidation = consolidation
+        self.destination = destination
+        self.accepts_any_key = accepts_any_key
+        self.body = body
+        self.attachment = attachment
+        self.source_info = source_info
+        self.stamps = stamps
+        self.budget = budget
+        self.owner_eid = owner_eid
+
+
+class Queries:
+    """All open queries of the session, by request id and by deadline."""
+
+    __slots__ = ("_deadlines", "_last_id", "_port", "_queryables", "live")
+
+    def __init__(self, port: Port, queryables: Queryables) -> None:
+        self._port = port
+        self._queryables = queryables
+        self._last_id = 0
+        self.live: dict[int, OpenQuery] = {}
+        # Entries of queries that ended stay until their time, or until they are the majority.
+        self._deadlines: list[tuple[float, int]] = []
+
+    def ask(
+        self, key: str, parameters: str, question: Question, sink: Sink, now: float
+    ) -> OpenQuery:
+        """Send a query; it may have ended before this returns."""
+        mode = _resolved(question.consolidation, parameters)
+        query = self.open(
+            key,
+            sink,
+            mode,
+            now + question.timeout_ms / 1000,
+            question.budget,
+            question.owner_eid,
+        )
+        query.accepts_any_key = question.accepts_any_key or names(parameters, "_anyke")
+        destination = question.destination
+        query.network_open = destination != Locality.SESSION_LOCAL
+        query.local_open = destination != Locality.REMOTE
+        request = self._request(query, parameters, mode, question)
+        if query.network_open:
+            self._port.tell(request, now)
+        if query.local_open and query.is_open:
+            incoming = IncomingQuery(
+                query.id, key, request.body, request.qos, request.stamps, query
+            )
+            self._queryables.offer(incoming, question.target, Locality.REMOTE, now)
+        return query
+
+    def open(
+        self,
+        key: str,
+        sink: Sink,
+        mode: ConsolidationMode,
+        deadline: float,
+        budget: int | None,
+        owner_eid: int,
+    ) -> OpenQuery:
+        """A query that nothing was sent for yet."""
+        self._last_id += 1
+        left = -1 if budget is None else budget
+        query = OpenQuery(
+            self._port, self, self._last_id, key, sink, mode, deadline, left, owner_eid
+        )
+        self.live[query.id] = query
+        heapq.heappush(self._deadlines, (deadline, query.id))
+        return query
+
+    def receive(self, key: str, response: Response, now: float) -> None:
+        """A RESPONSE from the network; what nobody waits for is counted and dropped."""
+        query = self.live.get(response.request_id)
+        if query is None or not query.network_open:
+            known = 0 < response.request_id <= self._last_id
+            self._port.count("late_replies" if known else "stray_replies")
+            return
+        # An error has no key when a node on the way made it (behaviour reference §4.5).
+        if key:
+            own = self._port.namespace.own(key)
+            if own is None or not (query.accepts_any_key or intersects(query.key, own)):
+                self._port.count("mismatched_replies")
+                return
+            key = own
+        query.take(key, response, now)
+
+    def finish(self, request_id: int) -> None:
+        """A RESPONSE_FINAL from the network."""
+        query = self.live.get(request_id)
+        if query is not None and query.network_open:
+            query.finish_network()
+        else:
+            known = 0 < request_id <= self._last_id
+            self._port.count("repeated_finals" if known else "stray_finals")
+
+    def forget(self, query: OpenQuery) -> None:
+        """It has ended."""
+        del self.live[query.id]
+        if len(self._deadlines) > 2 * len(self.live) + 64:
+            self._deadlines = [entry for entry in self._deadlines if entry[1] in self.live]
+            heapq.heapify(self._deadlines)
+
+    def abandon_of(self, owner_eid: int) -> None:
+        """The querier is undeclared: its queries end silently."""
+        for query in [one for one in self.live.values() if one.owner_eid == owner_eid]:
+            query.abandon()
+
+    def next_deadline(self) -> float | None:
+        deadlines = self._deadlines
+        while deadlines and deadlines[0][1] not in self.live:
+            heapq.heappop(deadlines)
+        return deadlines[0][0] if deadlines else None
+
+    def handle_timeout(self, now: float) -> None:
+        deadlines = self._deadlines
+        while deadlines and deadlines[0][0] <= now:
+            query = self.live.get(heapq.heappop(deadlines)[1])
+            if query is not None:
+                query.time_out()
+                # Forgetting may have made a new list.
+                deadlines = self._deadlines
+
+    def close(self) -> None:
+        for query in list(self.live.values()):
+            query.abandon()
+
+    def _request(
+        self, query: OpenQuery, parameters: str, mode: ConsolidationMode, question: Question
+    ) -> Request:
+        if question.accepts_any_key and not names(parameters, "_anyke"):
+            parameters = f"{parameters};_anyke" if parameters else "_anyke"
+        body = Query(
+            mode,
+            parameters or None,
+            question.source_info,
+            None,
+            question.body,
+            question.attachment,
+        )
+        target = question.target
+        stamps = question.stamps
+        return Request(
+            query.id,
+            WireExpr(0, self._port.namespace.full(query.key)),
+            body,
+            wire_qos(question.qos),
+            None,
+            None if target == QueryTarget.BEST_MATCHING else target,
+            question.budget,
+            question.timeout_ms,
+            None,
+            None if stamps is None else self._port.sent(stamps),
+        )
+
+
+def _resolved(mode: ConsolidationMode, parameters: str) -> ConsolidationMode:
+    """AUTO is settled here, before the query is sent (behaviour reference §2.5)."""
+    if mode != ConsolidationMode.AUTO:
+        return mode
+    return ConsolidationMode.NONE if names(parameters, "_time") else ConsolidationMode.LATEST

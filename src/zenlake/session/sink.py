@@ -1,0 +1,30 @@
+"""Where samples, replies, queries and statuses go: the user's end of an entity.
+
+The session pushes under the node's lock, so a push never blocks and never runs the user's
+code. What it cannot do there, waiting for room or calling a callback, it does in `settle`,
+which the thread that pushed calls after it released the lock.
+"""
+
+from __future__ import annotations
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:
+    from zenlake.routing.uncompiled import mypyc_attr
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Sink:
+    """Takes items in order. Channels and callbacks are subclasses."""
+
+    __slots__ = ()
+
+    def push(self, item: object) -> None:
+        """Take one item; under the lock."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Outside the lock: wait until there is room again, or run direct callbacks."""
+
+    def close(self) -> None:
+        """No more items; under the lock, perhaps more than once. `settle` follows too."""

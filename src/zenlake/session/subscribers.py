@@ -1,0 +1,157 @@
+"""Samples in: which of the session's subscribers get them (behaviour reference §2.4)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.session.locality import Locality
+from zenlake.session.port import Port
+from zenlake.session.settings import aggregate
+from zenlake.session.sink import Sink
+from zenlake.wire import DeclareSubscriber, Push, UndeclareSubscriber, WireExpr
+
+_REMEMBERED_MAX: Final = 8_192
+
+
+class Subscription:
+    """One subscriber: a key, where its samples may come from, and where they go."""
+
+    __slots__ = ("eid", "is_live", "key", "origin", "sink")
+
+    def __init__(self, eid: int, key: str, sink: Sink, origin: Locality) -> None:
+        self.eid = eid
+        self.key = key
+        self.sink = sink
+        self.origin = origin
+        self.is_live = True
+
+
+class Declared:
+    """What stands for all twins on one key towards the network."""
+
+    __slots__ = ("id", "users")
+
+    def __init__(self, id: int) -> None:
+        self.id = id
+        self.users = 0
+
+
+class Subscribers:
+    """All subscribers of the session. Who gets a key is looked up once per key."""
+
+    __slots__ = ("_by_key", "_declared", "_local", "_port", "_remote", "live")
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._by_key: KeyTree[list[Subscription]] = KeyTree()
+        self._declared: dict[str, Declared] = {}
+        self.live: dict[int, Subscription] = {}
+        # Key text to sinks, forgotten as a whole when a subscriber comes or goes.
+        self._local: dict[str, list[Sink]] = {}
+        self._remote: dict[str, list[Sink]] = {}
+
+    def declare(self, key: str, sink: Sink, origin: Locality, now: float) -> Subscription:
+        made = Subscription(self._port.next_eid(), key, sink, origin)
+        twins = self._by_key.get(key)
+        if twins is None:
+            self._by_key.insert(key, [made])
+        else:
+            twins.append(made)
+        self.live[made.eid] = made
+        self._forget_routes()
+        if origin != Locality.SESSION_LOCAL:
+            self._tell(key, now)
+        return made
+
+    def undeclare(self, gone: Subscription, now: float) -> None:
+        del self.live[gone.eid]
+        gone.is_live = False
+        twins = self._by_key.get(gone.key)
+        assert twins is not None
+        twins.remove(gone)
+        if not twins:
+            self._by_key.remove(gone.key)
+        self._forget_routes()
+        if gone.origin != Locality.SESSION_LOCAL:
+            self._untell(gone.key, now)
+        self._port.close(gone.sink)
+
+    def deliver_remote(self, key: str, push: Push) -> None:
+        """A PUSH from the network; hot."""
+        sinks = self._remote.get(key)
+        if sinks is None:
+            sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
+        if sinks:
+            self._give(sinks, key, push)
+
+    def deliver_local(self, key: str, push: Push) -> None:
+        """A publication of this very session; hot."""
+        sinks = self._local.get(key)
+        if sinks is None:
+            sinks = self._route(key, Locality.REMOTE, self._local)
+        if sinks:
+            self._give(sinks, key, push)
+
+    def has_local(self, key: str) -> bool:
+        """Whether a publication of this session on `key` would be heard by itself."""
+        return any(
+            twin.origin != Locality.REMOTE
+            for twins in self._by_key.intersecting(key)
+            for twin in twins
+        )
+
+    def close(self) -> None:
+        for subscription in self.live.values():
+            subscription.is_live = False
+            self._port.close(subscription.sink)
+        self.live.clear()
+        self._by_key = KeyTree()
+        self._forget_routes()
+
+    def _give(self, sinks: list[Sink], key: str, push: Push) -> None:
+        port = self._port
+        stamps = push.stamps
+        if stamps is not None:
+            stamps = port.received(stamps)
+        sample = port.factory.sample(key, push.body, push.qos, stamps)
+        touched = port.touched
+        for sink in sinks:
+            sink.push(sample)
+            touched.append(sink)
+
+    def _route(self, key: str, refused: Locality, known: dict[str, list[Sink]]) -> list[Sink]:
+        if len(known) >= _REMEMBERED_MAX:
+            known.clear()
+        found = [
+            twin.sink
+            for twins in self._by_key.intersecting(key)
+            for twin in twins
+            if twin.origin != refused
+        ]
+        known[key] = found
+        return found
+
+    def _forget_routes(self) -> None:
+        self._local.clear()
+        self._remote.clear()
+
+    def _tell(self, key: str, now: float) -> None:
+        port = self._port
+        key = aggregate(key, port.settings.aggregated_subscribers)
+        declared = self._declared.get(key)
+        if declared is not None:
+            declared.users += 1
+            return
+        declared = self._declared[key] = Declared(port.next_id())
+        declared.users = 1
+        whole = WireExpr(0, port.namespace.full(key))
+        port.declare(DeclareSubscriber(declared.id, whole), now)
+
+    def _untell(self, key: str, now: float) -> None:
+        key = aggregate(key, self._port.settings.aggregated_subscribers)
+        declared = self._declared[key]
+        declared.users -= 1
+        if declared.users == 0:
+            del self._declared[key]
+            self._port.declare(UndeclareSubscriber(declared.id), now)

@@ -1,0 +1,211 @@
+"""Nodes in one process: each a Dispatcher with a SessionCore, joined by lines of bytes."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.face import Face
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.settings import RoutingSettings
+from zenlake.session import Factory, Locality, SessionCore, SessionSettings, Sink
+from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.queries import Question
+from zenlake.wire import (
+    Del,
+    Encoding,
+    NetworkMessage,
+    Put,
+    QoS,
+    ResponderId,
+    TimestampStack,
+    WhatAmI,
+    ZenohId,
+    decode,
+    encode,
+)
+
+QUERY_QOS = QoS(13)
+ANY = Locality.ANY
+WALL_NS = 1_700_000_000_000_000_000
+
+
+class Sample(NamedTuple):
+    key: str
+    body: Put | Del
+    qos: QoS | None = None
+    stamps: TimestampStack | None = None
+
+
+class Ok(NamedTuple):
+    key: str
+    body: Put | Del
+    qos: QoS | None
+    stamps: TimestampStack | None
+    responder: ResponderId | None
+
+
+class Error(NamedTuple):
+    payload: bytes
+    encoding: Encoding | None
+    stamps: TimestampStack | None
+    responder: ResponderId | None
+
+
+class Asked(NamedTuple):
+    incoming: IncomingQuery
+    eid: int
+
+
+FACTORY = Factory(Sample, Ok, Error, Asked, bool)
+
+
+class ListSink(Sink):
+    """Keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.items: list[object] = []
+        self.is_closed = False
+
+    def push(self, item: object) -> None:
+        assert not self.is_closed
+        self.items.append(item)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def take(self) -> list[object]:
+        items, self.items = self.items, []
+        return items
+
+    @property
+    def samples(self) -> list[tuple[str, bytes | None]]:
+        """Key and payload (None for a deletion) of samples or ok replies."""
+        found: list[tuple[str, bytes | None]] = []
+        for item in self.items:
+            assert isinstance(item, Sample | Ok)
+            body = item.body
+            found.append((item.key, body.payload if isinstance(body, Put) else None))
+        return found
+
+    @property
+    def queries(self) -> list[Asked]:
+        return [item for item in self.items if isinstance(item, Asked)]
+
+
+class Line(Outlet):
+    """One direction of a link: what goes in comes out at the other end when it is pumped."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.to: Node | None = None
+        self.face: Face | None = None
+        self.log: list[NetworkMessage] = []
+        self.is_cut = False
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        if not self.is_cut:
+            self.log.append(message)
+            self.network.queue.append((self, encode(message), reliable))
+
+
+class Node:
+    """One Dispatcher with one session."""
+
+    def __init__(
+        self, number: int, role: WhatAmI, settings: SessionSettings, timestamping: bool
+    ) -> None:
+        self.zid = ZenohId.from_int(number)
+        self.role = role
+        self.wall_ns = WALL_NS
+        routing = RoutingSettings(timestamping=timestamping, wall_ns=self.now_ns)
+        self.dispatcher = Dispatcher(self.zid, role, routing)
+        self.reports: list[str] = []
+        self.core = SessionCore(
+            self.zid, self.dispatcher, FACTORY, self.now_ns, settings, self.reports.append
+        )
+
+    def now_ns(self) -> int:
+        self.wall_ns += 1_000
+        return self.wall_ns
+
+    def settle(self) -> None:
+        for sink in self.core.take_touched():
+            sink.settle()
+
+
+class Network:
+    """All of it, with a clock that only tests move."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.queue: deque[tuple[Line, bytes, bool]] = deque()
+        self.nodes: list[Node] = []
+
+    def add(
+        self,
+        role: WhatAmI = WhatAmI.PEER,
+        settings: SessionSettings | None = None,
+        timestamping: bool = False,
+    ) -> Node:
+        settings = settings or SessionSettings()
+        node = Node(len(self.nodes) + 1, role, settings, timestamping)
+        self.nodes.append(node)
+        return node
+
+    def connect(self, a: Node, b: Node) -> tuple[Line, Line]:
+        """The lines from `a` to `b` and back."""
+        there, back = Line(self), Line(self)
+        there.to, back.to = b, a
+        back.face = a.dispatcher.add_face(b.zid, b.role, there, self.now)
+        there.face = b.dispatcher.add_face(a.zid, a.role, back, self.now)
+        self.pump()
+        return there, back
+
+    def cut(self, lines: tuple[Line, Line]) -> None:
+        self.pump()
+        for line in lines:
+            line.is_cut = True
+            assert line.to is not None
+            assert line.face is not None
+            line.to.dispatcher.remove_face(line.face, self.now)
+        self.pump()
+
+    def pump(self) -> None:
+        """Deliver until nothing moves any more."""
+        while self.queue:
+            line, data, reliable = self.queue.popleft()
+            message = decode(data, "network")
+            assert isinstance(message, NetworkMessage)
+            assert line.to is not None
+            assert line.face is not None
+            if not line.is_cut:
+                line.to.dispatcher.receive(line.face, message, reliable, self.now)
+        for node in self.nodes:
+            node.settle()
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        for node in self.nodes:
+            node.dispatcher.handle_timeout(self.now)
+            node.core.handle_timeout(self.now)
+        self.pump()
+
+
+def pair(
+    a: WhatAmI = WhatAmI.PEER, b: WhatAmI = WhatAmI.PEER
+) -> tuple[Network, SessionCore, SessionCore]:
+    """Two connected nodes: the network and their sessions."""
+    network = Network()
+    one, two = network.add(a), network.add(b)
+    network.connect(one, two)
+    return network, one.core, two.core
+
+
+def put(core: SessionCore, key: str, payload: bytes = b"", now: float = 100.0) -> None:
+    core.put(core.publications.prepare(key, QoS(5), True, ANY, None), Put(payload), None, now)
+
+
+def question(timeout_ms: int = 10_000, **options: object) -> Question:
+    return Question(QUERY_QOS, timeout_ms, **options)  # type: ignore[arg-type]

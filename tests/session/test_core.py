@@ -1,0 +1,173 @@
+"""The session as a whole: ids, close, lost objects, churn, stamps."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import pytest
+
+from tests.session.network import ANY, Asked, ListSink, Network, Ok, Sample, pair, put, question
+from zenlake.errors import LocalError
+from zenlake.session.core import Entity
+from zenlake.session.stamps import RECEIVE, SEND
+from zenlake.wire import ConsolidationMode, Put, QoS, TimestampStack
+from zenlake.wire.values.timestamp import read_timestamp
+
+
+def test_entities_are_numbered_in_one_count_after_the_session() -> None:
+    core = Network().add().core
+    made: list[Entity] = [
+        core.declare_subscriber("k", ListSink(), ANY, 0.0),
+        core.declare_queryable("k", ListSink(), False, ANY, 0.0),
+        core.declare_publisher("k", ANY, 0.0),
+        core.declare_querier("k", ANY, False, 0.0),
+        core.declare_token("k", 0.0),
+        core.declare_liveliness_subscriber("k", ListSink(), False, 0.0),
+    ]
+    assert [entity.eid for entity in made] == [2, 3, 4, 5, 6, 7]
+
+
+def test_close_ends_everything_and_refuses_the_rest() -> None:
+    network, a, b = pair()
+    sinks = [ListSink() for _ in range(5)]
+    entity = a.declare_subscriber("k", sinks[0], ANY, network.now)
+    a.declare_queryable("k", sinks[1], False, ANY, network.now)
+    a.declare_liveliness_subscriber("k", sinks[2], True, network.now)
+    speaker = a.declare_publisher("k", ANY, network.now)
+    a.declare_matching_listener(speaker, sinks[3], network.now)
+    b.declare_queryable("q", ListSink(), False, ANY, network.now)
+    network.pump()
+    a.get("q", "", question(), sinks[4], network.now)
+    a.close()
+    a.close()
+    assert all(sink.is_closed for sink in sinks)
+    for operation in (
+        lambda: put(a, "k"),
+        lambda: a.get("k", "", question(), ListSink(), 0.0),
+        lambda: a.declare_subscriber("k", ListSink(), ANY, 0.0),
+        lambda: a.declare_token("k", 0.0),
+    ):
+        with pytest.raises(LocalError, match=r"^session closed$"):
+            operation()
+    a.undeclare(entity, network.now)
+    a.undeclare(speaker, network.now)
+    put(b, "k")
+    network.pump()
+    assert a.next_deadline() is None
+
+
+def test_lost_objects_are_undeclared_by_the_timer() -> None:
+    network, a, b = pair()
+    near, far = ListSink(), ListSink()
+    lost = a.declare_subscriber("k", near, ANY, network.now)
+    publisher = b.declare_publisher("k", ANY, network.now)
+    b.declare_matching_listener(publisher, far, network.now)
+    network.pump()
+    assert far.items == [True]
+    a.lost.append(lost)
+    network.wait(1.0)
+    assert near.is_closed
+    assert far.items == [True, False]
+
+
+def test_lost_query_is_finished_and_complained_about() -> None:
+    network = Network()
+    one, two = network.add(), network.add()
+    network.connect(one, two)
+    asked, answers = ListSink(), ListSink()
+    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network.pump()
+    one.core.get("k", "", question(), answers, network.now)
+    network.pump()
+    (query,) = asked.queries
+    two.core.lost.append(query.incoming)
+    network.wait(1.0)
+    assert answers.is_closed
+    assert two.core.port.counters == {"leaked_queries": 1}
+    assert two.reports == ["a Query on `k` was lost without drop(); its final goes out now"]
+
+
+def test_churn_leaves_nothing_behind() -> None:
+    """Q10: 10,200 entities of six kinds."""
+    network, a, _ = pair()
+
+    def churn(count: int) -> None:
+        for number in range(count):
+            key = f"churn/{number}"
+            made: list[Entity] = [
+                a.declare_subscriber(key, ListSink(), ANY, network.now),
+                a.declare_queryable(key, ListSink(), False, ANY, network.now),
+                a.declare_publisher(key, ANY, network.now),
+                a.declare_querier(key, ANY, False, network.now),
+                a.declare_token(key, network.now),
+                a.declare_liveliness_subscriber(key, ListSink(), True, network.now),
+            ]
+            for entity in made:
+                a.undeclare(entity, network.now)
+            a.take_touched()
+            network.pump()
+            network_logs_cleared(network)
+
+    churn(100)
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    churn(1_600)
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(a.subscribers.live) == len(a.queryables.live) == len(a.matching.speakers) == 0
+    assert len(a.liveliness.watchers) == 0
+    # Interests, ids, routes: nothing may grow with what is gone (aliases belong to routing).
+    assert a.interests._by_id == {}
+    assert (a.subscribers._declared, a.queryables._declared) == ({}, {})
+    assert a.liveliness._declared == {}
+    assert after - before < 6_000_000
+
+
+def network_logs_cleared(network: Network) -> None:
+    for node in network.nodes:
+        for face in node.dispatcher.faces:
+            log = getattr(face.outlet, "log", None)
+            if log is not None:
+                log.clear()
+
+
+def test_stamps_are_recorded_where_asked_for() -> None:
+    network, a, b = pair()
+    sink = ListSink()
+    b.declare_subscriber("k", sink, ANY, network.now)
+    network.pump()
+    publication = a.publications.prepare("k", QoS(5), True, ANY, None)
+    for points in (SEND, RECEIVE, SEND | RECEIVE):
+        a.put(publication, Put(b""), TimestampStack(points, ()), network.now)
+    network.pump()
+    stacks = [item.stamps for item in sink.items if isinstance(item, Sample)]
+    flags = [[record.flags for record in stack.records] for stack in stacks if stack]
+    assert flags == [[SEND], [RECEIVE], [SEND, RECEIVE]]
+    stack = stacks[2]
+    assert stack is not None
+    times = [read_timestamp(one.time, 0, len(one.time))[0] for one in stack.records]
+    assert [time.id for time in times] == [a.zid, b.zid]
+
+
+def test_replies_are_stamped_as_the_query_was() -> None:
+    network, a, b = pair()
+    asked, answers = ListSink(), ListSink()
+    b.declare_queryable("k", asked, False, ANY, network.now)
+    network.pump()
+    stamps = TimestampStack(SEND | RECEIVE, ())
+    asking = question(consolidation=ConsolidationMode.NONE, stamps=stamps)
+    a.get("k", "", asking, answers, network.now)
+    network.pump()
+    (query,) = asked.queries
+    assert isinstance(query, Asked)
+    assert query.incoming.stamps is not None
+    assert [one.flags for one in query.incoming.stamps.records] == [SEND, RECEIVE]
+    b.reply(query.incoming, 1, "k", Put(b""), None, network.now)
+    network.pump()
+    (reply,) = answers.items
+    assert isinstance(reply, Ok)
+    assert reply.stamps is not None
+    assert [one.flags for one in reply.stamps.records] == [SEND, RECEIVE]

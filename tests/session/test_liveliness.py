@@ -1,0 +1,142 @@
+"""Presence (behaviour reference §2.8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.session.network import Error, ListSink, Network, Ok, pair
+from zenlake.session import SessionCore
+from zenlake.wire import Interest, InterestMode, WhatAmI
+
+ROLES = [(WhatAmI.PEER, WhatAmI.PEER), (WhatAmI.CLIENT, WhatAmI.PEER)]
+
+
+def watch(core: SessionCore, key: str, history: bool, now: float) -> ListSink:
+    sink = ListSink()
+    core.declare_liveliness_subscriber(key, sink, history, now)
+    return sink
+
+
+@pytest.mark.parametrize(("a", "b"), ROLES)
+def test_put_on_appearance_delete_on_disappearance(a: WhatAmI, b: WhatAmI) -> None:
+    network, here, there = pair(a, b)
+    sinks = [watch(core, "t/**", False, network.now) for core in (here, there)]
+    network.pump()
+    token = there.declare_token("t/1", network.now)
+    network.pump()
+    there.undeclare(token, network.now)
+    network.pump()
+    for sink in sinks:
+        assert sink.samples == [("t/1", b""), ("t/1", None)]
+
+
+@pytest.mark.parametrize(("a", "b"), ROLES)
+def test_history(a: WhatAmI, b: WhatAmI) -> None:
+    network, here, there = pair(a, b)
+    tokens = [core.declare_token(f"t/{core.zid}", network.now) for core in (here, there)]
+    network.pump()
+    keys = sorted(token.key for token in tokens)
+    with_history = [watch(core, "t/*", True, network.now) for core in (here, there)]
+    without = [watch(core, "t/*", False, network.now) for core in (here, there)]
+    network.pump()
+    assert [sorted(key for key, _ in sink.samples) for sink in with_history] == [keys, keys]
+    assert [sink.samples for sink in without] == [[], []]
+    there.undeclare(tokens[1], network.now)
+    network.pump()
+    for sink in (*with_history, *without):
+        assert sink.samples[-1] == (tokens[1].key, None)
+
+
+def test_twins_count_as_one() -> None:
+    network, here, there = pair()
+    sinks = [watch(core, "t", True, network.now) for core in (here, there)]
+    tokens = [core.declare_token("t", network.now) for core in (here, here, there)]
+    network.pump()
+    for token, core in zip(tokens, (here, here, there), strict=True):
+        assert [sink.samples for sink in sinks] == [[("t", b"")]] * 2
+        core.undeclare(token, network.now)
+        network.pump()
+    assert [sink.samples for sink in sinks] == [[("t", b""), ("t", None)]] * 2
+
+
+def test_second_watcher_with_history_hears_what_the_first_knows() -> None:
+    network, here, there = pair(WhatAmI.CLIENT, WhatAmI.PEER)
+    there.declare_token("t", network.now)
+    first = watch(here, "t", True, network.now)
+    network.pump()
+    second = watch(here, "t", True, network.now)
+    network.pump()
+    assert first.samples == second.samples == [("t", b"")]
+
+
+@pytest.mark.parametrize(("a", "b"), ROLES)
+def test_get(a: WhatAmI, b: WhatAmI) -> None:
+    network, here, there = pair(a, b)
+    here.declare_token("t/1", network.now)
+    there.declare_token("t/1", network.now)
+    there.declare_token("t/2", network.now)
+    network.pump()
+    sink = ListSink()
+    here.liveliness_get("t/*", sink, 1_000, network.now)
+    network.pump()
+    assert sink.is_closed
+    assert sorted(key for key, _ in sink.samples) == ["t/1", "t/2"]
+    assert all(isinstance(item, Ok) and item.responder is None for item in sink.items)
+
+
+def test_get_times_out() -> None:
+    network = Network()
+    client, gateway = network.add(WhatAmI.CLIENT), network.add()
+    lines = network.connect(client, gateway)
+    lines[0].is_cut = True  # the gateway never hears of it
+    sink = ListSink()
+    client.core.liveliness_get("t", sink, 1_000, network.now)
+    client.core.handle_timeout(network.now + 1)
+    (error,) = sink.items
+    assert isinstance(error, Error)
+    assert error.payload == b"Timeout"
+    assert sink.is_closed
+
+
+def test_lost_gateway_ends_what_it_told() -> None:
+    network = Network()
+    client, gateway = network.add(WhatAmI.CLIENT), network.add()
+    lines = network.connect(client, gateway)
+    gateway.core.declare_token("t", network.now)
+    sink = watch(client.core, "t", True, network.now)
+    network.pump()
+    network.cut(lines)
+    assert sink.samples == [("t", b""), ("t", None)]
+    network.connect(client, gateway)
+    assert sink.samples[2:] == [("t", b"")]
+
+
+def test_interest_ends_with_the_last_twin() -> None:
+    network = Network()
+    client, gateway = network.add(WhatAmI.CLIENT), network.add()
+    there, _ = network.connect(client, gateway)
+    sinks = [ListSink(), ListSink()]
+    watchers = [
+        client.core.declare_liveliness_subscriber("t", sink, False, network.now) for sink in sinks
+    ]
+    for watcher in watchers:
+        client.core.undeclare(watcher, network.now)
+    modes = [one.mode for one in there.log if isinstance(one, Interest)]
+    assert modes == [InterestMode.FUTURE, InterestMode.FINAL]
+    assert all(sink.is_closed for sink in sinks)
+
+
+def test_late_answers_to_a_query_are_no_news() -> None:
+    network = Network()
+    client, gateway = network.add(WhatAmI.CLIENT), network.add()
+    network.connect(client, gateway)
+    token = gateway.core.declare_token("t", network.now)
+    for _ in range(2):  # the second sweeps out the first
+        query = client.core.liveliness_get("t", ListSink(), 1_000, network.now)
+        client.core.cancel(query)
+    network.pump()
+    sink = watch(client.core, "t", True, network.now)
+    network.pump()
+    gateway.core.undeclare(token, network.now)
+    network.pump()
+    assert sink.samples == [("t", b""), ("t", None)]

@@ -1,0 +1,85 @@
+"""A session in a namespace sees its part of the world only (behaviour reference §6.7)."""
+
+from __future__ import annotations
+
+from tests.session.network import ANY, ListSink, Network, put, question
+from zenlake.session import SessionSettings
+from zenlake.session.namespace import Namespace
+from zenlake.wire import Put
+
+
+def test_keys() -> None:
+    names = Namespace("ns/1")
+    assert names.full("a") == "ns/1/a"
+    assert [names.own(key) for key in ("ns/1/zz", "ns/*/w", "ns/2/x", "**", "ns/1")] == [
+        "zz",
+        "w",
+        None,
+        "**",
+        None,
+    ]
+    assert Namespace("").own("a") == Namespace("").full("a") == "a"
+
+
+def test_everything_is_prefixed_and_stripped() -> None:
+    network = Network()
+    inner = network.add(settings=SessionSettings(namespace="ns/1"))
+    outer = network.add()
+    network.connect(inner, outer)
+    a, b = inner.core, outer.core
+    mine, all_there_is = ListSink(), ListSink()
+    a.declare_subscriber("**", mine, ANY, network.now)
+    b.declare_subscriber("**", all_there_is, ANY, network.now)
+    network.pump()
+    put(b, "ns/1/zz", b"1")
+    put(b, "ns/*/w", b"2")
+    put(b, "other", b"3")
+    put(a, "own", b"4")
+    network.pump()
+    assert mine.samples == [("own", b"4"), ("zz", b"1"), ("w", b"2")]
+    assert all_there_is.samples[-1] == ("ns/1/own", b"4")
+
+    asked, answers = ListSink(), ListSink()
+    a.declare_queryable("q", asked, False, ANY, network.now)
+    network.pump()
+    b.get("ns/1/q", "", question(), answers, network.now)
+    network.pump()
+    incoming = asked.queries[0].incoming
+    assert incoming.key == "q"
+    a.reply(incoming, 3, "q", Put(b"r"), None, network.now)
+    a.drop_query(incoming, network.now)
+    network.pump()
+    assert answers.samples == [("ns/1/q", b"r")]
+
+    asked, answers = ListSink(), ListSink()
+    b.declare_queryable("ns/1/p", asked, False, ANY, network.now)
+    network.pump()
+    a.get("p", "", question(), answers, network.now)
+    network.pump()
+    incoming = asked.queries[0].incoming
+    b.reply(incoming, 3, "ns/1/p", Put(b"s"), None, network.now)
+    b.drop_query(incoming, network.now)
+    network.pump()
+    assert answers.samples == [("p", b"s")]
+
+
+def test_liveliness_and_matching() -> None:
+    network = Network()
+    inner = network.add(settings=SessionSettings(namespace="ns"))
+    outer = network.add()
+    network.connect(inner, outer)
+    a, b = inner.core, outer.core
+    sink = ListSink()
+    a.declare_liveliness_subscriber("**", sink, True, network.now)
+    publisher = a.declare_publisher("k", ANY, network.now)
+    token = b.declare_token("ns/t", network.now)
+    b.declare_token("elsewhere", network.now)
+    b.declare_subscriber("k", ListSink(), ANY, network.now)
+    network.pump()
+    assert sink.samples == [("t", b"")]
+    assert not a.matching.is_matching(publisher)
+    b.undeclare(token, network.now)
+    b.declare_subscriber("ns/k", ListSink(), ANY, network.now)
+    network.pump()
+    assert sink.samples == [("t", b""), ("t", None)]
+    assert a.matching.is_matching(publisher)

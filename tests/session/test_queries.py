@@ -1,0 +1,368 @@
+"""Queries: timers, finals, budgets, keys, targets (behaviour reference §2.5, §2.6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.session.network import (
+    ANY,
+    Error,
+    ListSink,
+    Network,
+    Node,
+    Ok,
+    pair,
+    question,
+)
+from zenlake.errors import LocalError
+from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
+from zenlake.session import Locality, SessionCore
+from zenlake.session.incoming_query import IncomingQuery
+from zenlake.wire import (
+    ConsolidationMode,
+    Del,
+    Encoding,
+    Err,
+    Put,
+    QoS,
+    QueryBody,
+    QueryTarget,
+    Reply,
+    Request,
+    Response,
+    ResponseFinal,
+    WhatAmI,
+    WireExpr,
+)
+
+NONE = ConsolidationMode.NONE
+ROLES = [WhatAmI.PEER, WhatAmI.CLIENT]
+
+
+def answer(core: SessionCore, incoming: IncomingQuery, key: str, payload: bytes = b"") -> None:
+    core.reply(incoming, 7, key, Put(payload), None, 100.0)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_query_and_reply(role: WhatAmI) -> None:
+    network, a, b = pair(WhatAmI.PEER, role)
+    asked, answers = ListSink(), ListSink()
+    entity = b.declare_queryable("demo/**", asked, False, ANY, network.now)
+    network.pump()
+    body = QueryBody(Encoding(4), b"payload")
+    a.get("demo/*", "x=1", question(body=body, attachment=b"at"), answers, network.now)
+    network.pump()
+    (query,) = asked.queries
+    incoming = query.incoming
+    assert (incoming.key, incoming.parameters, query.eid) == ("demo/*", "x=1", entity.eid)
+    assert incoming.body.body == body
+    assert incoming.body.attachment == b"at"
+    assert incoming.qos == QoS(13)
+    b.reply(incoming, query.eid, "demo/a", Put(b"1"), None, network.now)
+    b.reply(incoming, query.eid, "demo/b", Del(), True, network.now)
+    b.reply_error(incoming, query.eid, Err(b"no"), network.now)
+    network.pump()
+    assert not answers.is_closed
+    (error,) = answers.take()  # errors are not consolidated: they come at once
+    assert isinstance(error, Error)
+    assert error.payload == b"no"
+    b.drop_query(incoming, network.now)
+    network.pump()
+    assert answers.is_closed
+    assert answers.samples == [("demo/a", b"1"), ("demo/b", None)]
+    first, second = answers.items
+    assert isinstance(first, Ok)
+    assert isinstance(second, Ok)
+    assert first.responder is not None
+    assert (first.responder.zid, first.responder.eid) == (b.zid, entity.eid)
+    assert first.qos == QoS(13)
+
+
+def test_request_says_what_was_asked() -> None:
+    network = Network()
+    one, two = network.add(), network.add()
+    there, _ = network.connect(one, two)
+    two.core.declare_queryable("k", ListSink(), True, ANY, network.now)
+    network.pump()
+    asking = question(1_234, target=QueryTarget.ALL_COMPLETE, accepts_any_key=True, budget=3)
+    one.core.get("k", "a=1", asking, ListSink(), network.now)
+    (request,) = [sent for sent in there.log if isinstance(sent, Request)]
+    assert request.target == QueryTarget.ALL_COMPLETE
+    assert (request.timeout_ms, request.budget) == (1_234, 3)
+    assert request.body.consolidation == ConsolidationMode.LATEST
+    assert request.body.parameters == "a=1;_anyke"
+
+
+def test_nobody_there_ends_at_once() -> None:
+    network, a, _ = pair()
+    answers = ListSink()
+    a.get("k", "", question(0), answers, network.now)
+    network.pump()
+    assert answers.is_closed
+    assert answers.items == []
+
+
+@pytest.mark.parametrize("timeout_ms", [1, 20, 1_000, 10_000, 60_000])
+def test_timeout_on_time(timeout_ms: int) -> None:
+    """Q05 by a simulated clock: what is held, then one error, then the end; late ones count."""
+    network, a, b = pair()
+    asked, answers = ListSink(), ListSink()
+    b.declare_queryable("k/**", asked, False, ANY, network.now)
+    network.pump()
+    a.get("k/**", "", question(timeout_ms), answers, network.now)
+    network.pump()
+    incoming = asked.queries[0].incoming
+    answer(b, incoming, "k/1", b"kept")
+    network.pump()
+    deadline = a.queries.next_deadline()
+    assert deadline is not None
+    assert deadline == pytest.approx(network.now + timeout_ms / 1000)
+    a.handle_timeout(deadline - timeout_ms / 1e5)
+    assert not answers.is_closed
+    a.handle_timeout(deadline)
+    assert answers.is_closed
+    kept, error = answers.items
+    assert isinstance(kept, Ok)
+    assert error == Error(b"Timeout", Encoding(1), None, None)
+    answer(b, incoming, "k/2")
+    network.pump()
+    assert a.port.counters == {"late_replies": 1}
+
+
+def test_owner_of_the_queryable_dies() -> None:
+    network = Network()
+    one, two = network.add(), network.add()
+    lines = network.connect(one, two)
+    asked, answers = ListSink(), ListSink()
+    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network.pump()
+    one.core.get("k", "", question(), answers, network.now)
+    network.pump()
+    answer(two.core, asked.queries[0].incoming, "k", b"x")
+    network.cut(lines)
+    assert answers.samples == [("k", b"x")]
+    assert answers.is_closed
+
+
+def test_many_open_queries_and_the_replier_dies() -> None:
+    """Q06."""
+    network = Network()
+    one, two = network.add(), network.add()
+    lines = network.connect(one, two)
+    asked = ListSink()
+    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network.pump()
+    sinks = [ListSink() for _ in range(10_000)]
+    for sink in sinks:
+        one.core.get("k", "", question(), sink, network.now)
+    network.pump()
+    assert len(one.core.queries.live) == 10_000
+    network.cut(lines)
+    assert all(sink.is_closed and not sink.items for sink in sinks)
+    assert one.core.queries.live == {}
+    assert one.core.queries.next_deadline() is None
+
+
+def test_final_waits_for_all_query_objects() -> None:
+    network, a, b = pair()
+    first, second, answers = ListSink(), ListSink(), ListSink()
+    b.declare_queryable("k", first, False, ANY, network.now)
+    b.declare_queryable("k", second, False, ANY, network.now)
+    network.pump()
+    a.get("k", "", question(consolidation=NONE), answers, network.now)
+    network.pump()
+    incoming = first.queries[0].incoming
+    assert second.queries[0].incoming is incoming
+    b.drop_query(incoming, network.now)
+    answer(b, incoming, "k")
+    network.pump()
+    assert len(answers.items) == 1
+    assert not answers.is_closed
+    b.drop_query(incoming, network.now)
+    network.pump()
+    assert answers.is_closed
+
+
+def test_own_queryable_and_network_both_answer() -> None:
+    network, a, b = pair()
+    near, far, answers = ListSink(), ListSink(), ListSink()
+    a.declare_queryable("k", near, False, ANY, network.now)
+    b.declare_queryable("k", far, False, ANY, network.now)
+    network.pump()
+    a.get("k", "", question(consolidation=NONE), answers, network.now)
+    network.pump()
+    for core, sink in ((b, far), (a, near)):
+        answer(core, sink.queries[0].incoming, "k")
+        assert not answers.is_closed
+        core.drop_query(sink.queries[0].incoming, network.now)
+        network.pump()
+    assert answers.is_closed
+    assert len(answers.items) == 2
+
+
+@pytest.mark.parametrize("origin", list(Locality))
+@pytest.mark.parametrize("destination", list(Locality))
+def test_locality(origin: Locality, destination: Locality) -> None:
+    network, a, b = pair()
+    near, far, answers = ListSink(), ListSink(), ListSink()
+    a.declare_queryable("k", near, False, origin, network.now)
+    b.declare_queryable("k", far, False, origin, network.now)
+    network.pump()
+    a.get("k", "", question(destination=destination), answers, network.now)
+    network.pump()
+    heard_here = origin != Locality.REMOTE and destination != Locality.REMOTE
+    heard_there = Locality.SESSION_LOCAL not in (origin, destination)
+    assert (len(near.items), len(far.items)) == (heard_here, heard_there)
+    assert answers.is_closed == (not heard_here and not heard_there)
+
+
+def test_only_all_complete_filters_within_a_session() -> None:
+    network, a, b = pair()
+    complete, partial = ListSink(), ListSink()
+    b.declare_queryable("k/**", complete, True, ANY, network.now)
+    b.declare_queryable("k/*", partial, False, ANY, network.now)
+    network.pump()
+    a.get("k/1", "", question(), ListSink(), network.now)
+    a.get("k/1", "", question(target=QueryTarget.ALL_COMPLETE), ListSink(), network.now)
+    network.pump()
+    assert (len(complete.items), len(partial.items)) == (2, 1)
+
+
+def test_reply_key_must_match() -> None:
+    network, a, b = pair()
+    asked, answers = ListSink(), ListSink()
+    b.declare_queryable("**", asked, False, ANY, network.now)
+    network.pump()
+    a.get("k", "", question(consolidation=NONE), answers, network.now)
+    a.get("k", "", question(consolidation=NONE, accepts_any_key=True), answers, network.now)
+    network.pump()
+    strict, free = (one.incoming for one in asked.queries)
+    with pytest.raises(LocalError, match="Attempted to reply on `z`, which does not intersect"):
+        answer(b, strict, "z")
+    answer(b, free, "z", b"any")
+    answer(b, strict, "*", b"wild")
+    network.pump()
+    assert answers.samples == [("z", b"any"), ("*", b"wild")]
+
+
+def test_receiver_checks_keys_again() -> None:
+    node = Network().add()
+    core, sink = node.core, ListSink()
+    query = core.queries.open("k", sink, NONE, 200.0, None, 0)
+    query.network_open = True
+    core.send(Response(query.id, WireExpr(0), Reply(Put(b""))), "other", True)
+    assert sink.items == []
+    assert core.port.counters == {"mismatched_replies": 1}
+
+
+def test_messages_out_of_turn() -> None:
+    """Q04: after the final, two finals, final only, wrong id, id of a finished query."""
+    node = Network().add()
+    core, sink = node.core, ListSink()
+    response = Response(1, WireExpr(0), Reply(Put(b"")))
+    core.send(response, "k", True)
+    core.send(ResponseFinal(1), "", True)
+    assert core.port.counters == {"stray_replies": 1, "stray_finals": 1}
+    query = core.queries.open("k", sink, NONE, 200.0, None, 0)
+    query.network_open = True
+    query.local_open = True
+    core.send(ResponseFinal(1), "", True)
+    core.send(ResponseFinal(1), "", True)
+    assert not sink.is_closed  # two finals of the network are not one of each
+    core.send(response, "k", True)
+    query.finish_local(100.0)
+    assert sink.is_closed
+    assert sink.items == []
+    core.send(response, "k", True)
+    core.send(ResponseFinal(1), "", True)
+    assert core.port.counters == {
+        "stray_replies": 1,
+        "stray_finals": 1,
+        "repeated_finals": 2,
+        "late_replies": 2,
+    }
+
+
+def flood(
+    node: Node, mode: ConsolidationMode, budget: int | None, keys: int, size: int
+) -> ListSink:
+    core, sink = node.core, ListSink()
+    query = core.queries.open("**", sink, mode, 200.0, budget, 0)
+    query.network_open = True
+    for number in range(keys):
+        body = Put(bytes(size))
+        core.send(Response(query.id, WireExpr(0), Reply(body)), f"k/{number}", True)
+    core.send(ResponseFinal(query.id), "", True)
+    assert sink.is_closed
+    return sink
+
+
+@pytest.mark.parametrize("mode", [NONE, ConsolidationMode.MONOTONIC, ConsolidationMode.LATEST])
+def test_budget_ends_the_query(mode: ConsolidationMode) -> None:
+    """Q08, with fewer replies."""
+    node = Network().add()
+    sink = flood(node, mode, 10, 20_000, 10)
+    assert len(sink.items) == 10
+    assert node.core.port.counters["late_replies"] == 20_000 - 10
+
+
+def test_errors_count_against_the_budget() -> None:
+    core, sink = Network().add().core, ListSink()
+    query = core.queries.open("**", sink, ConsolidationMode.LATEST, 200.0, 2, 0)
+    query.network_open = True
+    core.send(Response(query.id, WireExpr(0), Reply(Put(b"1"))), "k", True)
+    core.send(Response(query.id, WireExpr(0), Err(b"no")), "k", True)
+    assert sink.is_closed
+    assert [type(item) for item in sink.items] == [Error, Ok]
+
+
+def test_held_replies_are_bounded() -> None:
+    node = Network().add()
+    sink = flood(node, ConsolidationMode.LATEST, None, HELD_REPLIES_MAX + 10, 0)
+    assert len(sink.items) == HELD_REPLIES_MAX + 1
+    error = sink.items[-1]
+    assert isinstance(error, Error)
+    assert error.payload == b"Too many replies: 10 dropped"
+
+
+def test_held_bytes_are_bounded() -> None:
+    size = 1 << 20
+    sink = flood(Network().add(), ConsolidationMode.LATEST, None, 100, size)
+    kept = [item for item in sink.items if isinstance(item, Ok)]
+    assert 60 * size < len(kept) * size <= HELD_REPLY_BYTES_MAX
+    assert isinstance(sink.items[-1], Error)
+
+
+def test_cancellation_and_close_are_silent() -> None:
+    network, a, b = pair()
+    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    network.pump()
+    cancelled, closed = ListSink(), ListSink()
+    query = a.get("k", "", question(), cancelled, network.now)
+    a.get("k", "", question(), closed, network.now)
+    a.cancel(query)
+    a.cancel(query)
+    assert cancelled.is_closed
+    a.close()
+    assert closed.is_closed
+    assert cancelled.items == closed.items == []
+    network.pump()
+
+
+def test_undeclared_querier_drops_its_queries() -> None:
+    network, a, b = pair()
+    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    network.pump()
+    querier = a.declare_querier("k", ANY, False, network.now)
+    own, other = ListSink(), ListSink()
+    a.get("k", "", question(owner_eid=querier.eid), own, network.now)
+    a.get("k", "", question(), other, network.now)
+    a.undeclare(querier, network.now)
+    assert (own.is_closed, other.is_closed) == (True, False)
+
+
+def test_deadlines_of_ended_queries_do_not_pile_up() -> None:
+    core = Network().add().core
+    for _ in range(5_000):
+        core.get("nobody", "", question(), ListSink(), 100.0)
+    assert len(core.queries._deadlines) < 100
