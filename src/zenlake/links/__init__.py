@@ -1,0 +1,67 @@
+"""Links: TCP, TLS, UDP and multicast for threads, by the protocol that an endpoint names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
+from zenlake.links.memory import memory_pair
+from zenlake.links.multicast import MulticastSockets, is_group
+from zenlake.links.options import LinkSettings
+from zenlake.links.tcp import TcpListener, connect_tcp
+from zenlake.links.tls import TlsListener, connect_tls
+from zenlake.links.udp import UdpListener, connect_udp
+from zenlake.wire import EndPoint
+
+Connect = Callable[[EndPoint, LinkSettings, float, Callable[[], bool]], Link]
+Listen = Callable[[EndPoint, LinkSettings], Listener]
+
+_CONNECT: Final[dict[str, Connect]] = {"tcp": connect_tcp, "tls": connect_tls, "udp": connect_udp}
+_LISTEN: Final[dict[str, Listen]] = {"tcp": TcpListener, "tls": TlsListener, "udp": UdpListener}
+
+
+def connect(
+    endpoint: EndPoint,
+    settings: LinkSettings,
+    timeout_s: float,
+    is_cancelled: Callable[[], bool] = bool,
+) -> Link:
+    """A link to an endpoint, ready for the first batch; `is_cancelled` is asked while waiting."""
+    _check(endpoint, settings)
+    return _CONNECT[endpoint.protocol](endpoint, settings, timeout_s, is_cancelled)
+
+
+def listen(endpoint: EndPoint, settings: LinkSettings) -> Listener:
+    """A listener that is bound; its links come from `accept`."""
+    _check(endpoint, settings)
+    return _LISTEN[endpoint.protocol](endpoint, settings)
+
+
+def is_supported(endpoint: EndPoint, settings: LinkSettings) -> bool:
+    """Whether `connect` can try; others' locators name many kinds of link."""
+    allowed = settings.protocols
+    return endpoint.protocol in _CONNECT and (allowed is None or endpoint.protocol in allowed)
+
+
+def _check(endpoint: EndPoint, settings: LinkSettings) -> None:
+    if endpoint.protocol not in _CONNECT:
+        known = ", ".join(_CONNECT)
+        raise LinkError(str(endpoint), f"there are no {endpoint.protocol} links, only {known}")
+    if not is_supported(endpoint, settings):
+        raise LinkError(str(endpoint), "transport/link/protocols does not allow it")
+
+
+__all__ = [
+    "Link",
+    "LinkError",
+    "LinkSettings",
+    "LinkTimeout",
+    "Listener",
+    "MulticastSockets",
+    "connect",
+    "is_group",
+    "is_supported",
+    "listen",
+    "memory_pair",
+]

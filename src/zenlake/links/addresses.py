@@ -1,0 +1,96 @@
+"""Addresses in endpoints: `host:port` with names, IPv4, `[IPv6]`, and what to tell others."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import NamedTuple
+
+from zenlake.links.interfaces import interface_addresses
+from zenlake.links.link import LinkError
+from zenlake.wire import EndPoint
+
+
+class SocketAddress(NamedTuple):
+    """One way to reach a host: family and what `connect` or `bind` takes."""
+
+    family: socket.AddressFamily
+    target: tuple[str, int] | tuple[str, int, int, int]
+
+    @property
+    def host(self) -> str:
+        return self.target[0]
+
+    @property
+    def port(self) -> int:
+        return self.target[1]
+
+
+def split_address(endpoint: EndPoint) -> tuple[str, int]:
+    """Host and port; there is no default port (wire reference §1.8)."""
+    host, colon, port = endpoint.address.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise LinkError(str(endpoint), "an address is host:port")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise LinkError(str(endpoint), "an IPv6 address stands in brackets")
+    if not host:
+        raise LinkError(str(endpoint), "an address is host:port")
+    return host, int(port)
+
+
+def resolve(endpoint: EndPoint, kind: socket.SocketKind) -> list[SocketAddress]:
+    """All addresses of an endpoint, in the order the system prefers."""
+    host, port = split_address(endpoint)
+    try:
+        found = socket.getaddrinfo(host, port, type=kind)
+    except (OSError, UnicodeError) as error:
+        raise LinkError(str(endpoint), f"the host is not known ({error})") from error
+    addresses = [
+        SocketAddress(family, target)  # type: ignore[arg-type]
+        for family, _, _, _, target in found
+        if family in (socket.AF_INET, socket.AF_INET6)
+    ]
+    if not addresses:
+        raise LinkError(str(endpoint), "the host has no IP address")
+    return addresses
+
+
+def address_text(host: str, port: int) -> str:
+    """As locators write it; an IPv4 address inside IPv6 is told as IPv4."""
+    host = host.removeprefix("::ffff:") if "." in host else host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def locator_text(protocol: str, target: tuple[str, int] | tuple[str, int, int, int]) -> str:
+    return f"{protocol}/{address_text(target[0], target[1])}"
+
+
+def is_loopback(locator: str) -> bool:
+    """Whether a locator can only be reached from this machine."""
+    host = locator.partition("/")[2].partition("?")[0].rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:
+    """What a listener tells others: its address, or for a wildcard those of all interfaces.
+
+    Loopback addresses are told only when one was bound (behaviour reference §4.7). Link-local
+    IPv6 addresses mean nothing without a scope and are left out.
+    """
+    bound = ipaddress.ip_address(host.partition("%")[0])
+    if not bound.is_unspecified:
+        return [f"{protocol}/{address_text(host, port)}{metadata}"]
+    families = {socket.AF_INET} if bound.version == 4 else {socket.AF_INET, socket.AF_INET6}
+    return [
+        f"{protocol}/{address_text(entry.address, port)}{metadata}"
+        for entry in interface_addresses()
+        if entry.family in families
+        and entry.is_up
+        and not entry.is_loopback
+        and not ipaddress.ip_address(entry.address).is_link_local
+    ]

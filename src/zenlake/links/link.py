@@ -1,0 +1,80 @@
+"""Link and Listener: what the node knows of a way to carry bytes.
+
+A link is used by two threads at once: one reads, and whoever has something to send sends. So
+`receive` and `try_send` may run at the same time; each is called by one thread at a time. A
+link that is closed wakes both.
+"""
+
+from __future__ import annotations
+
+from zenlake.errors import ZenlakeError
+
+
+class LinkError(ZenlakeError):
+    """A link that cannot be had or does not work any more: which, and why."""
+
+    def __init__(self, endpoint: str, cause: str) -> None:
+        super().__init__(f"{endpoint}: {cause}")
+        self.endpoint = endpoint
+        self.cause = cause
+
+
+class LinkTimeout(LinkError):
+    """Nothing arrived, or nothing opened, within the time given."""
+
+
+class Link:
+    """Bytes between this node and one other.
+
+    `src` and `dst` are locators: this end and the other one. `mtu` is what a handshake may offer
+    as batch size. `auth_identifier` is the common name of the certificate that the other side
+    showed, if it showed one.
+    """
+
+    protocol: str
+    is_stream: bool
+    is_reliable: bool
+    mtu: int
+    src: str
+    dst: str
+    interfaces: list[str]
+    auth_identifier: str | None = None
+
+    def prepare(self, timeout_s: float) -> None:
+        """Whatever the link itself must settle before the first batch; TLS shakes hands here."""
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        """Waits for bytes of a stream or one datagram; b"" when the other side ended."""
+        raise NotImplementedError
+
+    def try_send(self, data: bytes) -> int:
+        """Sends what fits at once and says how much that was; a datagram goes whole or not.
+
+        A stream that took a part must be given exactly the rest next time.
+        """
+        raise NotImplementedError
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        """Waits until `try_send` may take something; False when the time is over."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Ends the link, and with it a `receive` that waits in another thread."""
+        raise NotImplementedError
+
+
+class Listener:
+    """A place where links come in."""
+
+    endpoint: str
+
+    def accept(self) -> Link | None:
+        """Waits for the next link; None once the listener is closed."""
+        raise NotImplementedError
+
+    def locators(self) -> list[str]:
+        """Where other nodes can reach it (behaviour reference §4.7)."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError

@@ -1,0 +1,197 @@
+"""UDP multicast: the sockets of scouting and of multicast groups (wire reference §3.1, §8).
+
+One socket is bound to the group and hears it; on each interface one more, with a port of its
+own, sends to the group and hears what is sent back to it. The source address of a datagram
+names its sender, so datagrams from one's own sending sockets are ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import select
+import socket
+import struct
+from typing import Final
+
+from zenlake.links.interfaces import InterfaceAddress, interface_addresses
+from zenlake.links.link import LinkError
+
+Address = tuple[str, int] | tuple[str, int, int, int]
+_DATAGRAM_BYTES: Final = 65_536
+
+
+class Datagram:
+    """What came, from where, and which socket can answer."""
+
+    __slots__ = ("data", "socket", "source")
+
+    def __init__(self, data: bytes, source: Address, of: socket.socket) -> None:
+        self.data = data
+        self.source = source
+        self.socket = of
+
+
+class MulticastSockets:
+    """The sockets of one group: `hears` is bound to it, `senders` has one per interface.
+
+    A group that is only asked, as by a scouting client, is not joined: `listens=False`.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        port: int,
+        interfaces: str = "auto",
+        ttl: int = 1,
+        joins: tuple[str, ...] = (),
+        listens: bool = True,
+    ) -> None:
+        self.endpoint = f"udp/{group}:{port}"
+        self.group: Address = (group, port)
+        self.family = socket.AF_INET6 if ":" in group else socket.AF_INET
+        self.interfaces = multicast_interfaces(interfaces, self.family)
+        self.hears: socket.socket | None = None
+        self.senders: list[socket.socket] = []
+        self._wake_in, self._wake_out = socket.socketpair()
+        try:
+            if listens:
+                self.hears = self._bind_group((group, *joins), port)
+            for entry in self.interfaces:
+                self.senders.append(self._bind_sender(entry, ttl))
+        except OSError as error:
+            self.close()
+            raise LinkError(self.endpoint, str(error)) from error
+        self._own = {(entry.address, one.getsockname()[1]) for entry, one in self._pairs()}
+
+    def _pairs(self) -> list[tuple[InterfaceAddress, socket.socket]]:
+        return list(zip(self.interfaces, self.senders, strict=True))
+
+    @property
+    def sources(self) -> list[Address]:
+        """The addresses that others see as the source of what this node sends."""
+        return [(entry.address, one.getsockname()[1]) for entry, one in self._pairs()]
+
+    def send(self, data: bytes) -> bool:
+        """To the group, on every interface; whether at least one took it."""
+        went = False
+        for one in self.senders:
+            with contextlib.suppress(OSError):
+                one.sendto(data, socket.MSG_DONTWAIT, self.group)
+                went = True
+        return went
+
+    def answer(self, data: bytes, datagram: Datagram) -> None:
+        """Back to whoever sent a datagram, from a socket with a port of its own."""
+        senders = self._senders_towards(str(datagram.source[0]))
+        if senders:
+            with contextlib.suppress(OSError):
+                senders[0].sendto(data, socket.MSG_DONTWAIT, datagram.source)
+
+    def _senders_towards(self, host: str) -> list[socket.socket]:
+        """The interface whose address has most in common with the asker's first."""
+        wanted = int(ipaddress.ip_address(host.partition("%")[0]))
+
+        def distance(pair: tuple[InterfaceAddress, socket.socket]) -> int:
+            return (int(ipaddress.ip_address(pair[0].address)) ^ wanted).bit_length()
+
+        return [one for _, one in sorted(self._pairs(), key=distance)]
+
+    def receive(self, timeout_s: float | None) -> list[Datagram]:
+        """Waits for datagrams of others; none when the time is over or somebody woke it up."""
+        poll = select.poll()
+        sockets = {one.fileno(): one for one in self.senders}
+        if self.hears is not None:
+            sockets[self.hears.fileno()] = self.hears
+        for descriptor in (*sockets, self._wake_in.fileno()):
+            poll.register(descriptor, select.POLLIN)
+        ready = poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)
+        found = []
+        for descriptor, _ in ready:
+            one = sockets.get(descriptor)
+            if one is None:
+                self._wake_in.recv(64)
+                continue
+            with contextlib.suppress(OSError):
+                data, source = one.recvfrom(_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
+                if (str(source[0]).partition("%")[0], source[1]) not in self._own:
+                    found.append(Datagram(data, source, one))
+        return found
+
+    def wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._wake_out.send(b"w")
+
+    def close(self) -> None:
+        """Only by the thread that receives, after it was woken up."""
+        for one in (*self.senders, self._wake_in, self._wake_out):
+            one.close()
+        if self.hears is not None:
+            self.hears.close()
+
+    def _bind_group(self, groups: tuple[str, ...], port: int) -> socket.socket:
+        bound = socket.socket(self.family, socket.SOCK_DGRAM)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # Bound to the group, so that it hears nothing else that is sent to the port.
+            bound.bind((groups[0] if len(groups) == 1 else "", port))
+            for group in groups:
+                for entry in self.interfaces:
+                    self._join(bound, group, entry)
+        except OSError:
+            bound.close()
+            raise
+        return bound
+
+    def _join(self, bound: socket.socket, group: str, entry: InterfaceAddress) -> None:
+        raw = socket.inet_pton(self.family, group)
+        if self.family == socket.AF_INET:
+            request = raw + socket.inet_aton(entry.address)
+            bound.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, request)
+        else:
+            request = raw + struct.pack("@I", socket.if_nametoindex(entry.name))
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, request)
+
+    def _bind_sender(self, entry: InterfaceAddress, ttl: int) -> socket.socket:
+        sender = socket.socket(self.family, socket.SOCK_DGRAM)
+        try:
+            if self.family == socket.AF_INET:
+                sender.bind((entry.address, 0))
+                address = socket.inet_aton(entry.address)
+                sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, address)
+                sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, ttl)
+            else:
+                index = socket.if_nametoindex(entry.name)
+                sender.bind((entry.address, 0, 0, index))
+                sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, index)
+                sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, ttl)
+        except OSError:
+            sender.close()
+            raise
+        return sender
+
+
+def multicast_interfaces(
+    wanted: str, family: socket.AddressFamily = socket.AF_INET
+) -> list[InterfaceAddress]:
+    """`auto`: all that are up, can multicast and are not loopback; else names or addresses.
+
+    One address per interface. The separators are those of lists in endpoints and in text.
+    """
+    names = wanted.replace("|", ",").split(",")
+    found: dict[str, InterfaceAddress] = {}
+    for entry in interface_addresses():
+        if entry.family != family or not entry.is_up:
+            continue
+        usable = entry.is_multicast and not entry.is_loopback
+        if entry.name in names or entry.address in names or (wanted == "auto" and usable):
+            found.setdefault(entry.name, entry)
+    return list(found.values())
+
+
+def is_group(host: str) -> bool:
+    """Whether an address is a multicast group."""
+    try:
+        return ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_multicast
+    except ValueError:
+        return False

@@ -1,0 +1,61 @@
+"""SharedSocket: one descriptor that several threads use and any of them may close.
+
+A descriptor that is closed while another thread sits in a call on it may be given to somebody
+else's file before that call begins. So closing only wakes everybody up; the descriptor itself
+goes when the last thread has left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import threading
+
+
+class SharedSocket:
+    """A socket, how many threads are inside a call on it, and whether it is over."""
+
+    __slots__ = ("_gate", "_users", "is_closed", "socket")
+
+    def __init__(self, of: socket.socket) -> None:
+        self.socket = of
+        self.is_closed = False
+        self._users = 0
+        self._gate = threading.Lock()
+
+    def enter(self) -> bool:
+        """Before a call; False if the socket is closed and must not be used."""
+        with self._gate:
+            if self.is_closed:
+                return False
+            self._users += 1
+            return True
+
+    def leave(self) -> None:
+        with self._gate:
+            self._users -= 1
+            if self.is_closed and self._users == 0:
+                self.socket.close()
+
+    def wait(self, events: int, timeout_s: float) -> bool:
+        """Waits for readiness; True as well when the socket was closed meanwhile."""
+        if not self.enter():
+            return True
+        try:
+            poll = select.poll()
+            poll.register(self.socket, events)
+            return bool(poll.poll(max(0, timeout_s) * 1000))
+        finally:
+            self.leave()
+
+    def close(self) -> None:
+        with self._gate:
+            if self.is_closed:
+                return
+            self.is_closed = True
+            # Wakes a thread in recv or accept, even on a socket that is not connected.
+            with contextlib.suppress(OSError):
+                self.socket.shutdown(socket.SHUT_RDWR)
+            if self._users == 0:
+                self.socket.close()

@@ -1,0 +1,260 @@
+"""TCP links (wire reference §4, §4.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.links.addresses import SocketAddress, advertised, locator_text, resolve
+from zenlake.links.interfaces import interface_addresses, interfaces_of
+from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
+from zenlake.links.options import LinkSettings, number_option, option
+from zenlake.links.shared_socket import SharedSocket
+from zenlake.wire import EndPoint
+
+# One call may bring many batches when the other side is quick.
+RECEIVE_BYTES: Final = 256 * 1024
+_CANCEL_CHECK_S: Final = 0.1
+# Reasons for which the next accept may well work.
+_PASSING: Final = {errno.ECONNABORTED, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+
+class TcpLink(Link):
+    """A connected TCP socket, blocking for its reader and not for its senders."""
+
+    is_stream = True
+    is_reliable = True
+    protocol = "tcp"
+
+    def __init__(self, connected: socket.socket, src: str, dst: str) -> None:
+        self.src = src
+        self.dst = dst
+        self._shared = SharedSocket(connected)
+        self._socket = connected
+        self.mtu = batch_size_of(connected)
+
+    @property
+    def interfaces(self) -> list[str]:  # type: ignore[override]
+        """Asked for when somebody wants to know: a flood of links must cost little."""
+        return interfaces_of(self.src.partition("/")[2].rpartition(":")[0].strip("[]"))
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        shared = self._shared
+        if timeout_s is not None and not shared.wait(select.POLLIN, timeout_s):
+            raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+        if not shared.enter():
+            return b""
+        try:
+            return self._socket.recv(RECEIVE_BYTES)
+        except OSError as error:
+            if shared.is_closed:
+                return b""
+            raise LinkError(self.dst, str(error)) from error
+        finally:
+            shared.leave()
+
+    def try_send(self, data: bytes) -> int:
+        shared = self._shared
+        if not shared.enter():
+            raise LinkError(self.dst, "the link is closed")
+        try:
+            return self._socket.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise LinkError(self.dst, str(error)) from error
+        finally:
+            shared.leave()
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        return self._shared.wait(select.POLLOUT, timeout_s)
+
+    def close(self) -> None:
+        self._shared.close()
+
+
+class TcpListener(Listener):
+    """A listening TCP socket."""
+
+    protocol = "tcp"
+
+    def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
+        self.endpoint = str(endpoint)
+        self._endpoint = endpoint
+        self._settings = settings
+        self._shared = SharedSocket(_bind(endpoint, settings))
+        self._address = self._shared.socket.getsockname()
+
+    def accept(self) -> Link | None:
+        while (accepted := self._accept()) is not None:
+            connected, remote = accepted
+            try:
+                _tune(connected)
+                src = locator_text(self.protocol, connected.getsockname())
+                return self._link(connected, src, locator_text(self.protocol, remote))
+            except OSError:  # gone again already
+                connected.close()
+        return None
+
+    def _accept(self) -> tuple[socket.socket, tuple[str, int]] | None:
+        while self._shared.enter():
+            try:
+                return self._shared.socket.accept()
+            except OSError as error:
+                if not self._shared.is_closed and error.errno not in _PASSING:
+                    raise LinkError(self.endpoint, str(error)) from error
+            finally:
+                self._shared.leave()
+            if not self._shared.is_closed:
+                time.sleep(_CANCEL_CHECK_S)
+        return None
+
+    def _link(self, connected: socket.socket, src: str, dst: str) -> Link:
+        return TcpLink(connected, src, dst)
+
+    def locators(self) -> list[str]:
+        metadata = EndPoint(self.protocol, "x", self._endpoint.metadata).locator.partition("?")
+        return advertised(
+            self.protocol, self._address[0], self._address[1], metadata[1] + metadata[2]
+        )
+
+    def close(self) -> None:
+        self._shared.close()
+
+
+def connect_socket(
+    endpoint: EndPoint,
+    settings: LinkSettings,
+    timeout_s: float,
+    is_cancelled: Callable[[], bool],
+) -> socket.socket:
+    """A connected socket to the first address of the endpoint that answers."""
+    deadline = time.monotonic() + timeout_s
+    cause: LinkError | None = None
+    for address in resolve(endpoint, socket.SOCK_STREAM):
+        connecting = socket.socket(address.family, socket.SOCK_STREAM)
+        try:
+            _apply_options(connecting, endpoint, settings)
+            _bind_source(connecting, endpoint, address)
+            _connect(connecting, endpoint, address, deadline, is_cancelled)
+            _tune(connecting)
+            return connecting
+        except (OSError, LinkError) as error:
+            connecting.close()
+            cause = error if isinstance(error, LinkError) else LinkError(str(endpoint), str(error))
+    assert cause is not None
+    raise cause
+
+
+def _connect(
+    connecting: socket.socket,
+    endpoint: EndPoint,
+    address: SocketAddress,
+    deadline: float,
+    is_cancelled: Callable[[], bool],
+) -> None:
+    """Connects in small steps, so that a node that closes need not wait for a silent host."""
+    connecting.setblocking(False)
+    code = connecting.connect_ex(address.target)
+    poll = select.poll()
+    poll.register(connecting, select.POLLOUT)
+    while code == errno.EINPROGRESS:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise LinkTimeout(str(endpoint), "no answer in time")
+        if is_cancelled():
+            raise LinkError(str(endpoint), "the node is closing")
+        if poll.poll(min(left, _CANCEL_CHECK_S) * 1000):
+            code = connecting.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if code != 0:
+        raise OSError(code, errno.errorcode.get(code, str(code)))
+    connecting.setblocking(True)
+    if connecting.getsockname() == connecting.getpeername():
+        # Connecting to a free port of this machine may, by chance, meet itself.
+        raise LinkError(str(endpoint), "the connection met itself")
+
+
+def connect_tcp(
+    endpoint: EndPoint,
+    settings: LinkSettings,
+    timeout_s: float,
+    is_cancelled: Callable[[], bool],
+) -> TcpLink:
+    connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
+    return TcpLink(
+        connected,
+        locator_text("tcp", connected.getsockname()),
+        locator_text("tcp", connected.getpeername()),
+    )
+
+
+def batch_size_of(connected: socket.socket) -> int:
+    """The batch size offered (wire reference §4.1): whole segments, as many as a batch holds."""
+    mtu = 65_535 - (40 if connected.family == socket.AF_INET else 60)
+    with contextlib.suppress(OSError):
+        half = connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG) // 2
+        if half > 0:
+            mtu = max(half, (mtu - 1) // half * half)
+    return mtu
+
+
+def _bind(endpoint: EndPoint, settings: LinkSettings) -> socket.socket:
+    address = resolve(endpoint, socket.SOCK_STREAM)[0]
+    listening = socket.socket(address.family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if address.family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        _apply_options(listening, endpoint, settings)
+        listening.bind(address.target)
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise LinkError(str(endpoint), str(error)) from error
+    except LinkError:
+        listening.close()
+        raise
+    return listening
+
+
+def _apply_options(of: socket.socket, endpoint: EndPoint, settings: LinkSettings) -> None:
+    for name, code in (("so_sndbuf", socket.SO_SNDBUF), ("so_rcvbuf", socket.SO_RCVBUF)):
+        size = number_option(endpoint, settings.tcp, name)
+        if size is not None:
+            of.setsockopt(socket.SOL_SOCKET, code, size)
+    dscp = option(endpoint, {}, "dscp")
+    if dscp is not None:
+        mark = (int(dscp, 0) & 0x3F) << 2
+        of.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, mark)
+    bind_to_interface(of, endpoint)
+
+
+def bind_to_interface(of: socket.socket, endpoint: EndPoint) -> None:
+    """`iface=eth0`: only traffic of that interface."""
+    name = option(endpoint, {}, "iface")
+    if name is None:
+        return
+    if name not in {entry.name for entry in interface_addresses()}:
+        raise LinkError(str(endpoint), f"there is no interface {name!r}")
+    if hasattr(socket, "SO_BINDTODEVICE"):
+        of.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, name.encode())
+
+
+def _bind_source(of: socket.socket, endpoint: EndPoint, address: SocketAddress) -> None:
+    """`bind=host:port`: the address to connect from."""
+    source = option(endpoint, {}, "bind")
+    if source is not None:
+        found = resolve(EndPoint(endpoint.protocol, source), socket.SOCK_STREAM)
+        fitting = [one for one in found if one.family == address.family]
+        if not fitting:
+            raise LinkError(str(endpoint), f"{source} is of another family")
+        of.bind(fitting[0].target)
+
+
+def _tune(connected: socket.socket) -> None:
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,205 @@
+"""TLS and mutual TLS over TCP (wire reference §4).
+
+One TLS object must not be used by two threads at once, and a link is read and written by two.
+So the object works on memory, under a lock, and the socket is read and written outside of it.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.links.addresses import locator_text, split_address
+from zenlake.links.link import Link, LinkError, LinkTimeout
+from zenlake.links.options import LinkSettings
+from zenlake.links.tcp import RECEIVE_BYTES, TcpLink, TcpListener, connect_socket
+from zenlake.links.tls_context import connecting_context, listening_context
+from zenlake.wire import EndPoint
+
+# What one TLS record holds: no more is encrypted before the socket took the last one.
+_RECORD_BYTES: Final = 16_384
+
+
+class TlsLink(TcpLink):
+    """A TCP link whose bytes are encrypted."""
+
+    protocol = "tls"
+
+    def __init__(
+        self,
+        connected: socket.socket,
+        src: str,
+        dst: str,
+        context: ssl.SSLContext,
+        server_name: str | None,
+    ) -> None:
+        super().__init__(connected, src, dst)
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(
+            self._incoming,
+            self._outgoing,
+            server_side=server_name is None,
+            server_hostname=server_name,
+        )
+        self._tls_lock = threading.Lock()
+        self._unsent = b""  # encrypted, and not taken by the socket yet
+        self._owed = 0  # bytes of the caller's that are in there and were not counted as taken
+
+    def prepare(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        try:
+            while not self._shake_hands():
+                self._send_pending(deadline)
+                data = super().receive(max(0.0, deadline - time.monotonic()))
+                if not data:
+                    raise LinkError(self.dst, "closed during the TLS handshake")
+                self._incoming.write(data)
+            self._send_pending(deadline)
+        except ssl.SSLError as error:
+            self._say_why(deadline)
+            raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+        except ValueError as error:  # an impossible host name
+            raise LinkError(self.dst, f"TLS: {error}") from error
+        self.auth_identifier = _common_name(self._tls)
+
+    def _shake_hands(self) -> bool:
+        try:
+            self._tls.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        return True
+
+    def _send_pending(self, deadline: float) -> None:
+        """Only while no other thread knows the link."""
+        self._unsent += self._outgoing.read()
+        while not self._flush():
+            if not self.wait_writable(deadline - time.monotonic()):
+                raise LinkTimeout(self.dst, "the TLS handshake is not taken")
+
+    def _say_why(self, deadline: float) -> None:
+        """The alert that tells the other side why its handshake was refused."""
+        try:
+            self._send_pending(min(deadline, time.monotonic() + 0.1))
+        except LinkError:
+            self._unsent = b""
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        plain = b""
+        is_over = False
+        while not plain and not is_over:
+            # What came together with the end of the handshake is inside already.
+            with self._tls_lock:
+                plain, is_over = self._decrypt()
+            if plain or is_over:
+                break
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            data = super().receive(left)
+            with self._tls_lock:
+                if not data:
+                    return b""
+                self._incoming.write(data)
+        return plain
+
+    def _decrypt(self) -> tuple[bytes, bool]:
+        """All that can be read, and whether the other side ended."""
+        parts = []
+        is_over = False
+        try:
+            while part := self._tls.read(RECEIVE_BYTES):
+                parts.append(part)
+            is_over = True
+        except ssl.SSLWantReadError:
+            pass
+        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            is_over = True
+        except ssl.SSLError as error:
+            raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+        # Reading may produce answers, such as those to a change of keys.
+        if self._outgoing.pending:
+            self._unsent += self._outgoing.read()
+            self._flush()
+        return b"".join(parts), is_over
+
+    def try_send(self, data: bytes) -> int:
+        """Counts bytes as taken once the socket has their whole record.
+
+        The last byte of a record that the socket did not take fully is still owed: the caller
+        comes back with it, and so the record is never forgotten.
+        """
+        with self._tls_lock:
+            if not self._flush():
+                return 0
+            taken = min(self._owed, len(data))
+            self._owed = 0
+            while taken < len(data):
+                record = data[taken : taken + _RECORD_BYTES]
+                try:
+                    self._tls.write(record)
+                except ssl.SSLError as error:
+                    raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+                self._unsent = self._outgoing.read()
+                taken += len(record)
+                if not self._flush():
+                    self._owed = 1
+                    return taken - 1
+            return taken
+
+    def _flush(self) -> bool:
+        """Whether the socket took everything that is encrypted."""
+        if self._unsent:
+            self._unsent = self._unsent[super().try_send(self._unsent) :]
+        return not self._unsent
+
+
+class TlsListener(TcpListener):
+    """A listening TCP socket whose links speak TLS."""
+
+    protocol = "tls"
+
+    def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
+        self._context = listening_context(endpoint, settings)
+        super().__init__(endpoint, settings)
+
+    def _link(self, connected: socket.socket, src: str, dst: str) -> Link:
+        return TlsLink(connected, src, dst, self._context, None)
+
+
+def connect_tls(
+    endpoint: EndPoint,
+    settings: LinkSettings,
+    timeout_s: float,
+    is_cancelled: Callable[[], bool],
+) -> TlsLink:
+    deadline = time.monotonic() + timeout_s
+    context = connecting_context(endpoint, settings)
+    connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
+    src = locator_text("tls", connected.getsockname())
+    dst = locator_text("tls", connected.getpeername())
+    try:
+        link = TlsLink(connected, src, dst, context, split_address(endpoint)[0])
+    except (ValueError, ssl.SSLError) as error:
+        connected.close()
+        raise LinkError(str(endpoint), f"TLS: {error}") from error
+    try:
+        link.prepare(max(0.0, deadline - time.monotonic()))
+    except LinkError:
+        link.close()
+        raise
+    return link
+
+
+def _common_name(tls: ssl.SSLObject) -> str | None:
+    certificate = tls.getpeercert()
+    if not certificate:
+        return None
+    for relative in certificate.get("subject", ()):
+        for entry in relative:
+            if entry[0] == "commonName":
+                return str(entry[1])
+    return None

@@ -1,0 +1,260 @@
+"""UDP links: one datagram, one batch (wire reference §4).
+
+A connecting side has a socket of its own. A listener has one socket for all: it reads it in
+`accept`, hands each datagram to the link of its source address, and makes a link for a source
+it does not know yet.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.limits import UDP_REMOTES_MAX, UDP_WAITING_BYTES_MAX
+from zenlake.links.addresses import advertised, locator_text, resolve
+from zenlake.links.interfaces import interfaces_of
+from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
+from zenlake.links.options import LinkSettings
+from zenlake.links.shared_socket import SharedSocket
+from zenlake.links.tcp import bind_to_interface
+from zenlake.wire import EndPoint
+
+UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
+_DATAGRAM_BYTES: Final = 65_536
+
+Address = tuple[str, int] | tuple[str, int, int, int]
+
+
+class UdpLink(Link):
+    """The connecting side: a socket that only hears its one remote."""
+
+    is_stream = False
+    is_reliable = False
+    protocol = "udp"
+    mtu = UDP_MTU
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._shared = SharedSocket(connected)
+        self._socket = connected
+        self.src = locator_text("udp", connected.getsockname())
+        self.dst = locator_text("udp", connected.getpeername())
+        self.interfaces = interfaces_of(connected.getsockname()[0])
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        """An empty datagram is an empty batch and is passed over: b"" means the end."""
+        shared = self._shared
+        if timeout_s is not None and not shared.wait(select.POLLIN, timeout_s):
+            raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+        while shared.enter():
+            try:
+                data = self._socket.recv(_DATAGRAM_BYTES)
+            except OSError as error:
+                if shared.is_closed:
+                    return b""
+                raise LinkError(self.dst, str(error)) from error
+            finally:
+                shared.leave()
+            if data:
+                return data
+        return b""
+
+    def try_send(self, data: bytes) -> int:
+        if not self._shared.enter():
+            raise LinkError(self.dst, "the link is closed")
+        try:
+            return self._socket.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise LinkError(self.dst, str(error)) from error
+        finally:
+            self._shared.leave()
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        return self._shared.wait(select.POLLOUT, timeout_s)
+
+    def close(self) -> None:
+        self._shared.close()
+
+
+class UdpRemote(Link):
+    """The listening side: what one source address sends to the listener's socket."""
+
+    is_stream = False
+    is_reliable = False
+    protocol = "udp"
+    mtu = UDP_MTU
+
+    def __init__(self, listener: UdpListener, address: Address) -> None:
+        self._listener = listener
+        self._address = address
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_closed = False
+        self._arrived = threading.Condition()
+        self.dropped = 0
+        self.src = listener.locator
+        self.dst = locator_text("udp", address)
+        self.interfaces = listener.interfaces
+
+    def deliver(self, data: bytes) -> None:
+        """From the listener; what its reader is too slow for is lost, as on any UDP socket."""
+        with self._arrived:
+            if self._waiting_bytes + len(data) > UDP_WAITING_BYTES_MAX:
+                self.dropped += 1
+                return
+            self._waiting.append(data)
+            self._waiting_bytes += len(data)
+            self._arrived.notify()
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        with self._arrived:
+            if not self._arrived.wait_for(self._has_news, timeout_s):
+                raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+            if not self._waiting:
+                return b""
+            data = self._waiting.popleft()
+            self._waiting_bytes -= len(data)
+            return data
+
+    def _has_news(self) -> bool:
+        return bool(self._waiting) or self._is_closed
+
+    def try_send(self, data: bytes) -> int:
+        if self._is_closed:
+            raise LinkError(self.dst, "the link is closed")
+        return self._listener.send_to(data, self._address)
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        return self._listener.wait_writable(timeout_s)
+
+    def close(self) -> None:
+        with self._arrived:
+            self._is_closed = True
+            self._arrived.notify_all()
+        self._listener.forget(self._address, self)
+
+
+class UdpListener(Listener):
+    """One socket, and a link for each address that was heard from."""
+
+    def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
+        self.endpoint = str(endpoint)
+        self._shared = SharedSocket(_bind(endpoint))
+        self._address = self._shared.socket.getsockname()
+        self._remotes: dict[Address, UdpRemote] = {}
+        self._remotes_lock = threading.Lock()
+        self.refused = 0
+        self.locator = locator_text("udp", self._address)
+        self.interfaces = interfaces_of(self._address[0])
+
+    def accept(self) -> Link | None:
+        while self._shared.enter():
+            try:
+                data, source = self._shared.socket.recvfrom(_DATAGRAM_BYTES)
+            except OSError as error:
+                if self._shared.is_closed:
+                    break
+                if isinstance(error, ConnectionError):  # a remote that is gone told us so
+                    continue
+                raise LinkError(self.endpoint, str(error)) from error
+            finally:
+                self._shared.leave()
+            if data:
+                remote = self._hand_over(data, source)
+                if remote is not None:
+                    return remote
+        self._close_remotes()
+        return None
+
+    def _hand_over(self, data: bytes, source: Address) -> UdpRemote | None:
+        """A new link if the source was not known and there is room for it."""
+        with self._remotes_lock:
+            known = self._remotes.get(source)
+            remote = known
+            if remote is None:
+                if len(self._remotes) >= UDP_REMOTES_MAX:
+                    self.refused += 1
+                    return None
+                remote = self._remotes[source] = UdpRemote(self, source)
+        remote.deliver(data)
+        return remote if known is None else None
+
+    def send_to(self, data: bytes, address: Address) -> int:
+        if not self._shared.enter():
+            raise LinkError(self.endpoint, "the listener is closed")
+        try:
+            return self._shared.socket.sendto(data, socket.MSG_DONTWAIT, address)
+        except BlockingIOError:
+            return 0
+        except ConnectionError:
+            return len(data)  # another remote's refusal, told on the socket they share
+        except OSError as error:
+            raise LinkError(locator_text("udp", address), str(error)) from error
+        finally:
+            self._shared.leave()
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        return self._shared.wait(select.POLLOUT, timeout_s)
+
+    def forget(self, address: Address, remote: UdpRemote) -> None:
+        with self._remotes_lock:
+            if self._remotes.get(address) is remote:
+                del self._remotes[address]
+
+    def locators(self) -> list[str]:
+        return advertised("udp", self._address[0], self._address[1])
+
+    def close(self) -> None:
+        self._shared.close()
+        self._close_remotes()
+
+    def _close_remotes(self) -> None:
+        with self._remotes_lock:
+            remotes = list(self._remotes.values())
+        for remote in remotes:
+            remote.close()
+
+
+def connect_udp(
+    endpoint: EndPoint,
+    settings: LinkSettings,
+    timeout_s: float,
+    is_cancelled: Callable[[], bool],
+) -> UdpLink:
+    cause: OSError | None = None
+    for address in resolve(endpoint, socket.SOCK_DGRAM):
+        connecting = socket.socket(address.family, socket.SOCK_DGRAM)
+        try:
+            bind_to_interface(connecting, endpoint)
+            connecting.connect(address.target)
+            return UdpLink(connecting)
+        except OSError as error:
+            connecting.close()
+            cause = error
+        except LinkError:
+            connecting.close()
+            raise
+    raise LinkError(str(endpoint), str(cause)) from cause
+
+
+def _bind(endpoint: EndPoint) -> socket.socket:
+    address = resolve(endpoint, socket.SOCK_DGRAM)[0]
+    bound = socket.socket(address.family, socket.SOCK_DGRAM)
+    try:
+        if address.family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        bind_to_interface(bound, endpoint)
+        bound.bind(address.target)
+    except OSError as error:
+        bound.close()
+        raise LinkError(str(endpoint), str(error)) from error
+    except LinkError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,174 @@
+"""Accepting: listeners, and a handshake in a thread of its own for each link that comes in."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from zenlake.errors import ZenlakeError
+from zenlake.links import Link, LinkError, Listener, is_group, listen
+from zenlake.links.addresses import split_address
+from zenlake.node.claims import Claim
+from zenlake.node.handshake import Conversation
+from zenlake.node.link_runner import LinkRunner
+from zenlake.node.threads import join_threads
+from zenlake.protocol.accepting import Acceptor
+from zenlake.protocol.errors import AuthenticationError, HandshakeError
+from zenlake.protocol.guesses import Guesses
+from zenlake.wire import CloseReason, EndPoint, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.node.node import Node
+
+log = logging.getLogger("zenlake")
+
+
+class Accepting:
+    """All listeners of a node, and the handshakes on links that came in."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._lock = threading.Lock()
+        self._listeners: list[Listener] = []
+        self._pending: dict[Link, threading.Thread] = {}
+        self._ending: list[threading.Thread] = []
+        self._threads: list[threading.Thread] = []
+        self._guesses = Guesses()
+        self._is_closed = False
+        self.refused = 0
+        """Links closed because too many handshakes were in progress, or of banned addresses."""
+
+    @property
+    def pending(self) -> int:
+        return len(self._pending)
+
+    def locators(self) -> list[str]:
+        found: list[str] = []
+        for listener in list(self._listeners):
+            found += listener.locators()
+        return found
+
+    def bind(self, endpoint: EndPoint) -> None:
+        """Start to listen; LinkError if it cannot be."""
+        if endpoint.protocol == "udp" and is_group(split_address(endpoint)[0]):
+            self._node.join_group(endpoint)
+            return
+        listener = listen(endpoint, self._node.settings.links)
+        thread = threading.Thread(
+            target=self._run, args=(listener,), name=f"zenlake accept {endpoint}", daemon=True
+        )
+        with self._lock:
+            if self._is_closed:
+                listener.close()
+                return
+            self._listeners.append(listener)
+            self._threads.append(thread)
+        thread.start()
+
+    def _run(self, listener: Listener) -> None:
+        try:
+            while (link := listener.accept()) is not None:
+                self._take(link)
+        except LinkError as error:
+            log.error("%s", error)
+        finally:
+            listener.close()
+
+    def _take(self, link: Link) -> None:
+        """Start a handshake; at most so many are in progress (wire reference §5.1).
+
+        Where deployed nodes turn the next link away, ours ends the oldest handshake of the
+        address that has most of them: those who only hold places do not keep others out.
+        """
+        source = _source_of(link)
+        thread = threading.Thread(
+            target=self._shake, args=(link, source), name="zenlake handshake", daemon=True
+        )
+        given_up: Link | None = link
+        with self._lock:
+            if not self._is_closed and not self._guesses.is_banned(source, time.monotonic()):
+                given_up = None
+                if len(self._pending) >= self._node.settings.accept_pending:
+                    given_up = self._oldest_of_most()
+                    self._ending.append(self._pending.pop(given_up))
+                self._pending[link] = thread
+        if given_up is not None:
+            self.refused += 1
+            given_up.close()
+        if given_up is not link:
+            thread.start()
+
+    def _oldest_of_most(self) -> Link:
+        counts = Counter(_source_of(link) for link in self._pending)
+        most = counts.most_common(1)[0][0]
+        self._ending = [thread for thread in self._ending if thread.is_alive()]
+        return next(link for link in self._pending if _source_of(link) == most)
+
+    def _shake(self, link: Link, source: str) -> None:
+        runner: LinkRunner | None = None
+        try:
+            runner = self._accept(link, source)
+        except ZenlakeError as error:
+            log.debug("no transport with %s: %s", link.dst, error)
+        finally:
+            with self._lock:
+                self._pending.pop(link, None)
+            if runner is None:
+                link.close()
+        if runner is not None:
+            runner.start()
+
+    def _accept(self, link: Link, source: str) -> LinkRunner:
+        node = self._node
+        deadline = time.monotonic() + node.settings.accept_timeout_s
+        link.prepare(node.settings.accept_timeout_s)
+        claims: list[Claim] = []
+
+        def admit(zid: ZenohId) -> CloseReason | None:
+            claim = node.claims.accept(zid, deadline - time.monotonic())
+            if isinstance(claim, CloseReason):
+                return claim
+            claims.append(claim)
+            return None
+
+        acceptor = Acceptor(node.offer(link), os.urandom, admit)
+        conversation = Conversation(link, deadline)
+        try:
+            while acceptor.agreed is None:
+                answer = acceptor.receive(conversation.receive(), time.monotonic())
+                if answer is not None:
+                    conversation.send(answer)
+            return LinkRunner(node, link, acceptor.agreed, claims[0], conversation.rest)
+        except ZenlakeError as error:
+            if isinstance(error, AuthenticationError):
+                with self._lock:
+                    self._guesses.failed(source, time.monotonic())
+            if isinstance(error, HandshakeError):
+                conversation.say_farewell(error)
+            for claim in claims:
+                node.claims.release(claim)
+            raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            links = list(self._pending)
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener.close()
+        for link in links:
+            link.close()
+
+    def join(self, timeout_s: float) -> None:
+        with self._lock:
+            threads = [*self._threads, *self._pending.values(), *self._ending]
+        join_threads(threads, timeout_s)
+
+
+def _source_of(link: Link) -> str:
+    """The address without the port."""
+    return link.dst.partition("/")[2].rpartition(":")[0]

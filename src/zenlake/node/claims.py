@@ -1,0 +1,83 @@
+"""Claims: one transport per node on the other side, however both connect to each other.
+
+A node that opens claims the other's id when it learns it, before OPEN; a node that accepts
+claims it when OPEN came. Two nodes that connect to each other at the same moment each hold a
+claim for their own link when the other's OPEN arrives. Then the greater id refuses, so its own
+link lives, and the smaller waits what becomes of its own: refused, it accepts the other's. A
+deployed node never refuses for a link that is not open yet; against it the smaller id's link
+lives. Either way exactly one does (limits: H09).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from zenlake.wire import CloseReason, ZenohId
+
+
+class Claim:
+    """The right to one transport with one node; by identity."""
+
+    __slots__ = ("is_open", "is_opener", "zid")
+
+    def __init__(self, zid: ZenohId, is_opener: bool) -> None:
+        self.zid = zid
+        self.is_opener = is_opener
+        self.is_open = False
+
+
+class Claims:
+    """All claims of a node. The methods may be called by any thread; `accept` may wait."""
+
+    def __init__(self, own_zid: ZenohId, transports_max: int) -> None:
+        self._own_zid = own_zid
+        self._max = transports_max
+        self._claims: dict[ZenohId, Claim] = {}
+        self._changed = threading.Condition()
+        self._is_closed = False
+
+    def open(self, zid: ZenohId) -> Claim | None:
+        """For a link of ours; None if there is a transport with that node, or soon will be."""
+        with self._changed:
+            if zid in self._claims or self._is_closed:
+                return None
+            claim = self._claims[zid] = Claim(zid, True)
+            return claim
+
+    def accept(self, zid: ZenohId, patience_s: float) -> Claim | CloseReason:
+        """For a link of theirs, or why not (wire reference §5.2, step 5)."""
+        deadline = time.monotonic() + patience_s
+        with self._changed:
+            while (claim := self._claims.get(zid)) is not None:
+                left = deadline - time.monotonic()
+                is_ours = claim.is_opener and not claim.is_open
+                if not is_ours or zid < self._own_zid or left <= 0:
+                    return CloseReason.MAX_LINKS
+                self._changed.wait(left)
+            if len(self._claims) >= self._max or self._is_closed:
+                return CloseReason.INVALID
+            claim = self._claims[zid] = Claim(zid, False)
+            return claim
+
+    def note_open(self, claim: Claim) -> None:
+        with self._changed:
+            claim.is_open = True
+            self._changed.notify_all()
+
+    def release(self, claim: Claim) -> None:
+        with self._changed:
+            if self._claims.get(claim.zid) is claim:
+                del self._claims[claim.zid]
+                self._changed.notify_all()
+
+    def has(self, zid: ZenohId) -> bool:
+        return zid in self._claims
+
+    def close(self) -> None:
+        """No more claims; whoever waits is refused."""
+        with self._changed:
+            self._is_closed = True
+            for claim in self._claims.values():
+                claim.is_open = True
+            self._changed.notify_all()

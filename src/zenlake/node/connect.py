@@ -1,0 +1,156 @@
+"""Connectors: transports to configured endpoints, and to have them again when they are lost.
+
+A peer has one connector per endpoint; a client has one for all, which tries them in order and
+keeps one transport (behaviour reference §2.1).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from zenlake.errors import LocalError, ZenlakeError
+from zenlake.links import connect
+from zenlake.node.handshake import Conversation
+from zenlake.node.link_runner import LinkRunner
+from zenlake.node.threads import join_thread
+from zenlake.protocol.errors import HandshakeError
+from zenlake.protocol.opening import Opener
+from zenlake.wire import CloseReason, EndPoint, Init, ZenohId
+from zenlake.wire._generated.transport import decode_transport
+
+if TYPE_CHECKING:
+    from zenlake.node.node import Node
+    from zenlake.node.settings import Retry
+
+log = logging.getLogger("zenlake")
+
+# A transport that lived shorter did not help: the next attempt waits.
+_BRIEF_S: Final = 1.0
+_SOON_S: Final = 0.05
+
+
+class AlreadyConnected(ZenlakeError):
+    """There is a transport with that node, or another link is about to be one."""
+
+    def __init__(self, zid: ZenohId) -> None:
+        super().__init__(f"there is a transport with {zid} already")
+        self.zid = zid
+
+
+def open_transport(
+    node: Node, endpoint: EndPoint, expected_zid: ZenohId | None = None
+) -> LinkRunner:
+    """Connect and shake hands, all within `open_timeout`; the transport is at work afterwards."""
+    timeout_s = node.settings.open_timeout_s
+    deadline = time.monotonic() + timeout_s
+    link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
+    with node.opening(link):
+        conversation = Conversation(link, deadline)
+        opener = Opener(node.offer(link, endpoint), expected_zid)
+        claim = None
+        try:
+            conversation.send(opener.start())
+            while opener.agreed is None:
+                batch = conversation.receive()
+                answer = opener.receive(batch)
+                if answer is not None:
+                    zid = _zid_of(batch)
+                    claim = node.claims.open(zid)
+                    if claim is None:
+                        raise AlreadyConnected(zid)
+                    conversation.send(answer)
+            assert claim is not None
+            runner = LinkRunner(node, link, opener.agreed, claim, conversation.rest)
+        except BaseException as error:
+            if isinstance(error, HandshakeError):
+                conversation.say_farewell(error)
+            link.close()
+            if claim is not None:
+                node.claims.release(claim)
+                if isinstance(error, HandshakeError) and error.reason == CloseReason.MAX_LINKS:
+                    raise AlreadyConnected(claim.zid) from error
+            raise
+    runner.start()
+    return runner
+
+
+def _zid_of(init_ack: bytes) -> ZenohId:
+    message = decode_transport(init_ack, 0)[0]
+    assert isinstance(message, Init)
+    return message.zid
+
+
+class Connector:
+    """Keeps a transport to one of some endpoints, in a thread of its own.
+
+    `connected` is set from the first success on; `given_up` if there will be none.
+    """
+
+    def __init__(self, node: Node, endpoints: list[EndPoint], retry: Retry) -> None:
+        self.endpoints = endpoints
+        self.connected = threading.Event()
+        self.given_up = threading.Event()
+        self.runner: LinkRunner | None = None
+        self._node = node
+        self._retry = retry
+        name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+    def try_all(self) -> bool:
+        """One attempt at each endpoint, until one works."""
+        for endpoint in self.endpoints:
+            if self._node.is_over():
+                return False
+            if self._try(endpoint):
+                self.connected.set()
+                return True
+        return False
+
+    def _try(self, endpoint: EndPoint) -> bool:
+        try:
+            self.runner = open_transport(self._node, endpoint)
+        except AlreadyConnected as error:
+            # Another link was quicker; it may still be in its handshake.
+            self.runner = self._node.wait_for_transport(error.zid, 1.0)
+        except LocalError as error:
+            log.error("%s: %s", endpoint, error)
+            self.given_up.set()
+        except HandshakeError as error:
+            log.debug("%s: %s", endpoint, error)
+            if error.reason == CloseReason.CONNECTION_TO_SELF:
+                self.given_up.set()
+        except ZenlakeError as error:
+            log.debug("%s: %s", endpoint, error)
+        return self.runner is not None
+
+    def _run(self) -> None:
+        retry = self._retry
+        wait_s = retry.first_s
+        node = self._node
+        while not node.is_over():
+            if self.runner is None and not self.try_all():
+                if len(self.endpoints) == 1 and self.given_up.is_set():
+                    return
+                node.closing.wait(wait_s)
+                wait_s = retry.after(wait_s)
+                continue
+            runner = self.runner
+            if runner is None:
+                continue
+            runner.ended.wait()
+            self.runner = None
+            if time.monotonic() - runner.opened_at < _BRIEF_S:
+                node.closing.wait(wait_s)
+                wait_s = retry.after(wait_s)
+            else:
+                node.closing.wait(_SOON_S)
+                wait_s = retry.first_s

@@ -1,0 +1,118 @@
+"""Discovery: nodes that scouting or gossip tell of, and whether to connect to them.
+
+The rules are those of behaviour reference §4.7, autoconnect. A transport found this way is not
+kept by a connector: if it is lost, scouting and gossip find the node again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from zenlake.errors import LocalError, ZenlakeError
+from zenlake.links import is_supported
+from zenlake.node.connect import AlreadyConnected, open_transport
+from zenlake.node.threads import join_threads
+from zenlake.wire import EndPoint, WhatAmI, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.node.node import Node
+    from zenlake.node.settings import Strategy
+    from zenlake.routing.gossip import Discovery as Gossiped
+
+log = logging.getLogger("zenlake")
+
+# Attempts at once; who is not tried now is found again later.
+_ATTEMPTS_MAX: Final = 64
+
+
+class Discovery:
+    """Attempts at nodes that were found, each in a thread of its own."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._lock = threading.Condition()
+        self._attempts: dict[ZenohId, threading.Thread] = {}
+
+    def scouted(self, zid: ZenohId, role: WhatAmI, locators: Sequence[str]) -> None:
+        """A HELLO came."""
+        settings = self._node.settings
+        self._consider(
+            zid, role, locators, settings.multicast_autoconnect, settings.multicast_strategy
+        )
+
+    def gossiped(self, found: Sequence[Gossiped]) -> None:
+        """A neighbour told of others."""
+        settings = self._node.settings
+        for one in found:
+            self._consider(
+                one.zid,
+                one.role,
+                one.locators,
+                settings.gossip_autoconnect,
+                settings.gossip_strategy,
+            )
+
+    def _consider(
+        self,
+        zid: ZenohId,
+        role: WhatAmI,
+        locators: Sequence[str],
+        roles: int,
+        strategy: Strategy,
+    ) -> None:
+        node = self._node
+        own = node.settings
+        if not roles & role or zid == own.zid or not strategy.allows(own.zid, zid, role):
+            return
+        if own.role == WhatAmI.CLIENT or node.claims.has(zid):
+            return  # a client keeps one transport
+        configured = {endpoint.locator for endpoint in own.connect}
+        if not locators or configured.issuperset(locators):
+            return
+        with self._lock:
+            if zid in self._attempts or len(self._attempts) >= _ATTEMPTS_MAX or node.is_over():
+                return
+            thread = threading.Thread(
+                target=self._attempt,
+                args=(zid, list(locators)),
+                name=f"zenlake discover {zid}",
+                daemon=True,
+            )
+            self._attempts[zid] = thread
+        thread.start()
+
+    def _attempt(self, zid: ZenohId, locators: list[str]) -> None:
+        try:
+            connect_to(self._node, zid, locators)
+        finally:
+            with self._lock:
+                del self._attempts[zid]
+                self._lock.notify_all()
+
+    def is_busy(self) -> bool:
+        return bool(self._attempts)
+
+    def join(self, timeout_s: float) -> None:
+        with self._lock:
+            threads = list(self._attempts.values())
+        join_threads(threads, timeout_s)
+
+
+def connect_to(node: Node, zid: ZenohId, locators: Sequence[str]) -> bool:
+    """Try the locators of one node in order; whether there is a transport with it now."""
+    for locator in locators:
+        try:
+            endpoint = EndPoint.parse(locator)
+            if is_supported(endpoint, node.settings.links) and not node.is_over():
+                open_transport(node, endpoint, zid)
+                return True
+        except AlreadyConnected:
+            return True
+        except LocalError as error:
+            log.debug("%s: %s", locator, error)
+        except ZenlakeError as error:
+            log.debug("%s at %s: %s", zid, locator, error)
+    return False

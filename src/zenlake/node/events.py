@@ -1,0 +1,39 @@
+"""Events: who wants to know when transports and links come and go."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from zenlake.node.info import LinkInfo, TransportInfo
+
+log = logging.getLogger("zenlake")
+
+Listener = Callable[[bool, TransportInfo, LinkInfo], None]
+
+
+class Events:
+    """Listeners get (it came, transport, link), outside all locks, in the order of events.
+
+    A multicast transport has one link, as any other, so both change together.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._lock = threading.Lock()
+
+    def add(self, listener: Listener) -> None:
+        with self._lock:
+            self._listeners = [*self._listeners, listener]
+
+    def remove(self, listener: Listener) -> None:
+        with self._lock:
+            self._listeners = [one for one in self._listeners if one is not listener]
+
+    def tell(self, came: bool, transport: TransportInfo, link: LinkInfo) -> None:
+        for listener in self._listeners:
+            try:
+                listener(came, transport, link)
+            except Exception:  # a listener's mistake must not cost a transport
+                log.exception("a listener of transport events failed")

@@ -1,0 +1,202 @@
+"""GroupRunner: a multicast group at work (wire reference §8).
+
+One thread reads the group's sockets and keeps its time; whoever has messages sends them. The
+whole group is one face of routing. A datagram that the system does not take is lost, as on the
+way, and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from math import inf
+from typing import TYPE_CHECKING
+
+from zenlake.errors import ZenlakeError
+from zenlake.links.addresses import split_address
+from zenlake.links.multicast import MulticastSockets, multicast_interfaces
+from zenlake.links.options import number_option, option
+from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.sender import TAKEN
+from zenlake.node.threads import join_thread
+from zenlake.protocol.group import Group
+from zenlake.protocol.group_peer import GroupEvent, GroupPeer, PeerDelivery, PeerJoined
+from zenlake.protocol.group_terms import DEFAULT_BATCH_BYTES, GroupTerms
+from zenlake.routing.face import Face
+from zenlake.wire import EndPoint
+
+if TYPE_CHECKING:
+    from zenlake.node.node import Node
+
+log = logging.getLogger("zenlake")
+
+
+class GroupSender:
+    """The outward half: what is pushed leaves when it is settled."""
+
+    __slots__ = ("_group", "_sockets", "dropped", "lock")
+
+    def __init__(self, group: Group, sockets: MulticastSockets) -> None:
+        self._group = group
+        self._sockets = sockets
+        self.lock = threading.Lock()
+        self.dropped = 0
+
+    def push(self, data: bytes, qos: int, reliable: bool) -> int:
+        with self.lock:
+            self._group.push(data, qos & 7, reliable, qos & 0x10 != 0)
+        return TAKEN
+
+    def settle(self, full: int, is_blocking: bool) -> None:
+        with self.lock:
+            while unit := self._group.next_unit(time.monotonic()):
+                if not self._sockets.send(unit):
+                    self.dropped += 1
+
+
+class GroupRunner:
+    """This node in one group."""
+
+    def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        own = node.settings
+        self._node = node
+        self.endpoint = endpoint
+        terms = GroupTerms(
+            own.zid,
+            own.role,
+            resolution=own.resolution,
+            batch_size=min(own.batch_size, DEFAULT_BATCH_BYTES),
+            lease_ms=own.lease_ms,
+            join_interval_ms=int(own.group_join_interval_s * 1000),
+            qos=own.group_qos,
+            message_bytes_max=own.message_bytes_max,
+        )
+        self._sockets = open_sockets(endpoint)
+        self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
+        self.sender = GroupSender(self._group, self._sockets)
+        self._outlet = LinkOutlet(self.sender, node.touched)
+        self._face: Face | None = None
+        self._is_closed = False
+        self._thread = threading.Thread(
+            target=self._run, name=f"zenlake group {endpoint.address}", daemon=True
+        )
+
+    def start(self) -> None:
+        node = self._node
+        self.sender.settle(-1, False)  # the first JOIN
+        node.begin()
+        try:
+            self._face = node.dispatcher.add_face(
+                node.zid, node.role, self._outlet, time.monotonic(), is_multicast=True
+            )
+        finally:
+            node.end()
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while not self._is_closed:
+                with self.sender.lock:
+                    deadline = self._group.next_deadline()
+                left = None if deadline == inf else deadline - time.monotonic()
+                for datagram in self._sockets.receive(left):
+                    source = f"{datagram.source[0]}:{datagram.source[1]}"
+                    now = time.monotonic()
+                    with self.sender.lock:
+                        events = self._group.receive(datagram.data, source, now)
+                    self._take(events, now)
+                self._handle_timeout(time.monotonic())
+        except OSError as error:
+            log.error("%s: %s", self.endpoint, error)
+        finally:
+            self._leave()
+
+    def _handle_timeout(self, now: float) -> None:
+        with self.sender.lock:
+            events = self._group.handle_timeout(now)
+        self._take(events, now)
+        self.sender.settle(-1, False)
+
+    def _take(self, events: list[GroupEvent], now: float) -> None:
+        node = self._node
+        for event in events:
+            if not isinstance(event, PeerDelivery):
+                came = isinstance(event, PeerJoined)
+                node.events.tell(came, self._describe(event.peer), self._describe_link(event.peer))
+                continue
+            node.begin()
+            try:
+                face = self._face
+                assert face is not None
+                for message in event.delivery.messages:
+                    node.dispatcher.receive(face, message, event.delivery.reliable, now)
+            finally:
+                node.end()
+
+    def _leave(self) -> None:
+        node = self._node
+        with self.sender.lock:
+            self._group.close()
+        self.sender.settle(-1, False)
+        node.begin()
+        try:
+            if self._face is not None:
+                node.dispatcher.remove_face(self._face, time.monotonic())
+        finally:
+            node.end()
+        self._sockets.close()
+
+    def peers(self) -> list[GroupPeer]:
+        with self.sender.lock:
+            return list(self._group.peers.values())
+
+    def transports(self) -> list[TransportInfo]:
+        return [self._describe(peer) for peer in self.peers()]
+
+    def links(self) -> list[LinkInfo]:
+        return [self._describe_link(peer) for peer in self.peers()]
+
+    def _describe(self, peer: GroupPeer) -> TransportInfo:
+        return TransportInfo(peer.zid, peer.role, peer.qos, True)
+
+    def _describe_link(self, peer: GroupPeer) -> LinkInfo:
+        own = f"{self._sockets.sources[0][0]}:{self._sockets.sources[0][1]}"
+        return LinkInfo(
+            peer.zid,
+            f"udp/{own}",
+            f"udp/{peer.source}",
+            self.endpoint.locator,
+            DEFAULT_BATCH_BYTES,
+            False,
+            tuple(entry.name for entry in self._sockets.interfaces),
+            None,
+            None,
+            None,
+        )
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._sockets.wake()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+
+def open_sockets(endpoint: EndPoint) -> MulticastSockets:
+    """One sending socket, since its address is this node's name in the group."""
+    host, port = split_address(endpoint)
+    wanted = option(endpoint, {}, "iface") or "auto"
+    found = multicast_interfaces(wanted)
+    if not found:
+        raise ZenlakeError(f"{endpoint}: there is no interface for multicast")
+    joins = option(endpoint, {}, "join")
+    return MulticastSockets(
+        host,
+        port,
+        found[0].name,
+        number_option(endpoint, {}, "ttl") or 1,
+        tuple(joins.split("|")) if joins else (),
+    )

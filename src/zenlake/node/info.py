@@ -1,0 +1,53 @@
+"""What a node says about its transports and links to those who ask."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zenlake.links import Link
+from zenlake.protocol.offer import Agreed
+from zenlake.wire import WhatAmI, ZenohId
+
+
+class TransportInfo(NamedTuple):
+    """One transport: who is at the other end."""
+
+    zid: ZenohId
+    whatami: WhatAmI
+    is_qos: bool
+    is_multicast: bool
+
+
+class LinkInfo(NamedTuple):
+    """One link of a transport. `priorities` and `reliability` are set where the link says so."""
+
+    zid: ZenohId
+    src: str
+    dst: str
+    group: str | None
+    mtu: int
+    is_streamed: bool
+    interfaces: tuple[str, ...]
+    auth_identifier: str | None
+    priorities: tuple[int, int] | None
+    is_reliable: bool | None
+
+
+def describe_transport(agreed: Agreed) -> TransportInfo:
+    return TransportInfo(agreed.zid, agreed.role, agreed.qos, False)
+
+
+def describe_link(agreed: Agreed, link: Link) -> LinkInfo:
+    terms = agreed.qos_link
+    return LinkInfo(
+        agreed.zid,
+        link.src,
+        link.dst,
+        None,
+        agreed.batch_size,
+        link.is_stream,
+        tuple(link.interfaces),
+        link.auth_identifier or agreed.user,
+        None if terms is None else terms.priorities,
+        None if terms is None else terms.reliable,
+    )

@@ -1,0 +1,64 @@
+"""LinkOutlet: where routing puts the messages for a node on the other side of a link."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from zenlake.node.sender import DROPPED, FULL
+from zenlake.routing.outlet import Outlet
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.qos import QoS
+from zenlake.wire.writer import BytesWriter
+
+# (DATA, DROP, not express): a message without a QoS extension.
+_DEFAULT_QOS: Final = 5
+
+
+class Pushed(Protocol):
+    """The outward half of a transport or a group."""
+
+    def push(self, data: bytes, qos: int, reliable: bool) -> int: ...
+
+    def settle(self, full: int, is_blocking: bool) -> None: ...
+
+
+class LinkOutlet(Outlet):
+    """Encodes, and pushes into the sender; both under the node's lock.
+
+    An outlet that got something is noted in `touched`, once, for the thread that holds the
+    lock: it takes note of what must be waited for and settles it when the lock is released.
+    """
+
+    __slots__ = ("_touched", "full", "is_blocking", "is_touched", "sender")
+
+    def __init__(self, sender: Pushed, touched: list[LinkOutlet]) -> None:
+        self.sender = sender
+        self._touched = touched
+        self.is_touched = False
+        self.full = -1  # the priority whose queue was filled
+        self.is_blocking = False
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        qos: QoS | None = message.qos  # type: ignore[attr-defined]
+        byte = _DEFAULT_QOS if qos is None else qos.byte
+        out = BytesWriter()
+        message.encode(out)
+        outcome = self.sender.push(out.getvalue(), byte, reliable)
+        if outcome == DROPPED:
+            return
+        if not self.is_touched:
+            self.is_touched = True
+            self._touched.append(self)
+        if outcome == FULL:
+            blocks = reliable and byte & 0x08 != 0
+            if blocks or not self.is_blocking:
+                self.full = byte & 7
+                self.is_blocking = blocks
+
+    def take(self) -> tuple[Pushed, int, bool]:
+        """Under the lock: what to settle, and a clean outlet for whoever comes next."""
+        taken = (self.sender, self.full, self.is_blocking)
+        self.is_touched = False
+        self.full = -1
+        self.is_blocking = False
+        return taken

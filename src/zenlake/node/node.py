@@ -1,0 +1,327 @@
+"""Node: links, protocol and routing put together, with threads.
+
+One lock guards routing and sessions. Whoever uses them does so between `begin` and `end`:
+
+    node.begin()
+    try:
+        session.put(...)
+    finally:
+        node.end()
+
+`end` releases the lock and then, in the calling thread, sends what was put on links and settles
+the sinks that got something: nothing that may wait happens under the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from math import inf
+from typing import TYPE_CHECKING, Final, Protocol
+
+from zenlake.errors import ZenlakeError
+from zenlake.links import Link
+from zenlake.node.accept import Accepting
+from zenlake.node.claims import Claims
+from zenlake.node.connect import Connector
+from zenlake.node.discovery import Discovery
+from zenlake.node.events import Events
+from zenlake.node.group_runner import GroupRunner
+from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.link_runner import LinkRunner
+from zenlake.node.opening import Binder, open_node
+from zenlake.node.scouting import Scouting
+from zenlake.node.settings import NodeSettings
+from zenlake.node.timer import Timer
+from zenlake.protocol.offer import Offer
+from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.session.core import SessionCore
+
+_CLOSE_S: Final = 1.0
+
+
+class _Joined(Protocol):
+    def join(self, timeout_s: float) -> None: ...
+
+
+class Node:
+    """One node of a Zenoh network: client, peer or router by its settings."""
+
+    def __init__(self, settings: NodeSettings) -> None:
+        self.settings = settings
+        self.zid: ZenohId = settings.zid
+        self.role: WhatAmI = settings.role
+        self.lock = threading.Lock()
+        self.dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
+        self.budget = ReassemblyBudget()
+        self.claims = Claims(settings.zid, settings.max_sessions)
+        self.events = Events()
+        self.runners: dict[ZenohId, LinkRunner] = {}
+        self.touched: list[LinkOutlet] = []
+        self.closing = threading.Event()
+        self.is_closing = False  # under the lock
+        self.accepting = Accepting(self)
+        self.discovery = Discovery(self)
+        self.binders: list[Binder] = []
+        self.connectors: list[Connector] = []
+        self.scoutings: list[Scouting] = []
+        self.groups: list[GroupRunner] = []
+        self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
+        self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
+        self._sessions: list[SessionCore] = []
+        self._opening_links: set[Link] = set()
+        self._retired: list[LinkRunner] = []
+        self._dropped = 0
+        self._state_lock = threading.Lock()
+
+    # --- use -----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self.lock.acquire()
+
+    def end(self) -> None:
+        """Release the lock, then send and settle what was touched under it."""
+        touched = self.touched
+        links = None
+        if touched:
+            links = [outlet.take() for outlet in touched]
+            touched.clear()
+        sinks = None
+        for session in self._sessions:
+            taken = session.take_touched()
+            if taken:
+                sinks = taken if sinks is None else sinks + taken
+        is_early = self._earliest() < self.timer.armed
+        self.lock.release()
+        if links is not None:
+            for sender, full, is_blocking in links:
+                sender.settle(full, is_blocking)
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
+        if is_early:
+            self.timer.wake()
+
+    def add_session(self, session: SessionCore) -> None:
+        """An application in this process; between `begin` and `end`."""
+        self._sessions = [*self._sessions, session]
+
+    def remove_session(self, session: SessionCore) -> None:
+        self._sessions = [one for one in self._sessions if one is not session]
+
+    def open(self) -> None:
+        """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
+        try:
+            self.timer.start()
+            self.link_timer.start()
+            open_node(self)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """CLOSE on every link, then the end of every thread; calling it twice is harmless."""
+        with self._state_lock:
+            if self.closing.is_set():
+                return
+            self.closing.set()
+        self.begin()
+        self.is_closing = True
+        runners = list(self.runners.values())
+        self.end()
+        self.claims.close()
+        self.accepting.close()
+        for scouting in self.scoutings:
+            scouting.close()
+        for group in self.groups:
+            group.close()
+        with self._state_lock:
+            links = list(self._opening_links)
+        for link in links:
+            link.close()
+        self._close_runners(runners)
+        self.timer.close()
+        self.link_timer.close()
+        self._join_all(time.monotonic() + _CLOSE_S)
+
+    def _close_runners(self, runners: list[LinkRunner]) -> None:
+        """All at once: a link that does not take its CLOSE must not hold up the others."""
+        if len(runners) == 1:
+            runners[0].close()
+            return
+        threads = [threading.Thread(target=runner.close, daemon=True) for runner in runners]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(_CLOSE_S)
+
+    def _join_all(self, deadline: float) -> None:
+        joined: list[_Joined] = [
+            *self._retired,
+            *self.binders,
+            *self.connectors,
+            *self.scoutings,
+            *self.groups,
+            self.accepting,
+            self.discovery,
+            self.timer,
+            self.link_timer,
+        ]
+        for one in joined:
+            one.join(max(0.0, deadline - time.monotonic()))
+
+    # --- for the parts of the node -------------------------------------------------------------
+
+    def is_over(self) -> bool:
+        return self.closing.is_set()
+
+    def offer(self, link: Link, endpoint: EndPoint | None = None) -> Offer:
+        """What this node offers on a link."""
+        own = self.settings
+        return Offer(
+            own.zid,
+            own.role,
+            resolution=own.resolution,
+            batch_size=min(own.batch_size, link.mtu),
+            lease_ms=own.lease_ms,
+            keep_alive=own.keep_alive,
+            qos=own.qos,
+            qos_link=None if endpoint is None else qos_link_of(endpoint),
+            low_latency=own.low_latency,
+            compression=own.compression,
+            user=own.user if endpoint is not None else None,
+            password=own.password if endpoint is not None else None,
+            users=own.users if endpoint is None else None,
+            message_bytes_max=own.message_bytes_max,
+            queue_batches=own.queue_batches,
+        )
+
+    @contextlib.contextmanager
+    def opening(self, link: Link) -> Iterator[None]:
+        """A link whose handshake `close` must be able to end."""
+        with self._state_lock:
+            self._opening_links.add(link)
+            if self.closing.is_set():
+                link.close()
+        try:
+            yield
+        finally:
+            with self._state_lock:
+                self._opening_links.discard(link)
+
+    def wait_for_transport(self, zid: ZenohId, timeout_s: float) -> LinkRunner | None:
+        """The transport with a node, which may be about to open."""
+        deadline = time.monotonic() + timeout_s
+        while (runner := self.runners.get(zid)) is None and self.claims.has(zid):
+            if time.monotonic() > deadline or self.closing.wait(0.01):
+                break
+        return runner
+
+    def retire(self, runner: LinkRunner) -> None:
+        """A transport that is over; its threads end soon, and `close` waits for the last ones."""
+        with self._state_lock:
+            self._dropped += runner.sender.dropped
+            self._retired = [one for one in self._retired if one.is_alive()] + [runner]
+
+    def join_group(self, endpoint: EndPoint) -> None:
+        """A multicast group, by listening or connecting to its endpoint."""
+        if any(str(group.endpoint) == str(endpoint) for group in self.groups):
+            return
+        group = GroupRunner(self, endpoint)
+        self.groups.append(group)
+        group.start()
+
+    # --- time ----------------------------------------------------------------------------------
+
+    def _earliest(self) -> float:
+        """Of routing and sessions; under the lock."""
+        deadline = self.dispatcher.next_deadline()
+        earliest = inf if deadline is None else deadline
+        for session in self._sessions:
+            deadline = session.next_deadline()
+            if deadline is not None and deadline < earliest:
+                earliest = deadline
+        return earliest
+
+    def _next_deadline(self) -> float:
+        with self.lock:
+            return self._earliest()
+
+    def _handle_timeout(self, now: float) -> None:
+        self.begin()
+        try:
+            self.dispatcher.handle_timeout(now)
+            for session in self._sessions:
+                session.handle_timeout(now)
+        finally:
+            self.end()
+
+    def _next_link_deadline(self) -> float:
+        return min((one.next_deadline() for one in self._all_runners()), default=inf)
+
+    def _handle_link_timeout(self, now: float) -> None:
+        for runner in self._all_runners():
+            if runner.next_deadline() <= now:
+                runner.handle_timeout(now)
+
+    def _all_runners(self) -> list[LinkRunner]:
+        with self.lock:
+            return list(self.runners.values())
+
+    # --- what is going on ----------------------------------------------------------------------
+
+    def transports(self) -> list[TransportInfo]:
+        found = [runner.info for runner in self._all_runners()]
+        return found + [one for group in self.groups for one in group.transports()]
+
+    def links(self) -> list[LinkInfo]:
+        found = [runner.link_info for runner in self._all_runners()]
+        return found + [one for group in self.groups for one in group.links()]
+
+    def locators(self) -> list[str]:
+        return self.accepting.locators()
+
+    def stats(self) -> dict[str, int]:
+        """Counters of all transports, those that are over included where it says dropped."""
+        runners = self._all_runners()
+        transports = [runner.transport for runner in runners]
+        return {
+            "transports": len(runners),
+            "dropped_messages": self._dropped + sum(one.sender.dropped for one in runners),
+            "dropped_datagrams": sum(group.sender.dropped for group in self.groups),
+            "handshakes_pending": self.accepting.pending,
+            "handshakes_refused": self.accepting.refused,
+            "messages_in": sum(one.messages_in for one in transports),
+            "messages_out": sum(one.messages_out for one in transports),
+            "batches_in": sum(one.batches_in for one in transports),
+            "batches_out": sum(one.batches_out for one in transports),
+            "bytes_in": sum(one.bytes_in for one in transports),
+            "bytes_out": sum(one.bytes_out for one in transports),
+            "queued_bytes": sum(one.total_queued_bytes() for one in transports),
+            "stale_frames": sum(one.stale_frames for one in transports),
+            "dropped_fragments": sum(one.dropped_fragments for one in transports),
+        }
+
+
+def qos_link_of(endpoint: EndPoint) -> QoSLink | None:
+    """What an endpoint says its link is for: `prio=1-3`, `rel=1` (wire reference §1.8)."""
+    priorities = endpoint.metadata.get("prio")
+    reliable = endpoint.metadata.get("rel")
+    if priorities is None and reliable is None:
+        return None
+    first, _, last = (priorities or "").partition("-")
+    if (priorities is not None and not (first.isdigit() and (last or first).isdigit())) or (
+        reliable not in (None, "0", "1")
+    ):
+        raise ZenlakeError(f"{endpoint}: prio is a range such as 1-3, rel is 0 or 1")
+    return QoSLink.of(
+        None if priorities is None else (int(first), int(last or first)),
+        None if reliable is None else reliable == "1",
+    )

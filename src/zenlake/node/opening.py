@@ -1,0 +1,255 @@
+"""How a node opens, by its role, and what it waits for (behaviour reference §2.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from zenlake.errors import ZenlakeError
+from zenlake.links import LinkError, is_group
+from zenlake.links.addresses import split_address
+from zenlake.node.connect import Connector
+from zenlake.node.discovery import connect_to
+from zenlake.node.scouting import scout
+from zenlake.node.threads import join_thread
+from zenlake.protocol.scouting import Answerer, Found
+from zenlake.wire import EndPoint, WhatAmI
+
+if TYPE_CHECKING:
+    from zenlake.node.node import Node
+
+log = logging.getLogger("zenlake")
+
+_LOOK_S: Final = 0.005
+
+
+def open_node(node: Node) -> None:
+    _listen(node)
+    if node.role == WhatAmI.CLIENT:
+        _open_client(node)
+    else:
+        _open_peer(node)
+
+
+# --- listening ---------------------------------------------------------------------------------
+
+
+def _listen(node: Node) -> None:
+    """Bind all; a failure ends the node, or is tried again behind its back, as it is told."""
+    settings = node.settings
+    for endpoint in settings.listen:
+        is_fatal = _exits(endpoint, settings.listen_exit_on_failure)
+        binder = Binder(node, endpoint)
+        try:
+            binder.bind(settings.listen_timeout_s if is_fatal else 0.0)
+        except LinkError as error:
+            if is_fatal:
+                raise ZenlakeError(f"Can not listen on {endpoint}: {error.cause}") from error
+            log.warning("not listening yet: %s", error)
+            node.binders.append(binder)
+            binder.start()
+    _tell_locators(node)
+
+
+class Binder:
+    """Tries to bind one endpoint until it works."""
+
+    def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        self._node = node
+        self._endpoint = endpoint
+        self._retry = node.settings.listen_retry.for_endpoint(endpoint)
+        self._thread = threading.Thread(
+            target=self._run, name=f"zenlake bind {endpoint}", daemon=True
+        )
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+    def bind(self, patience_s: float | None) -> None:
+        """For so long, None for ever; the last LinkError if it did not work."""
+        deadline = None if patience_s is None else time.monotonic() + patience_s
+        wait_s = self._retry.first_s
+        while True:
+            try:
+                self._node.accepting.bind(self._endpoint)
+                return
+            except LinkError:
+                if deadline is not None and time.monotonic() + wait_s > deadline:
+                    raise
+                if self._node.closing.wait(wait_s):
+                    raise
+            wait_s = self._retry.after(wait_s)
+
+    def _run(self) -> None:
+        node = self._node
+        if node.closing.wait(self._retry.first_s):
+            return
+        with contextlib.suppress(LinkError):
+            self.bind(None)
+            _tell_locators(node)
+
+
+def _exits(endpoint: EndPoint, default: bool) -> bool:
+    """`#exit_on_failure=...` comes before the configuration."""
+    word = endpoint.config.get("exit_on_failure")
+    return default if word is None else word == "true"
+
+
+def _tell_locators(node: Node) -> None:
+    locators = node.accepting.locators()
+    node.begin()
+    node.dispatcher.own_locators = locators
+    node.end()
+
+
+# --- clients -----------------------------------------------------------------------------------
+
+
+def _open_client(node: Node) -> None:
+    settings = node.settings
+    if not settings.connect:
+        if not settings.multicast_enabled:
+            raise ZenlakeError("No peer specified and multicast scouting deactivated!")
+        _open_scouting_client(node)
+        return
+    connector = Connector(node, settings.connect, settings.connect_retry)
+    node.connectors.append(connector)
+    if not _connects_in_time(node, connector) and settings.connect_exit_on_failure:
+        told = ", ".join(str(endpoint) for endpoint in settings.connect)
+        raise ZenlakeError(f"Unable to connect to any of [{told}]!")
+    connector.start()
+
+
+def _connects_in_time(node: Node, connector: Connector) -> bool:
+    patience_s = node.settings.connect_timeout_s
+    deadline = None if patience_s is None else time.monotonic() + patience_s
+    wait_s = node.settings.connect_retry.first_s
+    while not connector.try_all():
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            return False
+        if node.closing.wait(wait_s if left is None else min(wait_s, left)):
+            return False
+        wait_s = node.settings.connect_retry.after(wait_s)
+    return True
+
+
+class ScoutingConnector(Connector):
+    """A client's way to a gateway it does not know: who answers first is tried first."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node, [], node.settings.connect_retry)
+
+    def try_all(self) -> bool:
+        node = self._node
+        settings = node.settings
+        found: list[Found] = []
+        news = threading.Condition()
+
+        def note(one: Found) -> None:
+            with news:
+                if one.locators and all(one.zid != other.zid for other in found):
+                    found.append(one)
+                    news.notify()
+
+        scouting = scout(settings, settings.multicast_autoconnect, note, None, node.zid)
+        deadline = time.monotonic() + settings.scouting_timeout_s
+        tried = 0
+        try:
+            while time.monotonic() < deadline and not node.is_over():
+                with news:
+                    if len(found) == tried:
+                        news.wait(0.1)
+                for one in found[tried:]:
+                    tried += 1
+                    if connect_to(node, one.zid, one.locators):
+                        self.runner = node.wait_for_transport(one.zid, 1.0)
+                        if self.runner is not None:
+                            self.connected.set()
+                            return True
+        finally:
+            scouting.close()
+            scouting.join(1.0)
+        return False
+
+
+def _open_scouting_client(node: Node) -> None:
+    connector = ScoutingConnector(node)
+    node.connectors.append(connector)
+    if not connector.try_all():
+        raise ZenlakeError("Unable to connect to any scouted peer or router!")
+    connector.start()
+
+
+# --- peers and routers -------------------------------------------------------------------------
+
+
+def _open_peer(node: Node) -> None:
+    settings = node.settings
+    for endpoint in settings.connect:
+        if endpoint.protocol == "udp" and is_group(split_address(endpoint)[0]):
+            node.join_group(endpoint)
+            continue
+        connector = Connector(node, [endpoint], settings.connect_retry.for_endpoint(endpoint))
+        node.connectors.append(connector)
+        connector.start()
+    if settings.multicast_enabled:
+        _scout(node)
+    _wait_for_connectors(node)
+    deadline = time.monotonic() + settings.scouting_delay_s
+    if node.role == WhatAmI.ROUTER:
+        node.closing.wait(settings.scouting_delay_s)
+    while time.monotonic() < deadline and not _is_settled(node):
+        node.closing.wait(_LOOK_S)
+
+
+def _scout(node: Node) -> None:
+    settings = node.settings
+    answerer = None
+    if settings.multicast_listen:
+        answerer = Answerer(node.zid, node.role, time.monotonic())
+        answerer.listens_at(node.accepting.locators())
+
+    def found(one: Found) -> None:
+        node.discovery.scouted(one.zid, one.role, one.locators)
+
+    try:
+        wanted = settings.multicast_autoconnect
+        node.scoutings.append(scout(settings, wanted, found, answerer, node.zid))
+    except LinkError as error:
+        log.warning("no scouting: %s", error)
+
+
+def _wait_for_connectors(node: Node) -> None:
+    """With `exit_on_failure`, endpoints must connect within `connect/timeout_ms`."""
+    settings = node.settings
+    began = time.monotonic()
+    for connector in node.connectors:
+        endpoint = connector.endpoints[0]
+        if not _exits(endpoint, settings.connect_exit_on_failure):
+            continue
+        patience_s = settings.connect_timeout_s
+        left = None if patience_s is None else max(1.0, began + patience_s - time.monotonic())
+        if not connector.connected.wait(left):
+            raise ZenlakeError(f"Unable to connect to {endpoint}!")
+
+
+def _is_settled(node: Node) -> bool:
+    """Whether all that was to be connected is, and has told what it declares."""
+    settings = node.settings
+    if settings.multicast_enabled and settings.waits_for_scouted:
+        return False  # who else answers is known only when the time is over
+    if any(not (one.connected.is_set() or one.given_up.is_set()) for one in node.connectors):
+        return False
+    if node.discovery.is_busy() and settings.waits_for_scouted:
+        return False
+    if not settings.waits_for_declares:
+        return True
+    faces = [runner.face for runner in list(node.runners.values())]
+    return all(face is None or face.role != WhatAmI.PEER or face.is_informed for face in faces)

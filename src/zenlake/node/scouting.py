@@ -1,0 +1,105 @@
+"""Scouting over multicast: a thread that asks who is there, and answers who asks (wire §3)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from math import inf
+
+from zenlake.links import MulticastSockets
+from zenlake.links.addresses import split_address
+from zenlake.links.multicast import Datagram
+from zenlake.node.settings import NodeSettings
+from zenlake.node.threads import join_thread
+from zenlake.protocol.scouting import Answerer, Found, Scouter
+from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
+
+log = logging.getLogger("zenlake")
+
+
+class Scouting:
+    """One multicast group: SCOUTs of a Scouter go out, HELLOs come in; an Answerer says who we are.
+
+    Either may be missing. `found` is called for every HELLO, by the thread of the scouting.
+    """
+
+    def __init__(
+        self,
+        sockets: MulticastSockets,
+        scouter: Scouter | None,
+        answerer: Answerer | None,
+        found: Callable[[Found], None],
+    ) -> None:
+        self._sockets = sockets
+        self._scouter = scouter
+        self._answerer = answerer
+        self._found = found
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="zenlake scouting", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while not self._is_closed:
+                deadline = self._ask(time.monotonic())
+                left = None if deadline == inf else deadline - time.monotonic()
+                for datagram in self._sockets.receive(left):
+                    self._hear(datagram)
+        except OSError as error:
+            log.error("scouting ended: %s", error)
+        finally:
+            self._sockets.close()
+
+    def _ask(self, now: float) -> float:
+        if self._scouter is None:
+            return inf
+        scout = self._scouter.handle_timeout(now)
+        if scout is not None:
+            self._sockets.send(scout)
+        return self._scouter.next_deadline()
+
+    def _hear(self, datagram: Datagram) -> None:
+        if self._answerer is not None:
+            source = str(datagram.source[0])
+            hello = self._answerer.receive(datagram.data, source, time.monotonic())
+            if hello is not None:
+                self._sockets.answer(hello, datagram)
+                return
+        if self._scouter is not None:
+            found = self._scouter.receive(datagram.data)
+            if found is not None:
+                self._found(found)
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._sockets.wake()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+
+def scout(
+    settings: NodeSettings,
+    wanted: int,
+    found: Callable[[Found], None],
+    answerer: Answerer | None = None,
+    own_zid: ZenohId | None = None,
+) -> Scouting:
+    """Start to scout for roles (a mask; 0 asks nobody) in the group that the settings name."""
+    host, port = split_address(EndPoint("udp", settings.multicast_address))
+    sockets = MulticastSockets(
+        host,
+        port,
+        settings.multicast_interface,
+        settings.multicast_ttl,
+        listens=answerer is not None,
+    )
+    now = time.monotonic()
+    scouter = Scouter(WhatAmIMatcher(wanted), now, own_zid) if wanted else None
+    scouting = Scouting(sockets, scouter, answerer, found)
+    scouting.start()
+    return scouting

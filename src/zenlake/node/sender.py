@@ -1,0 +1,314 @@
+"""Sender: gets the messages of one transport onto its link, at once or gathered.
+
+A message that comes alone leaves at once, sent by the thread that made it. Where messages come
+faster than it pays to send them one by one, they gather, and leave when a batch is full, when
+it pays again, or after a moment, by a thread of the sender's own. That thread also takes over
+when the link is full. At most one thread sends at any time.
+
+A queue that is full makes the thread that filled it wait: a moment for messages that may be
+dropped, and if that did not help, later ones are dropped at once until there is room again;
+longer for messages that must not be, and then the transport is closed (wire reference §6.6).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.limits import UNSENT_BYTES_MAX
+from zenlake.links import Link, LinkError
+from zenlake.node.settings import NodeSettings
+from zenlake.node.threads import join_thread
+from zenlake.protocol.transport import Transport
+from zenlake.wire import CloseReason
+
+# Messages closer to each other than this come fast. So many of them are sent one by one; then
+# they gather, and whoever brings one after the pause sends them all. A rest makes all new.
+_FAST_S: Final = 0.00004
+_REST_S: Final = 0.005
+_BURST: Final = 8
+_PAUSE_S: Final = 0.0002
+_UNITS_IN_A_ROW: Final = 64
+_CHECK_S: Final = 0.5
+_PRIORITIES: Final = 8
+
+DROPPED: Final = 0
+TAKEN: Final = 1
+FULL: Final = 2
+
+
+class Sender:
+    """The outward half of a transport. `push` is called under the node's lock, `settle` not."""
+
+    __slots__ = (
+        "_batching_s",
+        "_block_first",
+        "_close_s",
+        "_congested",
+        "_credit",
+        "_drop_s",
+        "_failed",
+        "_gathering_since",
+        "_has_waiters",
+        "_heard",
+        "_is_batching",
+        "_is_closed",
+        "_is_full",
+        "_is_overfull",
+        "_is_sending",
+        "_is_urgent",
+        "_largest",
+        "_link",
+        "_rest",
+        "_room",
+        "_settled_at",
+        "_thread",
+        "_transport",
+        "_wake",
+        "dropped",
+        "lock",
+    )
+
+    def __init__(
+        self,
+        transport: Transport,
+        link: Link,
+        settings: NodeSettings,
+        failed: Callable[[str], None],
+    ) -> None:
+        self.lock = threading.Lock()
+        self._room = threading.Condition(self.lock)
+        self._wake = threading.Condition(self.lock)
+        self._transport = transport
+        self._link = link
+        self._failed = failed
+        self._drop_s = settings.wait_before_drop_s
+        self._close_s = settings.wait_before_close_s
+        self._is_batching = settings.batching and not transport.agreed.low_latency
+        self._batching_s = settings.batching_s
+        self._thread: threading.Thread | None = None
+        self._rest = b""  # of a unit that the link took a part of
+        self._is_sending = False
+        self._is_full = False  # the link took less than it was given
+        self._is_closed = False
+        self._is_overfull = False
+        self._is_urgent = False
+        self._gathering_since = 0.0
+        self._credit = _BURST
+        self._settled_at = 0.0
+        self._congested = [False] * _PRIORITIES
+        self._block_first = [False] * _PRIORITIES
+        self._has_waiters = False
+        self._heard = 0
+        self._largest = 0
+        self.dropped = 0
+
+    # --- pushing, under the node's lock --------------------------------------------------------
+
+    def push(self, data: bytes, qos: int, reliable: bool) -> int:
+        """An encoded message with its QoS byte; DROPPED, TAKEN, or FULL if it was the last."""
+        priority = qos & 7
+        transport = self._transport
+        with self.lock:
+            if self._is_closed:
+                return DROPPED
+            if not transport.has_room(priority):
+                if not self._may_exceed(priority, qos, reliable):
+                    self.dropped += 1
+                    return DROPPED
+                self._largest = max(self._largest, len(data))
+            elif self._congested[priority] or self._block_first[priority]:
+                self._congested[priority] = self._block_first[priority] = False
+            transport.push(data, priority, reliable, qos & 0x10 != 0)
+            if qos & 0x10:
+                self._is_urgent = True
+            return TAKEN if transport.has_room(priority) else FULL
+
+    def _may_exceed(self, priority: int, qos: int, reliable: bool) -> bool:
+        """Whether a message is kept although its queue is full."""
+        if not reliable or qos & 0x28 == 0:
+            return False
+        if qos & 0x08:
+            # All who fill it wait, so it takes many threads at once to come here.
+            excess = self._transport.total_queued_bytes() - self._largest
+            self._is_overfull = self._is_overfull or excess > UNSENT_BYTES_MAX
+            return not self._is_overfull
+        if self._block_first[priority]:
+            return False
+        self._block_first[priority] = True
+        return True
+
+    # --- settling, by the thread that pushed, without any lock ---------------------------------
+
+    def settle(self, full: int, is_blocking: bool) -> None:
+        """Send what was pushed or let it gather.
+
+        Then wait for room in the queue of priority `full`, -1 if none was filled.
+        """
+        with self.lock:
+            sends = not self._is_sending and self._is_time_to_send(time.monotonic())
+            if sends:
+                self._is_sending = True
+        if sends:
+            self._send()
+            # The time that sending took is no pause between messages.
+            self._settled_at = time.monotonic()
+        if full >= 0:
+            self._wait_for_room(full, is_blocking)
+
+    def _is_time_to_send(self, now: float) -> bool:
+        if self._is_urgent or not self._is_batching or self._transport.has_full_batch():
+            return True
+        heard = self._transport.inbound.batches
+        if heard != self._heard:  # a conversation: somebody waits for the answer
+            self._heard = heard
+            return True
+        gap_s = now - self._settled_at
+        self._settled_at = now
+        if gap_s > _REST_S:
+            self._credit = _BURST
+        elif gap_s > _FAST_S and self._credit < _BURST:
+            self._credit += 1
+        if self._credit >= 1:
+            self._credit -= 1
+            return True
+        if self._gathering_since and now - self._gathering_since > _PAUSE_S:
+            return True
+        if not self._gathering_since:
+            self._gathering_since = now
+            self._rouse()
+        return False
+
+    def _wait_for_room(self, priority: int, is_blocking: bool) -> None:
+        if not is_blocking and (self._congested[priority] or self._block_first[priority]):
+            return
+        patience_s = self._close_s if is_blocking else self._drop_s
+        deadline = None if patience_s is None else time.monotonic() + patience_s
+        with self.lock:
+            while not self._transport.has_room(priority) and not self._is_overfull:
+                left = None if deadline is None else deadline - time.monotonic()
+                if self._is_closed or (left is not None and left <= 0):
+                    break
+                self._has_waiters = True
+                self._room.wait(left)
+            has_room = self._is_closed or self._transport.has_room(priority)
+            self._congested[priority] = not has_room
+        if is_blocking and not has_room:
+            self.fail("it does not take what must not be dropped", is_unresponsive=True)
+
+    # --- sending, by the one thread that set _is_sending ---------------------------------------
+
+    def send_now(self) -> None:
+        """Keep-alives and the like."""
+        with self.lock:
+            if self._is_sending or self._is_closed:
+                return
+            self._is_sending = True
+        self._send()
+
+    def _send(self) -> None:
+        """Everything that waits, until the link is full; then the own thread goes on.
+
+        It also does when others bring messages as fast as this thread sends them.
+        """
+        try:
+            for _ in range(_UNITS_IN_A_ROW):
+                unit = self._rest or self._next_unit()
+                if not unit:
+                    return
+                taken = self._link.try_send(unit)
+                self._rest = unit[taken:]
+                if self._rest:
+                    break
+            with self.lock:
+                self._is_full = True
+                self._rouse()
+        except LinkError as error:
+            self._stop_sending()
+            self.fail(error.cause)
+
+    def _next_unit(self) -> bytes | None:
+        with self.lock:
+            unit = self._transport.next_unit(time.monotonic())
+            if unit is None:
+                self._is_sending = False
+                self._is_urgent = False
+                self._gathering_since = 0.0
+                self._largest = 0
+            if self._has_waiters:
+                self._has_waiters = False
+                self._room.notify_all()
+            return unit
+
+    def _stop_sending(self) -> None:
+        with self.lock:
+            self._is_sending = False
+            self._rest = b""
+            self._room.notify_all()
+
+    def _rouse(self) -> None:
+        """Under the lock: the own thread has something to do."""
+        if self._thread is None and not self._is_closed:
+            self._thread = threading.Thread(
+                target=self._run, name=f"zenlake send {self._link.dst}", daemon=True
+            )
+            self._thread.start()
+        self._wake.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self.lock:
+                while not self._is_closed and not self._is_full and not self._gathering_since:
+                    self._wake.wait()
+                if self._is_closed:
+                    return
+                is_full = self._is_full
+            if is_full:
+                if self._link.wait_writable(_CHECK_S):
+                    with self.lock:
+                        self._is_full = False
+                    self._send()
+                continue
+            time.sleep(self._batching_s)
+            with self.lock:
+                if self._is_sending or not self._gathering_since:
+                    # Sent meanwhile, or being sent by a thread that takes everything along.
+                    self._gathering_since = 0.0
+                    continue
+                self._is_sending = True
+            self._send()
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def fail(self, cause: str, is_unresponsive: bool = False) -> None:
+        if is_unresponsive:
+            with self.lock:
+                self._transport.close(CloseReason.UNRESPONSIVE)
+            self.send_now()
+        self._failed(cause)
+
+    def say_close(self, reason: CloseReason, patience_s: float) -> None:
+        """CLOSE after everything that waits, as far as the link takes it in time."""
+        deadline = time.monotonic() + patience_s
+        with self.lock:
+            self._transport.close(reason)
+        self.send_now()
+        with self.lock:
+            while self._is_sending and not self._is_closed:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return
+                self._has_waiters = True
+                self._room.wait(left)
+
+    def stop(self) -> None:
+        """The link is gone: wake everybody who waits here."""
+        with self.lock:
+            self._is_closed = True
+            self._room.notify_all()
+            self._wake.notify_all()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)

@@ -1,0 +1,363 @@
+"""NodeSettings: everything the configuration says about a node, read in one place.
+
+The keys and defaults are those of behaviour reference §6.2. A value that depends on the mode
+is `{router: ..., peer: ..., client: ...}` or the same for all.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from zenlake.errors import LocalError
+from zenlake.limits import BATCH_BYTES_MAX, HANDSHAKES_MAX, MESSAGE_BYTES_MAX, TRANSPORTS_MAX
+from zenlake.links.options import LinkSettings
+from zenlake.routing.settings import RoutingSettings
+from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
+
+Get = Callable[[str], object]
+
+ROLES: Final = {str(role): role for role in WhatAmI}
+ALL_ROLES: Final = int(WhatAmI.ROUTER | WhatAmI.PEER | WhatAmI.CLIENT)
+_PRIORITIES: Final = "data"
+_TX: Final = "transport/link/tx"
+_QUEUE: Final = f"{_TX}/queue"
+_DROP: Final = f"{_QUEUE}/congestion_control/drop"
+_BLOCK: Final = f"{_QUEUE}/congestion_control/block"
+
+
+class Retry:
+    """How long to wait before trying again: first, at most, and how it grows."""
+
+    __slots__ = ("factor", "first_s", "max_s")
+
+    def __init__(self, first_s: float = 1.0, max_s: float = 4.0, factor: float = 2.0) -> None:
+        self.first_s = first_s
+        self.max_s = max_s
+        self.factor = factor
+
+    def after(self, wait_s: float) -> float:
+        return min(wait_s * self.factor, self.max_s)
+
+    def for_endpoint(self, endpoint: EndPoint) -> Retry:
+        """`tcp/host:port#retry_period_init_ms=...` comes before the configuration."""
+        config = endpoint.config
+        first = config.get("retry_period_init_ms")
+        longest = config.get("retry_period_max_ms")
+        factor = config.get("retry_period_increase_factor")
+        try:
+            return Retry(
+                self.first_s if first is None else float(first) / 1000,
+                self.max_s if longest is None else float(longest) / 1000,
+                self.factor if factor is None else float(factor),
+            )
+        except ValueError:
+            raise LocalError(f"{endpoint}: a retry period is a number") from None
+
+
+class NodeSettings:
+    """Defaults of a role; `read` gives what a configuration says, tests set attributes."""
+
+    def __init__(self, role: WhatAmI = WhatAmI.PEER, zid: ZenohId | None = None) -> None:
+        is_client = role == WhatAmI.CLIENT
+        is_router = role == WhatAmI.ROUTER
+        self.role = role
+        self.zid = zid or random_zid()
+        self.listen: list[EndPoint] = []
+        self.listen_timeout_s: float | None = 0.0
+        self.listen_exit_on_failure = True
+        self.listen_retry = Retry()
+        self.connect: list[EndPoint] = []
+        self.connect_timeout_s: float | None = 0.0 if is_client else None  # None: for ever
+        self.connect_exit_on_failure = is_client
+        self.connect_retry = Retry()
+        self.waits_for_scouted = True
+        self.waits_for_declares = True
+        self.scouting_timeout_s = 3.0
+        self.scouting_delay_s = 0.5
+        self.multicast_enabled = True
+        self.multicast_address = "224.0.0.224:7446"
+        self.multicast_interface = "auto"
+        self.multicast_ttl = 1
+        self.multicast_listen = True
+        self.multicast_autoconnect = 0 if is_router else ALL_ROLES
+        self.multicast_strategy = Strategy()
+        self.gossip_autoconnect = 0 if is_router else ALL_ROLES
+        self.gossip_strategy = Strategy()
+        self.open_timeout_s = 10.0
+        self.accept_timeout_s = 10.0
+        self.accept_pending = HANDSHAKES_MAX
+        self.max_sessions = TRANSPORTS_MAX
+        self.qos = True
+        self.low_latency = False
+        self.compression = False
+        self.resolution = Resolution()
+        self.lease_ms = 10_000
+        self.keep_alive = 4
+        self.batch_size = BATCH_BYTES_MAX
+        self.queue_batches = 2
+        self.wait_before_drop_s = 0.001
+        self.wait_before_close_s: float | None = 5.0  # None: for ever
+        self.batching = True
+        self.batching_s = 0.001
+        self.message_bytes_max = MESSAGE_BYTES_MAX
+        self.group_join_interval_s = 2.5
+        self.group_qos = False
+        self.user: str | None = None
+        self.password: str | None = None
+        self.users: Mapping[str, str] | None = None
+        self.links = LinkSettings()
+        self.routing = RoutingSettings(timestamping=is_router, wall_ns=time.time_ns)
+
+    @staticmethod
+    def read(get: Get, role: WhatAmI | None = None) -> NodeSettings:
+        """From a configuration: `get` gives the value at a path, None where nothing is set."""
+        if role is None:
+            mode = get("mode") or "peer"
+            if not isinstance(mode, str) or mode not in ROLES:
+                raise LocalError(f"mode is router, peer or client, not {mode!r}")
+            role = ROLES[mode]
+        zid = get("id")
+        settings = NodeSettings(role, ZenohId.parse(str(zid)) if zid is not None else None)
+        reader = _Reader(get, role)
+        _read_endpoints(settings, reader)
+        _read_scouting(settings, reader)
+        _read_transport(settings, reader)
+        _read_queues(settings, reader)
+        _read_authentication(settings, reader)
+        _read_routing(settings, reader)
+        return settings
+
+
+class Strategy:
+    """`autoconnect_strategy`: whether the node with the smaller id leaves connecting to others."""
+
+    __slots__ = ("greater_zid_only",)
+
+    def __init__(self, greater_zid_only: int = 0) -> None:
+        self.greater_zid_only = greater_zid_only  # the roles for which it is `greater-zid`
+
+    def allows(self, own: ZenohId, other: ZenohId, role: WhatAmI) -> bool:
+        return not self.greater_zid_only & role or other < own
+
+    @staticmethod
+    def of(value: object) -> Strategy:
+        if value is None:
+            return Strategy()
+        if isinstance(value, Mapping):
+            mask = 0
+            for role in WhatAmI:
+                mask |= _strategy_mask(value.get(f"to_{role}")) & role
+            return Strategy(mask)
+        return Strategy(_strategy_mask(value))
+
+
+def _strategy_mask(word: object) -> int:
+    if word not in (None, "always", "greater-zid"):
+        raise LocalError(f"autoconnect_strategy is always or greater-zid, not {word!r}")
+    return ALL_ROLES if word == "greater-zid" else 0
+
+
+class _Reader:
+    """Values of a configuration as this mode sees them."""
+
+    def __init__(self, get: Get, role: WhatAmI) -> None:
+        self.get = get
+        self.role = role
+
+    def value(self, path: str) -> object:
+        found = self.get(path)
+        if isinstance(found, Mapping) and found and ROLES.keys() >= found.keys():
+            return found.get(str(self.role))
+        return found
+
+    def number(self, path: str, default: float) -> float:
+        found = self.value(path)
+        if found is None:
+            return default
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise LocalError(f"{path} is a number, not {found!r}")
+        return found
+
+    def whole(self, path: str, default: int) -> int:
+        return int(self.number(path, default))
+
+    def flag(self, path: str, default: bool) -> bool:
+        found = self.value(path)
+        if found is None:
+            return default
+        if not isinstance(found, bool):
+            raise LocalError(f"{path} is true or false, not {found!r}")
+        return found
+
+    def text(self, path: str) -> str | None:
+        found = self.value(path)
+        return None if found is None else str(found)
+
+    def endpoints(self, path: str) -> list[EndPoint] | None:
+        found = self.value(path)
+        if found is None:
+            return None
+        texts: list[str] = []
+        for item in found if isinstance(found, list) else [found]:
+            if isinstance(item, Mapping):  # {strategy: "allOf", locators: [...]}
+                texts += [str(text) for text in item.get("locators", ())]
+            else:
+                texts.append(str(item))
+        return [EndPoint.parse(text) for text in texts]
+
+    def roles(self, path: str, default: int) -> int:
+        found = self.value(path)
+        if found is None:
+            return default
+        names = found.split("|") if isinstance(found, str) else found
+        mask = 0
+        for name in names if isinstance(names, list) else [names]:
+            role = ROLES.get(str(name))
+            if name and role is None:
+                raise LocalError(f"{path}: there is no role {name!r}")
+            mask |= role or 0
+        return mask
+
+    def mapping(self, path: str) -> Mapping[str, object]:
+        found = self.value(path)
+        return found if isinstance(found, Mapping) else {}
+
+    def retry(self, path: str) -> Retry:
+        return Retry(
+            self.number(f"{path}/period_init_ms", 1000) / 1000,
+            self.number(f"{path}/period_max_ms", 4000) / 1000,
+            self.number(f"{path}/period_increase_factor", 2),
+        )
+
+    def patience(self, path: str, default_s: float | None) -> float | None:
+        """Milliseconds; a negative number means for ever."""
+        found = self.number(path, -1 if default_s is None else default_s * 1000)
+        return None if found < 0 else found / 1000
+
+
+def _read_endpoints(settings: NodeSettings, reader: _Reader) -> None:
+    listen = reader.endpoints("listen/endpoints")
+    settings.listen = _default_listen(settings.role) if listen is None else listen
+    settings.listen_timeout_s = reader.patience("listen/timeout_ms", settings.listen_timeout_s)
+    settings.listen_exit_on_failure = reader.flag("listen/exit_on_failure", True)
+    settings.listen_retry = reader.retry("listen/retry")
+    settings.connect = reader.endpoints("connect/endpoints") or []
+    settings.connect_timeout_s = reader.patience("connect/timeout_ms", settings.connect_timeout_s)
+    settings.connect_exit_on_failure = reader.flag(
+        "connect/exit_on_failure", settings.connect_exit_on_failure
+    )
+    settings.connect_retry = reader.retry("connect/retry")
+    conditions = "open/return_conditions"
+    settings.waits_for_scouted = reader.flag(f"{conditions}/connect_scouted", True)
+    settings.waits_for_declares = reader.flag(f"{conditions}/declares", True)
+
+
+def _default_listen(role: WhatAmI) -> list[EndPoint]:
+    if role == WhatAmI.CLIENT:
+        return []
+    port = 7447 if role == WhatAmI.ROUTER else 0
+    return [EndPoint.parse(f"tcp/[::]:{port}")]
+
+
+def _read_scouting(settings: NodeSettings, reader: _Reader) -> None:
+    settings.scouting_timeout_s = reader.number("scouting/timeout", 3000) / 1000
+    settings.scouting_delay_s = reader.number("scouting/delay", 500) / 1000
+    multicast = "scouting/multicast"
+    settings.multicast_enabled = reader.flag(f"{multicast}/enabled", True)
+    settings.multicast_address = reader.text(f"{multicast}/address") or settings.multicast_address
+    settings.multicast_interface = reader.text(f"{multicast}/interface") or "auto"
+    settings.multicast_ttl = reader.whole(f"{multicast}/ttl", 1)
+    settings.multicast_listen = reader.flag(f"{multicast}/listen", True)
+    settings.multicast_autoconnect = reader.roles(
+        f"{multicast}/autoconnect", settings.multicast_autoconnect
+    )
+    settings.multicast_strategy = Strategy.of(reader.value(f"{multicast}/autoconnect_strategy"))
+    gossip = "scouting/gossip"
+    settings.gossip_autoconnect = reader.roles(f"{gossip}/autoconnect", settings.gossip_autoconnect)
+    settings.gossip_strategy = Strategy.of(reader.value(f"{gossip}/autoconnect_strategy"))
+
+
+def _read_transport(settings: NodeSettings, reader: _Reader) -> None:
+    unicast = "transport/unicast"
+    settings.open_timeout_s = reader.number(f"{unicast}/open_timeout", 10_000) / 1000
+    settings.accept_timeout_s = reader.number(f"{unicast}/accept_timeout", 10_000) / 1000
+    settings.accept_pending = reader.whole(f"{unicast}/accept_pending", HANDSHAKES_MAX)
+    settings.max_sessions = reader.whole(f"{unicast}/max_sessions", TRANSPORTS_MAX)
+    settings.low_latency = reader.flag(f"{unicast}/lowlatency", False)
+    settings.qos = reader.flag(f"{unicast}/qos/enabled", True)
+    settings.compression = reader.flag(f"{unicast}/compression/enabled", False)
+    if settings.qos and settings.low_latency:
+        raise LocalError("transport/unicast: lowlatency and qos cannot both be enabled")
+    multicast = "transport/multicast"
+    settings.group_join_interval_s = reader.number(f"{multicast}/join_interval", 2500) / 1000
+    settings.group_qos = reader.flag(f"{multicast}/qos/enabled", False)
+    protocols = reader.value("transport/link/protocols")
+    settings.links = LinkSettings(
+        reader.mapping("transport/link/tcp"),
+        reader.mapping("transport/link/tls"),
+        [str(name) for name in protocols] if isinstance(protocols, list) else None,
+    )
+
+
+def _read_queues(settings: NodeSettings, reader: _Reader) -> None:
+    bits = reader.text(f"{_TX}/sequence_number_resolution") or "32bit"
+    if bits not in ("8bit", "16bit", "32bit", "64bit"):
+        raise LocalError(f"{_TX}/sequence_number_resolution is 8bit to 64bit, not {bits!r}")
+    settings.resolution = Resolution.of(sn_bits=int(bits.removesuffix("bit")))
+    settings.lease_ms = reader.whole(f"{_TX}/lease", 10_000)
+    settings.keep_alive = reader.whole(f"{_TX}/keep_alive", 4)
+    settings.batch_size = reader.whole(f"{_TX}/batch_size", BATCH_BYTES_MAX)
+    settings.queue_batches = reader.whole(f"{_QUEUE}/size/{_PRIORITIES}", 2)
+    if not 1 <= settings.queue_batches <= 16:
+        raise LocalError(f"{_QUEUE}/size is 1 to 16 batches")
+    settings.wait_before_drop_s = reader.number(f"{_DROP}/wait_before_drop", 1000) / 1e6
+    wait_us = reader.number(f"{_BLOCK}/wait_before_close", 5_000_000)
+    settings.wait_before_close_s = None if wait_us < 0 else wait_us / 1e6
+    settings.batching = reader.flag(f"{_QUEUE}/batching/enabled", True)
+    settings.batching_s = reader.number(f"{_QUEUE}/batching/time_limit", 1) / 1000
+    bytes_max = reader.whole("transport/link/rx/max_message_size", MESSAGE_BYTES_MAX)
+    settings.message_bytes_max = min(bytes_max, MESSAGE_BYTES_MAX)
+
+
+def _read_authentication(settings: NodeSettings, reader: _Reader) -> None:
+    path = "transport/auth/usrpwd"
+    settings.user = reader.text(f"{path}/user")
+    settings.password = reader.text(f"{path}/password")
+    dictionary = reader.text(f"{path}/dictionary_file")
+    if dictionary is not None:
+        settings.users = read_users(dictionary)
+
+
+def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
+    routing = settings.routing
+    routing.timestamping = reader.flag("timestamping/enabled", routing.timestamping)
+    routing.drop_future_timestamp = reader.flag("timestamping/drop_future_timestamp", False)
+    routing.query_timeout_ms = reader.whole("queries_default_timeout", 10_000)
+    routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
+    routing.gossip = reader.flag("scouting/gossip/enabled", True)
+    routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
+
+
+def read_users(path: str) -> dict[str, str]:
+    """A dictionary of users: one `user:password` a line (wire reference §10.2)."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LocalError(f"transport/auth/usrpwd/dictionary_file: {error}") from error
+    users = {}
+    for number, line in enumerate(lines, 1):
+        user, colon, password = line.strip().partition(":")
+        if not line.strip():
+            continue
+        if not colon or not user or not password:
+            raise LocalError(f"{path}, line {number}: expected user:password")
+        users[user] = password
+    return users
+
+
+def random_zid() -> ZenohId:
+    return ZenohId.from_int(int.from_bytes(os.urandom(16), "little") or 1)

@@ -1,0 +1,35 @@
+"""What a test must not leave behind: threads and sockets of ours."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def open_sockets() -> int:
+    count = 0
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            count += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
+        except OSError:
+            continue
+    return count
+
+
+def own_threads() -> list[str]:
+    return sorted(one.name for one in threading.enumerate() if one.name.startswith("zenlake"))
+
+
+@contextmanager
+def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
+    """Afterwards there are no more sockets than before, and no thread of ours."""
+    before = open_sockets()
+    yield
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline and (own_threads() or open_sockets() > before):
+        time.sleep(0.01)
+    assert own_threads() == []
+    assert open_sockets() <= before

@@ -1,0 +1,113 @@
+"""Nodes for tests, and the least of an application that can use them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from zenlake.node import Node, NodeSettings
+from zenlake.routing.outlet import Outlet
+from zenlake.wire import (
+    CongestionControl,
+    Declare,
+    DeclareSubscriber,
+    EndPoint,
+    NetworkMessage,
+    Priority,
+    Push,
+    Put,
+    QoS,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+)
+
+LOOPBACK = "tcp/127.0.0.1:0"
+CONTROL = QoS.of(Priority.CONTROL, CongestionControl.BLOCK)
+BLOCK = QoS.of(congestion=CongestionControl.BLOCK)
+
+
+class Application(Outlet):
+    """Notes what it gets."""
+
+    __slots__ = ("_face", "_ids", "got", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.got: list[tuple[str, NetworkMessage]] = []
+        self._ids = 0
+        node.begin()
+        self._face = node.dispatcher.add_local(self)
+        node.end()
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        self.got.append((key, message))
+
+    def tell(self, message: NetworkMessage, reliable: bool = True) -> None:
+        self.node.begin()
+        try:
+            self.node.dispatcher.receive(self._face, message, reliable, time.monotonic())
+        finally:
+            self.node.end()
+
+    def subscribe(self, key: str) -> None:
+        self._ids += 1
+        self.tell(Declare(DeclareSubscriber(self._ids, WireExpr(0, key)), qos=CONTROL))
+
+    def put(self, key: str, payload: bytes, qos: QoS | None = None) -> None:
+        self.tell(Push(WireExpr(0, key), Put(payload), qos=qos))
+
+    def payloads(self) -> list[bytes]:
+        found = []
+        for _, message in list(self.got):
+            if isinstance(message, Push) and isinstance(message.body, Put):
+                found.append(bytes(message.body.payload))
+        return found
+
+    def wait_for(self, count: int, timeout_s: float = 5.0) -> list[bytes]:
+        wait_until(lambda: len(self.payloads()) >= count, timeout_s)
+        return self.payloads()
+
+
+def settings_of(
+    role: WhatAmI = WhatAmI.PEER,
+    connect: list[str] | None = None,
+    listen: list[str] | None = None,
+    zid: int | None = None,
+) -> NodeSettings:
+    """Without multicast, so that tests do not find each other."""
+    settings = NodeSettings(role, None if zid is None else ZenohId.from_int(zid))
+    settings.multicast_enabled = False
+    settings.connect = [EndPoint.parse(text) for text in connect or []]
+    default = [] if role == WhatAmI.CLIENT else [LOOPBACK]
+    settings.listen = [EndPoint.parse(text) for text in (default if listen is None else listen)]
+    return settings
+
+
+@contextmanager
+def opened(*all_settings: NodeSettings) -> Iterator[list[Node]]:
+    """Open nodes, closed at the end, all at the same time."""
+    nodes = [Node(settings) for settings in all_settings]
+    try:
+        for node in nodes:
+            node.open()
+        yield nodes
+    finally:
+        threads = [threading.Thread(target=node.close) for node in nodes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def port_of(node: Node) -> int:
+    return int(node.locators()[0].rpartition(":")[2])
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 5.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.002)

@@ -1,0 +1,59 @@
+"""A real router of eclipse-zenoh as a process of its own, to be killed and started again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import TracebackType
+
+_PROGRAM = """
+import json, sys, zenoh
+config = zenoh.Config()
+for path, value in json.loads(sys.argv[1]).items():
+    config.insert_json5(path, json.dumps(value))
+with zenoh.open(config) as session:
+    print("ready", flush=True)
+    for line in sys.stdin:
+        verb, key, payload = line.split()
+        session.put(key, payload)
+"""
+
+
+class RealNode:
+    """Opened when made; `put` publishes, `kill` ends it without a word."""
+
+    def __init__(self, mode: str, **config: object) -> None:
+        settings = {
+            "mode": mode,
+            "scouting/multicast/enabled": False,
+            **{path.replace("__", "/"): value for path, value in config.items()},
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n"
+
+    def put(self, key: str, payload: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"put {key} {payload}\n")
+        self._process.stdin.flush()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def __enter__(self) -> RealNode:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()

@@ -1,0 +1,270 @@
+"""Nodes among those who mean harm, or vanish (limits: H01, H02, H06, H07, H15)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+
+import pytest
+
+from tests.links.leftovers import open_sockets, own_threads
+from tests.node.application import (
+    BLOCK,
+    CONTROL,
+    Application,
+    opened,
+    port_of,
+    settings_of,
+    wait_until,
+)
+from zenlake.limits import (
+    HANDSHAKE_IDLE_SECONDS_MAX,
+    HANDSHAKES_MAX,
+    TRANSPORTS_MAX,
+    UNSENT_BYTES_MAX,
+)
+from zenlake.node import Node, NodeSettings
+from zenlake.protocol.offer import Offer
+from zenlake.protocol.opening import Opener
+from zenlake.wire import (
+    Declare,
+    DeclareSubscriber,
+    Frame,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+)
+from zenlake.wire.framing import StreamDeframer, frame_batch
+
+FULL = os.environ.get("ZENLAKE_FULL") == "1"
+
+
+def connect_to(node: Node) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port_of(node)), timeout=5)
+
+
+def opens_quickly(node: Node, within_s: float = 1.0) -> None:
+    """A good client gets in."""
+    began = time.monotonic()
+    with opened(settings_of(WhatAmI.CLIENT, node.locators())) as [client]:
+        assert list(client.runners) == [node.zid]
+        assert time.monotonic() - began < within_s
+
+
+class RawClient:
+    """A client with a socket that the test reads, or does not."""
+
+    def __init__(self, node: Node, receive_bytes: int = 0, lease_ms: int = 10_000) -> None:
+        self.socket = socket.socket()
+        if receive_bytes:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.settimeout(5)
+        self.socket.connect(("127.0.0.1", port_of(node)))
+        offer = Offer(ZenohId(os.urandom(8) + b"\1"), WhatAmI.CLIENT, lease_ms=lease_ms)
+        opener = Opener(offer)
+        deframer = StreamDeframer()
+        self.socket.sendall(frame_batch(opener.start()))
+        while opener.agreed is None:
+            for batch in deframer.receive(self.socket.recv(65536)):
+                if opener.agreed is None and (answer := opener.receive(batch)) is not None:
+                    self.socket.sendall(frame_batch(answer))
+        self.sn = opener.agreed.own_sn
+
+    def subscribe(self, key: str) -> None:
+        message = Declare(DeclareSubscriber(1, WireExpr(0, key)), qos=CONTROL)
+        batch = bytes(Frame(self.sn, [message], qos=None))
+        self.socket.sendall(frame_batch(batch))
+        self.sn += 1
+
+
+def quick_handshakes() -> NodeSettings:
+    settings = settings_of()
+    settings.accept_timeout_s = 10.0 if FULL else 1.5
+    return settings
+
+
+def test_one_byte_a_second_does_not_hold_a_place_for_long() -> None:
+    count = HANDSHAKES_MAX
+    with opened(quick_handshakes()) as [node]:
+        sockets = [connect_to(node) for _ in range(count)]
+        accepted_at = time.monotonic()
+        opens_quickly(node)
+        is_over = threading.Event()
+
+        def drip() -> None:
+            while not is_over.wait(0.5):
+                for one in sockets:
+                    with contextlib.suppress(OSError):
+                        one.send(b"\xff")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        wait_until(lambda: node.accepting.pending == 0, 12.0)
+        assert time.monotonic() - accepted_at < node.settings.accept_timeout_s + 1
+        is_over.set()
+        thread.join()
+        opens_quickly(node)
+        for one in sockets:
+            one.close()
+
+
+def test_silence_is_not_waited_for() -> None:
+    assert HANDSHAKE_IDLE_SECONDS_MAX == 5
+    with opened(settings_of()) as [node], connect_to(node) as silent:
+        began = time.monotonic()
+        silent.settimeout(10)
+        assert silent.recv(1) == b""
+        assert 4 < time.monotonic() - began < 7
+
+
+def test_connections_without_a_word() -> None:
+    """Never more than the limit are in a handshake; the oldest make room, others are served."""
+    count = 5_000 if FULL else 400
+    assert TRANSPORTS_MAX == 1_000
+    most = 0
+    sockets: list[socket.socket] = []
+    with opened(settings_of()) as [node]:
+        try:
+            for _ in range(count):
+                sockets.append(connect_to(node))
+                most = max(most, node.accepting.pending)
+                if len(sockets) > 2 * HANDSHAKES_MAX:
+                    sockets.pop(0).close()
+                time.sleep(0.0005)
+            assert 0 < most <= HANDSHAKES_MAX
+            opens_quickly(node)
+            assert node.accepting.refused > 0
+        finally:
+            for one in sockets:
+                one.close()
+        wait_until(lambda: node.accepting.pending == 0)
+        opens_quickly(node)
+
+
+def test_a_peer_that_vanished_is_noticed_by_its_lease() -> None:
+    """Its socket stays open and says nothing more."""
+    with opened(settings_of()) as [node]:
+        vanished = RawClient(node, lease_ms=500)
+        wait_until(lambda: len(node.runners) == 1)
+        began = time.monotonic()
+        wait_until(lambda: not node.runners, 3.0)
+        assert time.monotonic() - began < 1.5
+        assert vanished.socket.recv(65536) is not None
+        vanished.socket.close()
+
+
+def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> None:
+    size = 10_000
+    total = (100 << 20) // size if FULL else 1500
+    with opened(settings_of()) as [node]:
+        deaf = RawClient(node, receive_bytes=4096)
+        deaf.subscribe("flood")
+        wait_until(lambda: len(node.runners) == 1)
+        with opened(settings_of(WhatAmI.CLIENT, node.locators())) as [good]:
+            listener = Application(good)
+            listener.subscribe("flood")
+            publisher = Application(node)
+            time.sleep(0.1)
+            most = 0
+            for _ in range(total):
+                publisher.put("flood", bytes(size))
+                most = max(most, node.stats()["queued_bytes"])
+            assert most < 1 << 20 < UNSENT_BYTES_MAX
+            wait_until(lambda: node.stats()["queued_bytes"] < 200_000)
+            time.sleep(0.1)
+            got = len(listener.payloads())
+            assert got > total * 0.5, "the other is served"
+            dropped = node.stats()["dropped_messages"]
+            assert dropped >= total - got
+            assert dropped > 100
+        deaf.socket.close()
+
+
+def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> None:
+    settings = settings_of()
+    settings.wait_before_close_s = 0.5
+    with opened(settings) as [node]:
+        deaf = RawClient(node, receive_bytes=4096)
+        deaf.subscribe("flood")
+        wait_until(lambda: len(node.runners) == 1)
+        publisher = Application(node)
+        time.sleep(0.05)
+        slowest = 0.0
+        most = 0
+        for _ in range(1000):
+            began = time.monotonic()
+            publisher.put("flood", bytes(60_000), BLOCK)
+            slowest = max(slowest, time.monotonic() - began)
+            most = max(most, node.stats()["queued_bytes"])
+            if not node.runners:
+                break
+        wait_until(lambda: not node.runners)
+        assert 0.4 < slowest < 1.5
+        assert most <= UNSENT_BYTES_MAX
+        assert node.stats()["dropped_messages"] == 0
+        deaf.socket.close()
+
+
+@pytest.mark.parametrize("is_reset", [False, True], ids=["end", "reset"])
+def test_a_handshake_cut_at_every_byte_leaves_nothing(is_reset: bool) -> None:
+    """The batches of a client's handshake, whole up to a byte and then nothing."""
+    with opened(settings_of()) as [node]:
+        sockets_before = open_sockets()
+        threads_before = own_threads()
+        init = frame_batch(Opener(Offer(ZenohId(b"\x77"), WhatAmI.CLIENT)).start())
+        cuts = [*range(len(init) + 1), *range(1000, 1000 + 200, 1 if FULL else 7)]
+        for cut in cuts:
+            with connect_to(node) as one:
+                if cut < 1000:
+                    one.sendall(init[:cut])
+                else:
+                    one.sendall(open_syn(one)[: cut - 1000])
+                if is_reset:
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        wait_until(lambda: node.accepting.pending == 0)
+        wait_until(lambda: not node.runners)
+        wait_until(lambda: own_threads() == threads_before)
+        wait_until(lambda: open_sockets() <= sockets_before)
+        assert not node.claims.has(ZenohId(b"\x78"))
+        opens_quickly(node)
+
+
+def open_syn(one: socket.socket) -> bytes:
+    """As far as OpenSyn, which is not sent but given."""
+    opener = Opener(Offer(ZenohId(b"\x78"), WhatAmI.CLIENT))
+    one.sendall(frame_batch(opener.start()))
+    deframer = StreamDeframer()
+    batches: list[bytes] = []
+    while not batches:
+        batches = deframer.receive(one.recv(65536))
+    answer = opener.receive(batches[0])
+    assert answer is not None
+    return frame_batch(answer)
+
+
+def test_an_opener_whose_peer_is_cut_at_every_byte_leaves_nothing() -> None:
+    """The other way round: what an acceptor says, cut, met by a client that connects."""
+    with opened(settings_of()) as [node], connect_to(node) as real:
+        real.sendall(frame_batch(Opener(Offer(ZenohId(b"\x79"), WhatAmI.CLIENT)).start()))
+        init_ack = real.recv(65536)
+    for cut in range(0, len(init_ack), 1 if FULL else 3):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
+            thread = threading.Thread(target=answer_and_cut, args=(server, init_ack[:cut]))
+            thread.start()
+            node = Node(settings_of(WhatAmI.CLIENT, [endpoint]))
+            with contextlib.suppress(Exception):
+                node.open()
+            thread.join()
+            assert not node.runners
+            assert own_threads() == []
+
+
+def answer_and_cut(server: socket.socket, answer: bytes) -> None:
+    connected, _ = server.accept()
+    with connected:
+        connected.recv(65536)
+        connected.sendall(answer)

@@ -1,0 +1,99 @@
+"""Nodes that find each other by multicast: scouting, and groups that need no connection."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from zenlake.errors import ZenlakeError
+from zenlake.links.multicast import multicast_interfaces
+from zenlake.node import Node, NodeSettings
+from zenlake.node.scouting import scout
+from zenlake.protocol.scouting import Found
+from zenlake.wire import EndPoint, WhatAmI
+
+pytestmark = pytest.mark.skipif(
+    not multicast_interfaces("auto"), reason="no interface for multicast"
+)
+
+
+@pytest.fixture
+def group() -> str:
+    """A group of this test's own, so that other nodes on the machine are not met."""
+    return f"224.0.0.{random.randint(225, 250)}:{random.randint(20_000, 60_000)}"
+
+
+def scouting_settings(group: str, role: WhatAmI = WhatAmI.PEER) -> NodeSettings:
+    settings = settings_of(role, listen=[] if role == WhatAmI.CLIENT else ["tcp/0.0.0.0:0"])
+    settings.multicast_enabled = True
+    settings.multicast_address = group
+    settings.scouting_timeout_s = 1.0
+    return settings
+
+
+def test_peers_find_each_other(group: str) -> None:
+    with opened(scouting_settings(group), scouting_settings(group)) as (one, other):
+        wait_until(lambda: other.zid in one.runners and one.zid in other.runners)
+        assert len(one.runners) == len(other.runners) == 1
+
+
+def test_a_client_finds_a_peer_and_finds_another_when_it_is_lost(group: str) -> None:
+    with opened(scouting_settings(group)) as [first]:
+        client = Node(scouting_settings(group, WhatAmI.CLIENT))
+        client.settings.connect_retry.first_s = 0.05
+        client.open()
+        assert list(client.runners) == [first.zid]
+    try:
+        with opened(scouting_settings(group)) as [second]:
+            wait_until(lambda: list(client.runners) == [second.zid], 8.0)
+    finally:
+        client.close()
+
+
+def test_a_client_that_finds_nobody_says_so(group: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(ZenlakeError, match="Unable to connect"):
+        Node(scouting_settings(group, WhatAmI.CLIENT)).open()
+    assert 0.9 < time.monotonic() - began < 2.0
+
+
+def test_scouting_without_a_node(group: str) -> None:
+    found: list[Found] = []
+    with opened(scouting_settings(group)) as [node]:
+        scouting = scout(scouting_settings(group), int(WhatAmI.PEER), found.append)
+        wait_until(lambda: bool(found))
+        scouting.close()
+        scouting.join(1.0)
+        assert found[0].zid == node.zid
+        assert list(found[0].locators) == node.locators()
+
+
+def test_a_group_needs_no_connection(group: str) -> None:
+    endpoint = f"udp/{group}"
+    members = [settings_of(listen=[endpoint]) for _ in range(3)]
+    for settings in members:
+        settings.group_join_interval_s = 0.1
+    with opened(*members) as nodes:
+        wait_until(lambda: all(len(node.transports()) == 2 for node in nodes))
+        assert all(info.is_multicast for info in nodes[0].transports())
+        assert nodes[0].links()[0].group == endpoint
+        applications = [Application(node) for node in nodes]
+        for application in applications[1:]:
+            application.subscribe("shared/**")
+        time.sleep(0.1)
+        applications[0].put("shared/key", b"to all", BLOCK)
+        applications[0].put("shared/long", bytes(50_000), BLOCK)
+        for application in applications[1:]:
+            assert application.wait_for(2) == [b"to all", bytes(50_000)]
+        nodes[2].close()
+        wait_until(lambda: len(nodes[0].transports()) == 1)
+
+
+def test_a_client_joins_no_group(group: str) -> None:
+    settings = settings_of(WhatAmI.CLIENT, listen=[f"udp/{group}"])
+    settings.connect = [EndPoint.parse("tcp/127.0.0.1:1")]
+    with pytest.raises(ZenlakeError, match="client cannot be in a multicast group"):
+        Node(settings).open()

@@ -1,0 +1,124 @@
+"""Two nodes that connect to each other at once end with one session (limits: H09)."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from functools import partial
+
+import pytest
+
+from tests.node.application import BLOCK, Application, settings_of, wait_until
+from tests.node.test_node import free_port
+from zenlake.node import Node
+from zenlake.node.claims import Claim, Claims
+from zenlake.wire import CloseReason, ZenohId
+
+ROUNDS = 1_000 if os.environ.get("ZENLAKE_FULL") == "1" else 25
+
+
+def test_exactly_one_session_survives() -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    for _ in range(ROUNDS):
+        left_port, right_port = free_port(), free_port()
+        left = make(left_port, right_port)
+        right = make(right_port, left_port)
+        one, other = Application(left), Application(right)
+        one.subscribe("to/left")
+        other.subscribe("to/right")
+        open_together([left, right], chance)
+        try:
+            wait_until(partial(are_connected, left, right))
+            time.sleep(0.02)
+            assert len(left.runners) == len(right.runners) == 1
+            (one_link,), (other_link,) = left.links(), right.links()
+            assert (one_link.src, one_link.dst) == (other_link.dst, other_link.src)
+            one.put("to/right", b"hello", BLOCK)
+            other.put("to/left", b"hello", BLOCK)
+            assert one.wait_for(1) == other.wait_for(1) == [b"hello"]
+        finally:
+            close_together([left, right])
+
+
+def are_connected(left: Node, right: Node) -> bool:
+    return len(left.runners) == len(right.runners) == 1
+
+
+def make(own_port: int, other_port: int) -> Node:
+    settings = settings_of(
+        connect=[f"tcp/127.0.0.1:{other_port}"], listen=[f"tcp/127.0.0.1:{own_port}"]
+    )
+    settings.connect_retry.first_s = 0.05
+    return Node(settings)
+
+
+def open_together(nodes: list[Node], chance: random.Random) -> None:
+    delays = [chance.random() * 0.004 for _ in nodes]
+    barrier = threading.Barrier(len(nodes))
+
+    def open_late(node: Node, delay_s: float) -> None:
+        barrier.wait()
+        time.sleep(delay_s)
+        node.open()
+
+    run([threading.Thread(target=open_late, args=pair) for pair in zip(nodes, delays, strict=True)])
+
+
+def close_together(nodes: list[Node]) -> None:
+    run([threading.Thread(target=node.close) for node in nodes])
+
+
+def run(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+SMALL, OWN, GREAT = (ZenohId.from_int(number) for number in (1, 5, 9))
+
+
+def test_the_greater_id_refuses_while_it_connects_itself() -> None:
+    claims = Claims(OWN, 10)
+    mine = claims.open(SMALL)
+    assert mine is not None
+    assert claims.accept(SMALL, 1.0) == CloseReason.MAX_LINKS
+    assert claims.open(SMALL) is None
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
+    claims = Claims(OWN, 10)
+    mine = claims.open(GREAT)
+    assert mine is not None
+    outcome: list[Claim | CloseReason] = []
+    thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0)))
+    thread.start()
+    time.sleep(0.02)
+    assert not outcome
+    if is_refused:
+        claims.release(mine)
+    else:
+        claims.note_open(mine)
+    thread.join()
+    if is_refused:
+        assert isinstance(outcome[0], Claim)
+        claims.release(mine)  # of no effect: the claim is another one now
+        assert claims.has(GREAT)
+    else:
+        assert outcome == [CloseReason.MAX_LINKS]
+
+
+def test_claims_are_limited_and_end() -> None:
+    claims = Claims(OWN, 1)
+    first = claims.accept(GREAT, 0.1)
+    assert isinstance(first, Claim)
+    assert claims.accept(SMALL, 0.1) == CloseReason.INVALID
+    claims.release(first)
+    claims.close()
+    assert claims.accept(SMALL, 0.1) == CloseReason.INVALID
+    assert claims.open(SMALL) is None

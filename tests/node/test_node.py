@@ -1,0 +1,279 @@
+"""Nodes that talk to each other over loopback links."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from tests.links.leftovers import own_threads
+from tests.node.application import (
+    BLOCK,
+    LOOPBACK,
+    Application,
+    opened,
+    settings_of,
+    wait_until,
+)
+from zenlake.errors import ZenlakeError
+from zenlake.node import Node, NodeSettings
+from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.wire import WhatAmI
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def talk(one: Node, other: Node) -> None:
+    """A message each way, and back to the subscriber that was declared after the link."""
+    there, here = Application(one), Application(other)
+    there.subscribe("there/**")
+    here.subscribe("here")
+    time.sleep(0.05)
+    for _ in range(3):
+        here.put("there/x", b"from other", BLOCK)
+        there.put("here", b"from one", BLOCK)
+    assert there.wait_for(3) == [b"from other"] * 3
+    assert here.wait_for(3) == [b"from one"] * 3
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
+def test_two_nodes_talk(protocol: str, role: WhatAmI) -> None:
+    with opened(settings_of(listen=[f"{protocol}/127.0.0.1:0"])) as [listening]:
+        with opened(settings_of(role, listening.locators())) as [connecting]:
+            wait_until(lambda: len(listening.runners) == len(connecting.runners) == 1)
+            talk(listening, connecting)
+            assert connecting.transports() == [
+                TransportInfo(listening.zid, WhatAmI.PEER, True, False)
+            ]
+            (link,) = connecting.links()
+            assert link.dst == listening.locators()[0]
+            assert listening.links()[0].dst == link.src
+        wait_until(lambda: not listening.runners)
+
+
+def change(settings: NodeSettings, **values: object) -> NodeSettings:
+    for name, value in values.items():
+        setattr(settings, name, value)
+    return settings
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"qos": False},
+        {"qos": False, "low_latency": True},
+        {"compression": True},
+        {"batch_size": 100},
+        {"batching": False},
+        {"lease_ms": 300},
+    ],
+    ids=str,
+)
+def test_transport_options(values: dict[str, object]) -> None:
+    with opened(change(settings_of(), **values)) as [one]:
+        connecting = change(settings_of(connect=one.locators()), **values)
+        with opened(connecting) as [other]:
+            wait_until(lambda: len(one.runners) == len(other.runners) == 1)
+            talk(one, other)
+            if "lease_ms" in values:
+                time.sleep(1.0)
+            assert len(one.runners) == len(other.runners) == 1
+
+
+def test_a_long_message_goes_in_fragments() -> None:
+    with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
+        receiver, sender = Application(one), Application(other)
+        receiver.subscribe("long")
+        time.sleep(0.05)
+        payload = bytes(range(256)) * 40_000
+        sender.put("long", payload, BLOCK)
+        assert receiver.wait_for(1, 10.0) == [payload]
+
+
+def test_users_and_passwords() -> None:
+    users = {"user": "secret"}
+    with opened(change(settings_of(), users=users)) as [one]:
+        right = change(settings_of(WhatAmI.CLIENT, one.locators()), user="user", password="secret")
+        with opened(right):
+            wait_until(lambda: len(one.links()) == 1)
+            assert one.links()[0].auth_identifier == "user"
+        for user, password in (("user", "wrong"), ("nobody", "secret"), (None, None)):
+            wrong = change(
+                settings_of(WhatAmI.CLIENT, one.locators()), user=user, password=password
+            )
+            with pytest.raises(ZenlakeError, match="Unable to connect to any of"):
+                Node(wrong).open()
+        assert one.links() == []
+
+
+def test_a_client_without_anybody_says_so() -> None:
+    with pytest.raises(ZenlakeError, match="No peer specified and multicast scouting deactivated"):
+        Node(settings_of(WhatAmI.CLIENT)).open()
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    with pytest.raises(ZenlakeError, match="Unable to connect to any of") as caught:
+        Node(settings_of(WhatAmI.CLIENT, [endpoint])).open()
+    assert endpoint in str(caught.value)
+
+
+def test_a_client_takes_the_first_endpoint_that_works() -> None:
+    with opened(settings_of()) as [one]:
+        endpoints = [f"tcp/127.0.0.1:{free_port()}", *one.locators()]
+        with opened(settings_of(WhatAmI.CLIENT, endpoints)) as [client]:
+            assert list(client.runners) == [one.zid]
+
+
+def test_a_peer_opens_without_those_it_connects_to() -> None:
+    began = time.monotonic()
+    with opened(settings_of(connect=[f"tcp/127.0.0.1:{free_port()}"])):
+        assert 0.4 < time.monotonic() - began < 2.0
+
+
+def test_a_peer_opens_as_soon_as_all_are_there() -> None:
+    with opened(settings_of()) as [one]:
+        began = time.monotonic()
+        with opened(settings_of(connect=one.locators())) as [other]:
+            assert len(other.runners) == 1
+            assert time.monotonic() - began < 0.45
+
+
+def test_a_listener_that_cannot_be() -> None:
+    with opened(settings_of()) as [one]:
+        with pytest.raises(ZenlakeError, match="in use"):
+            Node(settings_of(listen=one.locators())).open()
+        config = "exit_on_failure=false;retry_period_init_ms=20"
+        tolerant = settings_of(listen=[f"{one.locators()[0]}#{config}", LOOPBACK])
+        with opened(tolerant) as [other]:
+            assert len(other.locators()) == 1
+            one.close()
+            wait_until(lambda: len(other.locators()) == 2)
+
+
+@pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
+def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) -> None:
+    port = free_port()
+    endpoint = f"tcp/127.0.0.1:{port}"
+    with opened(settings_of(listen=[endpoint])) as [first]:
+        connecting = Node(settings_of(role, [f"{endpoint}#retry_period_init_ms=50"]))
+        connecting.settings.connect_retry.first_s = 0.05
+        connecting.open()
+        application = Application(connecting)
+        application.subscribe("kept/**")
+        wait_until(lambda: len(first.runners) == 1)
+    try:
+        wait_until(lambda: not connecting.runners)
+        with opened(settings_of(listen=[endpoint])) as [second]:
+            wait_until(lambda: len(second.runners) == 1 == len(connecting.runners))
+            sender = Application(second)
+            time.sleep(0.05)
+            sender.put("kept/here", b"again", BLOCK)
+            assert application.wait_for(1) == [b"again"]
+    finally:
+        connecting.close()
+
+
+def test_events_tell_of_transports() -> None:
+    told: list[tuple[bool, TransportInfo, LinkInfo]] = []
+
+    def note(came: bool, transport: TransportInfo, link: LinkInfo) -> None:
+        told.append((came, transport, link))
+
+    with opened(settings_of()) as [one]:
+        one.events.add(note)
+        with opened(settings_of(WhatAmI.CLIENT, one.locators())) as [client]:
+            wait_until(lambda: len(told) == 1)
+        wait_until(lambda: len(told) == 2)
+        assert [came for came, _, _ in told] == [True, False]
+        assert told[0][1] == TransportInfo(client.zid, WhatAmI.CLIENT, True, False)
+        one.events.remove(note)
+
+
+def test_gossip_connects_peers_that_know_one_in_common() -> None:
+    with opened(settings_of()) as [one]:
+        both = [settings_of(connect=one.locators()) for _ in "ab"]
+        with opened(*both) as (left, right):
+            wait_until(lambda: right.zid in left.runners and left.zid in right.runners)
+            assert len(left.runners) == len(right.runners) == 2
+
+
+def test_gossip_obeys_the_rules() -> None:
+    with opened(settings_of()) as [one]:
+        quiet = [change(settings_of(connect=one.locators()), gossip_autoconnect=0) for _ in "ab"]
+        with opened(*quiet) as (left, right):
+            time.sleep(0.3)
+            assert list(left.runners) == list(right.runners) == [one.zid]
+
+
+def test_closing_is_quick_and_complete() -> None:
+    with opened(settings_of()) as [one]:
+        peers = [settings_of(connect=one.locators()) for _ in range(5)]
+        with opened(*peers) as nodes:
+            wait_until(lambda: len(one.runners) == 5)
+            began = time.monotonic()
+            one.close()
+            assert time.monotonic() - began < 1.0
+            assert not one.runners
+            wait_until(lambda: all(one.zid not in node.runners for node in nodes))
+
+
+def test_closing_while_connecting() -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen(5)  # it connects, and never answers
+        endpoint = f"tcp/127.0.0.1:{deaf.getsockname()[1]}"
+        node = Node(settings_of(connect=[endpoint]))
+        node.open()
+        began = time.monotonic()
+        node.close()
+        assert time.monotonic() - began < 1.0
+        assert own_threads() == []
+
+
+def test_one_who_connects_to_itself() -> None:
+    port = free_port()
+    endpoint = f"tcp/127.0.0.1:{port}"
+    with opened(settings_of(connect=[endpoint], listen=[endpoint])) as [node]:
+        wait_until(lambda: node.connectors[0].given_up.is_set())
+        assert not node.runners
+
+
+def test_the_number_of_transports_is_limited() -> None:
+    with opened(change(settings_of(), max_sessions=2)) as [one]:
+        clients = [settings_of(WhatAmI.CLIENT, one.locators()) for _ in range(2)]
+        with opened(*clients):
+            wait_until(lambda: len(one.runners) == 2)
+            with pytest.raises(ZenlakeError, match="Unable"):
+                Node(settings_of(WhatAmI.CLIENT, one.locators())).open()
+
+
+def test_many_threads_share_a_node() -> None:
+    with opened(settings_of()) as [one]:
+        connecting = settings_of(WhatAmI.CLIENT, one.locators())
+        with opened(connecting) as [client]:
+            receiver, sender = Application(one), Application(client)
+            receiver.subscribe("many/**")
+            time.sleep(0.1)
+
+            def publish(number: int) -> None:
+                for count in range(500):
+                    sender.put(f"many/{number}", count.to_bytes(2, "big"), BLOCK)
+
+            threads = [threading.Thread(target=publish, args=(n,)) for n in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            receiver.wait_for(4000, 20.0)
+            for number in range(8):
+                own = [
+                    bytes(message.body.payload)  # type: ignore[attr-defined]
+                    for key, message in receiver.got
+                    if key == f"many/{number}"
+                ]
+                assert own == [count.to_bytes(2, "big") for count in range(500)]

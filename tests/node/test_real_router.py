@@ -1,0 +1,66 @@
+"""Our nodes and a real router: messages arrive, and a router that is killed is found again."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from tests.node.router import RealNode
+from tests.node.test_node import free_port
+from zenlake.wire import WhatAmI
+
+
+@pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
+def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> None:
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    settings = settings_of(role, [endpoint], listen=[])
+    router = RealNode("router", listen__endpoints=[endpoint])
+    try:
+        with opened(settings) as [node]:
+            application = Application(node)
+            application.subscribe("demo/**")
+            wait_until(lambda: len(node.runners) == 1)
+            with RealNode("client", connect__endpoints=[endpoint]) as client:
+                time.sleep(0.2)
+                client.put("demo/one", "1")
+                assert application.wait_for(1) == [b"1"]
+            router.kill()
+            wait_until(lambda: not node.runners)
+            router = RealNode("router", listen__endpoints=[endpoint])
+            wait_until(lambda: len(node.runners) == 1, 6.0)
+            with RealNode("client", connect__endpoints=[endpoint]) as client:
+                time.sleep(0.2)
+                client.put("demo/two", "2")
+                assert application.wait_for(2) == [b"1", b"2"]
+    finally:
+        router.kill()
+
+
+def test_two_of_ours_through_a_real_router() -> None:
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    with RealNode("router", listen__endpoints=[endpoint]):
+        clients = [settings_of(WhatAmI.CLIENT, [endpoint]) for _ in "ab"]
+        with opened(*clients) as (left, right):
+            receiver, sender = Application(left), Application(right)
+            receiver.subscribe("demo/**")
+            time.sleep(0.2)
+            for number in range(5000):
+                sender.put("demo/key", number.to_bytes(2, "big"), BLOCK)
+            sender.put("demo/long", bytes(3_000_000), BLOCK)
+            payloads = receiver.wait_for(5001, 20.0)
+            assert payloads == [n.to_bytes(2, "big") for n in range(5000)] + [bytes(3_000_000)]
+
+
+def test_a_real_peer_connects_to_ours() -> None:
+    settings = settings_of()
+    with opened(settings) as [node]:
+        application = Application(node)
+        application.subscribe("demo/**")
+        with RealNode("peer", connect__endpoints=node.locators()) as peer:
+            wait_until(lambda: len(node.runners) == 1)
+            time.sleep(0.2)
+            peer.put("demo/one", "1")
+            assert application.wait_for(1) == [b"1"]
+        wait_until(lambda: not node.runners)

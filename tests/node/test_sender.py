@@ -1,0 +1,146 @@
+"""How messages get onto a link: at once, gathered, dropped, waited for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from zenlake.links import Link, memory_pair
+from zenlake.node.sender import DROPPED, FULL, TAKEN, Sender
+from zenlake.node.settings import NodeSettings
+from zenlake.protocol.offer import Agreed
+from zenlake.protocol.transport import Transport
+from zenlake.wire import CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
+
+BATCH = 1000
+DATA = 5
+BLOCK = QoS.of(congestion=CongestionControl.BLOCK).byte
+BLOCK_FIRST = QoS.of(congestion=CongestionControl.BLOCK_FIRST).byte
+EXPRESS = QoS.of(express=True).byte
+
+
+class Bench:
+    """A sender on a link that counts, and the other end of it."""
+
+    def __init__(self, room_bytes: int = 1 << 20) -> None:
+        self.link, self.other = memory_pair(room_bytes=room_bytes)
+        self.sends = 0
+        self.failures: list[str] = []
+        agreed = Agreed(ZenohId(b"\1"), WhatAmI.PEER, batch_size=BATCH)
+        self.transport = Transport(agreed, time.monotonic(), True)
+        settings = NodeSettings()
+        settings.wait_before_close_s = 0.2
+        self.sender = Sender(self.transport, Counting(self), settings, self.failures.append)
+
+    def push(self, size: int, qos: int = DATA) -> int:
+        message = bytes(Push(WireExpr(0, "k"), Put(bytes(size))))
+        outcome = self.sender.push(message, qos, True)
+        if outcome != DROPPED:
+            self.sender.settle(qos & 7 if outcome == FULL else -1, qos & 0x08 != 0)
+        return outcome
+
+    def received(self) -> int:
+        """Messages that came out at the other end until now."""
+        agreed = Agreed(ZenohId(b"\2"), WhatAmI.PEER, batch_size=BATCH)
+        inbound = Transport(agreed, time.monotonic(), True)
+        deliveries = inbound.receive(self.other.receive(0.1), time.monotonic())
+        return sum(len(delivery.messages) for delivery in deliveries)
+
+
+class Counting(Link):
+    is_stream = True
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.dst = "memory/other"
+
+    def try_send(self, data: bytes) -> int:
+        self.bench.sends += 1
+        return self.bench.link.try_send(data)
+
+    def wait_writable(self, timeout_s: float) -> bool:
+        return self.bench.link.wait_writable(timeout_s)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    finish(bench)
+
+
+@pytest.fixture
+def narrow() -> Iterator[Bench]:
+    bench = Bench(room_bytes=500)
+    yield bench
+    finish(bench)
+
+
+def finish(bench: Bench) -> None:
+    bench.sender.stop()
+    bench.link.close()
+    bench.sender.join(1.0)
+
+
+def test_a_message_alone_leaves_at_once(bench: Bench) -> None:
+    for _ in range(50):
+        before = bench.sends
+        bench.push(20)
+        assert bench.sends == before + 1
+        time.sleep(0.0002)
+
+
+def test_fast_messages_gather_and_all_leave_soon(bench: Bench) -> None:
+    for _ in range(5000):
+        bench.push(20)
+    time.sleep(0.05)
+    assert bench.received() == 5000
+    assert bench.sends < 2500
+
+
+def test_express_does_not_gather(bench: Bench) -> None:
+    for _ in range(100):
+        before = bench.sends
+        bench.push(20, EXPRESS)
+        assert bench.sends > before
+
+
+def test_a_full_link_drops_what_may_be_dropped_after_a_moment(narrow: Bench) -> None:
+    outcomes = []
+    slow = 0
+    for _ in range(40):
+        began = time.monotonic()
+        outcomes.append(narrow.push(300))
+        slow += time.monotonic() - began > 0.0009
+    assert outcomes[0] == TAKEN
+    assert FULL in outcomes
+    assert slow < 20, "only the first waits; the others are dropped at once"
+    assert narrow.sender.dropped == outcomes.count(DROPPED) > 25
+    assert not narrow.failures
+    narrow.other.receive(1.0)
+    time.sleep(0.02)
+    while narrow.transport.total_queued_bytes():
+        narrow.other.receive(1.0)
+    assert narrow.push(300) == TAKEN, "there is room again"
+
+
+def test_what_must_not_be_dropped_waits_and_then_the_link_fails(narrow: Bench) -> None:
+    began = time.monotonic()
+    while not narrow.failures:
+        assert narrow.push(300, BLOCK) != DROPPED
+    assert 0.15 < time.monotonic() - began < 1.0
+    assert narrow.sender.dropped == 0
+
+
+def test_of_those_that_block_first_one_waits_and_does_not_hold_up_anybody(narrow: Bench) -> None:
+    while narrow.push(300) != DROPPED:
+        pass
+    dropped = narrow.sender.dropped
+    began = time.monotonic()
+    assert narrow.push(300, BLOCK_FIRST) == FULL
+    assert narrow.push(300, BLOCK_FIRST) == DROPPED
+    assert narrow.push(300) == DROPPED
+    assert time.monotonic() - began < 0.1
+    assert narrow.sender.dropped == dropped + 2

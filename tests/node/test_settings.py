@@ -1,0 +1,159 @@
+"""What a configuration says, as a node reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from zenlake.errors import LocalError
+from zenlake.node.settings import ALL_ROLES, NodeSettings, Retry, Strategy, read_users
+from zenlake.wire import EndPoint, WhatAmI, ZenohId
+
+
+def getter(config: Mapping[str, object]) -> Callable[[str], object]:
+    """As a configuration gives values: by path, None where there is nothing."""
+
+    def get(path: str) -> object:
+        found: object = config
+        for name in path.split("/"):
+            if not isinstance(found, Mapping):
+                return None
+            found = found.get(name)
+        return found
+
+    return get
+
+
+def read(**config: object) -> NodeSettings:
+    return NodeSettings.read(getter(config))
+
+
+def texts(endpoints: list[EndPoint]) -> list[str]:
+    return [str(endpoint) for endpoint in endpoints]
+
+
+def test_defaults_of_the_three_modes() -> None:
+    peer, client, router = read(), read(mode="client"), read(mode="router")
+    assert [one.role for one in (peer, client, router)] == [
+        WhatAmI.PEER,
+        WhatAmI.CLIENT,
+        WhatAmI.ROUTER,
+    ]
+    assert texts(peer.listen) == ["tcp/[::]:0"]
+    assert texts(client.listen) == []
+    assert texts(router.listen) == ["tcp/[::]:7447"]
+    assert (peer.connect_timeout_s, client.connect_timeout_s) == (None, 0.0)
+    assert (peer.connect_exit_on_failure, client.connect_exit_on_failure) == (False, True)
+    assert (peer.gossip_autoconnect, router.gossip_autoconnect) == (ALL_ROLES, 0)
+    assert (peer.routing.timestamping, router.routing.timestamping) == (False, True)
+    assert (peer.wait_before_drop_s, peer.wait_before_close_s) == (0.001, 5.0)
+    assert peer.zid != client.zid
+
+
+def test_values_that_depend_on_the_mode() -> None:
+    settings = read(
+        mode="client",
+        listen={"endpoints": {"router": ["tcp/[::]:1"], "client": ["tcp/[::]:2"]}},
+        connect={
+            "endpoints": ["tcp/a:1", {"strategy": "allOf", "locators": ["tcp/b:2", "udp/b:3"]}],
+            "timeout_ms": {"client": -1},
+        },
+        timestamping={"enabled": {"router": False, "client": True}},
+    )
+    assert texts(settings.listen) == ["tcp/[::]:2"]
+    assert texts(settings.connect) == ["tcp/a:1", "tcp/b:2", "udp/b:3"]
+    assert settings.connect_timeout_s is None
+    assert settings.routing.timestamping
+
+
+def test_everything_else() -> None:
+    queue = {
+        "size": {"data": 3},
+        "congestion_control": {
+            "drop": {"wait_before_drop": 2000},
+            "block": {"wait_before_close": -1},
+        },
+        "batching": {"enabled": False, "time_limit": 2},
+    }
+    settings = read(
+        id="abc",
+        scouting={
+            "timeout": 100,
+            "delay": 200,
+            "multicast": {"enabled": False, "autoconnect": {"peer": ["router"]}, "ttl": 3},
+            "gossip": {"enabled": False, "autoconnect_strategy": {"to_peer": "greater-zid"}},
+        },
+        transport={
+            "unicast": {"lowlatency": True, "qos": {"enabled": False}, "max_sessions": 7},
+            "link": {
+                "protocols": ["tcp"],
+                "tcp": {"so_sndbuf": 1},
+                "tls": {"enable_mtls": True},
+                "tx": {"lease": 1000, "sequence_number_resolution": "16bit", "queue": queue},
+            },
+            "auth": {"usrpwd": {"user": "u", "password": "p"}},
+        },
+    )
+    assert settings.zid == ZenohId.parse("abc")
+    assert (settings.scouting_timeout_s, settings.scouting_delay_s) == (0.1, 0.2)
+    assert not settings.multicast_enabled
+    assert (settings.multicast_autoconnect, settings.multicast_ttl) == (WhatAmI.ROUTER, 3)
+    assert not settings.routing.gossip
+    assert settings.gossip_strategy.greater_zid_only == WhatAmI.PEER
+    assert (settings.low_latency, settings.qos, settings.max_sessions) == (True, False, 7)
+    assert settings.links.protocols == ["tcp"]
+    assert settings.links.tls == {"enable_mtls": True}
+    assert (settings.lease_ms, settings.resolution.sn_bits) == (1000, 16)
+    assert (settings.queue_batches, settings.batching, settings.batching_s) == (3, False, 0.002)
+    assert (settings.wait_before_drop_s, settings.wait_before_close_s) == (0.002, None)
+    assert (settings.user, settings.password) == ("u", "p")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"mode": "server"},
+        {"id": "00"},
+        {"listen": {"endpoints": ["nonsense"]}},
+        {"scouting": {"delay": "long"}},
+        {"scouting": {"multicast": {"enabled": "yes"}}},
+        {"scouting": {"multicast": {"autoconnect": ["everybody"]}}},
+        {"scouting": {"gossip": {"autoconnect_strategy": "never"}}},
+        {"transport": {"unicast": {"lowlatency": True}}},
+        {"transport": {"link": {"tx": {"sequence_number_resolution": "7bit"}}}},
+        {"transport": {"link": {"tx": {"queue": {"size": {"data": 17}}}}}},
+        {"transport": {"auth": {"usrpwd": {"dictionary_file": "/no/such/file"}}}},
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_said(config: dict[str, object]) -> None:
+    with pytest.raises(LocalError):
+        read(**config)
+
+
+def test_strategies() -> None:
+    small, great = ZenohId.from_int(1), ZenohId.from_int(2)
+    only = Strategy.of("greater-zid")
+    assert only.allows(great, small, WhatAmI.PEER)
+    assert not only.allows(small, great, WhatAmI.PEER)
+    mixed = Strategy.of({"to_router": "always", "to_peer": "greater-zid"})
+    assert mixed.allows(small, great, WhatAmI.ROUTER)
+    assert not mixed.allows(small, great, WhatAmI.PEER)
+
+
+def test_waiting_grows_and_endpoints_have_their_own() -> None:
+    retry = Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_max_ms=3000"))
+    assert [retry.first_s, retry.after(1.0), retry.after(2.0)] == [1.0, 2.0, 3.0]
+    with pytest.raises(LocalError):
+        Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_init_ms=soon"))
+
+
+def test_users(tmp_path: Path) -> None:
+    path = tmp_path / "users"
+    path.write_text("one:first\n\ntwo:with:colon\n")
+    assert read_users(str(path)) == {"one": "first", "two": "with:colon"}
+    path.write_text("nobody\n")
+    with pytest.raises(LocalError, match="line 1"):
+        read_users(str(path))
