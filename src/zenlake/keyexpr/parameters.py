@@ -85,6 +85,8 @@ def _text_of(parameters: str | dict[str, str] | Parameters) -> str:
     if isinstance(parameters, str):
         return parameters.rstrip(";=|")
     if isinstance(parameters, dict):
+        if not all(isinstance(text, str) for item in parameters.items() for text in item):
+            raise TypeError("names and values of parameters are str")
         return _join(parameters.items())
     raise TypeError(f"parameters are a str or a dict, not {type(parameters).__name__}")
 

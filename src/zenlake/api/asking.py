@@ -1,0 +1,135 @@
+"""Asking: what `Session.get`, `Querier.get` and `Liveliness.get` have in common."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from zenlake import wire
+from zenlake.api.arguments import encoding_of, payload_of
+from zenlake.api.cancellation import CancellationToken
+from zenlake.api.declared import UserEnd
+from zenlake.api.encoding import Encoding
+from zenlake.api.shell import Shell
+from zenlake.errors import ZError
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.sink import Sink
+
+_BYTES = wire.Encoding(0)
+
+
+def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody | None:
+    """Giving one of the two sends the other's default (behaviour reference §2.5)."""
+    if payload is None and encoding is None:
+        return None
+    raw = b"" if payload is None else payload_of(payload)
+    return wire.QueryBody(encoding_of(encoding) or _BYTES, raw)
+
+
+class CancellableSink(Sink):
+    """The sink of a query with a token: between the two.
+
+    It takes the query off its token when it has ended, so that tokens do not grow; in
+    `settle`, outside the node's lock, because the token has a lock of its own. And it knows
+    which threads are in `settle`, where direct callbacks run, because cancelling waits for
+    them.
+    """
+
+    __slots__ = (
+        "_changed",
+        "_is_over",
+        "_number",
+        "_query",
+        "_settling",
+        "_shell",
+        "_sink",
+        "_token",
+    )
+
+    def __init__(self, shell: Shell, sink: Sink, token: CancellationToken) -> None:
+        self._shell = shell
+        self._sink = sink
+        self._token = token
+        self._query: OpenQuery | None = None
+        self._number: int | None = None
+        self._is_over = False
+        self._settling: list[int] = []
+        self._changed = threading.Condition(threading.Lock())
+
+    def register(self) -> bool:
+        """False if the token is cancelled already."""
+        self._number = self._token.register(self.cancel)
+        return self._number is not None
+
+    def started(self, query: OpenQuery) -> None:
+        self._query = query
+
+    def cancel(self) -> None:
+        """The hook of the token: end the query, wait for a callback that is running."""
+        query = self._query
+        if query is not None and query.is_open:
+            self._shell.begin()
+            try:
+                self._shell.core.cancel(query)
+            finally:
+                self._shell.end()
+        me = threading.get_ident()
+        with self._changed:
+            # A callback may cancel its own query: it does not wait for itself.
+            while any(thread != me for thread in self._settling):
+                self._changed.wait()
+
+    def push(self, item: object) -> None:
+        self._sink.push(item)
+
+    def close(self) -> None:
+        self._is_over = True
+        self._sink.close()
+
+    def settle(self) -> None:
+        if self._is_over and self._number is not None:
+            self._token.unregister(self._number)
+            self._number = None
+        me = threading.get_ident()
+        with self._changed:
+            self._settling.append(me)
+        try:
+            self._sink.settle()
+        finally:
+            with self._changed:
+                self._settling.remove(me)
+                self._changed.notify_all()
+
+
+def ask(
+    shell: Shell,
+    handler: object,
+    token: CancellationToken | None,
+    start: Callable[[Sink, float], OpenQuery],
+) -> Any:
+    """Start a query and give the user's end of it; `start` is called under the lock."""
+    if token is not None and not isinstance(token, CancellationToken):
+        kind = type(token).__name__
+        raise TypeError(
+            f"argument 'cancellation_token': '{kind}' object cannot be converted to "
+            "'CancellationToken'"
+        )
+    user = UserEnd(handler)
+    cancellable = None
+    if token is not None:
+        cancellable = CancellableSink(shell, user.sink, token)
+        if not cancellable.register():
+            raise ZError("Query was cancelled")
+    shell.begin()
+    try:
+        query = start(cancellable or user.sink, time.monotonic())
+        if cancellable is not None:
+            cancellable.started(query)
+    finally:
+        shell.end()
+    if cancellable is not None and token is not None and token.is_cancelled:
+        # Cancelled between registering and starting, when there was nothing to cancel yet.
+        cancellable.cancel()
+    return user.handler

@@ -1,0 +1,57 @@
+"""`CancellationToken`: ends queries that are under way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import final
+
+from zenlake.api.sealed import sealed
+
+
+@final
+@sealed
+class CancellationToken:
+    """Given to any number of queries; `cancel` ends them, also those that come later."""
+
+    __slots__ = ("_hooks", "_is_cancelled", "_lock", "_registered")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hooks: dict[int, Callable[[], object]] = {}
+        self._is_cancelled = False
+        self._registered = 0
+
+    def cancel(self) -> None:
+        """End all queries with this token; returns when each has been told so."""
+        with self._lock:
+            self._is_cancelled = True
+            hooks = list(self._hooks.values())
+            self._hooks.clear()
+        # Outside the lock: a hook may wait for a callback, which may ask this very token.
+        for hook in hooks:
+            hook()
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._is_cancelled
+
+    def register(self, hook: Callable[[], object]) -> int | None:
+        """Have `hook` called, once, by `cancel`; the number is for `unregister`.
+
+        None, without a call, if the token is cancelled already: the query must not start.
+        """
+        with self._lock:
+            if self._is_cancelled:
+                return None
+            self._registered += 1
+            self._hooks[self._registered] = hook
+            return self._registered
+
+    def unregister(self, number: int) -> None:
+        """The query is over; its hook may be running or be gone already."""
+        with self._lock:
+            self._hooks.pop(number, None)
+
+    def __repr__(self) -> str:
+        return f"CancellationToken(is_cancelled={self._is_cancelled})"

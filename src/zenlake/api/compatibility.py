@@ -1,0 +1,152 @@
+"""What is the same as in eclipse-zenoh 1.10, what is not offered, and what differs.
+
+The tables are the truth: a test compares the surface with the stub of eclipse-zenoh, and prints
+`docs/compatibility.md` from here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_ADVANCED: Final = "advanced publishers and subscribers (unstable there) are not offered"
+_SHARED: Final = "zenlake has no shared memory"
+
+NOT_OFFERED: Final = {
+    "ext.AdvancedPublisher": _ADVANCED,
+    "ext.AdvancedSubscriber": _ADVANCED,
+    "ext.CacheConfig": _ADVANCED,
+    "ext.HistoryConfig": _ADVANCED,
+    "ext.Miss": _ADVANCED,
+    "ext.MissDetectionConfig": _ADVANCED,
+    "ext.RecoveryConfig": _ADVANCED,
+    "ext.RepliesConfig": _ADVANCED,
+    "ext.SampleMissListener": _ADVANCED,
+    "ext.declare_advanced_publisher": _ADVANCED,
+    "ext.declare_advanced_subscriber": _ADVANCED,
+    "shm": _SHARED,
+}
+"""By name within the package."""
+
+ADDED: Final = {
+    "Session.get": ("budget",),
+}
+"""Optional keyword parameters of zenlake's own, by method."""
+
+DIFFERENCES: Final = (
+    (
+        "exceptions",
+        "`ZError` has no subclasses; some mistakes are panics (`BaseException`)",
+        "`ZError` is the root of a small tree (`KeyExprError`, `WireError`, ...); never a panic",
+    ),
+    (
+        "enumerations",
+        "cannot be hashed, copied or pickled; an alias is another object",
+        "can be; an alias such as `Priority.DEFAULT` is the constant itself",
+    ),
+    (
+        "`SetIntersectionLevel`",
+        "equal only to itself, not ordered",
+        "an `IntEnum`: ordered, and equal to its number",
+    ),
+    (
+        "constructors",
+        "the stub's optional argument is required: `ZBytes()`, `Encoding()`, `Parameters()` fail",
+        "as the stub says; arguments have the stub's names",
+    ),
+    (
+        "equality",
+        "`EntityGlobalId`, `SourceInfo`, `Parameters`, `Selector`, `WhatAmIMatcher`: by identity",
+        "by value (`Parameters` and `Selector` can change, so they cannot be hashed)",
+    ),
+    (
+        "`QueryConsolidation.mode`",
+        "a method, although the stub says property",
+        "a property",
+    ),
+    (
+        "`Selector`",
+        "cannot be changed, although the stub has setters",
+        "has the stub's setters",
+    ),
+    (
+        "`repr` of values",
+        "Rust's debugging form",
+        "the same for ids, times, stamps and enumerations; Python's for the rest",
+    ),
+    (
+        "`Timestamp.get_diff_duration`",
+        "wraps around when the other is later",
+        "is negative then",
+    ),
+    (
+        "`ZBytes.to_string`",
+        "`ValueError` without a place",
+        "`UnicodeDecodeError`, which is a `ValueError`, with the place",
+    ),
+    (
+        "`Encoding`",
+        "takes any length",
+        "refuses a schema of more than 255 bytes, which cannot be sent",
+    ),
+    (
+        "`RingChannel`",
+        "what was not read when the stream ended is lost",
+        "can be read, then `ZError`",
+    ),
+    (
+        "callbacks",
+        "errors go to the logger `zenoh.handlers`; threads are not daemons",
+        "errors go to the logger `zenlake.handlers`; threads are daemons",
+    ),
+    (
+        "`z_deserialize`",
+        "ignores bytes after the value; items of collections forget their width; "
+        "a false count can abort the process",
+        "refuses such bytes; items keep their type; counts are bounded",
+    ),
+    (
+        "`ZDeserializeError`",
+        "an `Exception`",
+        "a `ZError`",
+    ),
+    (
+        "configuration",
+        "takes numbers out of range (clamped or cut), a list for the whole, YAML files",
+        "refuses them, naming the key; files are JSON or JSON5",
+    ),
+    (
+        "configuration keys",
+        "`limits/...` are unknown",
+        "the limits of zenlake can be read there",
+    ),
+)
+"""Rows of (what, eclipse-zenoh, zenlake)."""
+
+_HEAD: Final = """\
+# Compatibility with eclipse-zenoh
+
+<!-- Printed by `python -m zenlake.api.generate`; do not edit. -->
+
+`import zenlake as zenoh` gives the names of eclipse-zenoh 1.10: the same classes and functions,
+with the same members, parameters, kinds of parameters and defaults. A test reads the stub of the
+eclipse-zenoh that is installed and compares. What users of that package rely on without the stub
+saying so (texts, equality, exceptions, order of callbacks) is compared by running both.
+
+Type names differ in one respect: all classes are Python classes of `zenlake`, so objects of the
+two packages cannot be mixed.
+"""
+
+
+def page() -> str:
+    """The whole document."""
+    offered = "\n".join(f"| `{name}` | {why} |" for name, why in NOT_OFFERED.items())
+    differing = "\n".join(f"| {' | '.join(row)} |" for row in DIFFERENCES)
+    added = "\n".join(f"- `{path}`: `{', '.join(names)}`" for path, names in ADDED.items())
+    return (
+        f"{_HEAD}\n## Not offered\n\n| Name | Why |\n|---|---|\n{offered}\n"
+        "\n## Different on purpose\n\n"
+        f"| What | eclipse-zenoh 1.10 | zenlake |\n|---|---|---|\n{differing}\n"
+        f"\n## Parameters that only zenlake has\n\n{added}\n"
+        "\nConfiguration keys that zenlake accepts without acting on them are marked in\n"
+        "[configuration](configuration.md).\n"
+    )

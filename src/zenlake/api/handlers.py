@@ -1,0 +1,166 @@
+"""The handlers that users give, and the sink that the session makes of each.
+
+`make_sink` turns the `handler` argument of any operation (nothing, a channel, a callable, a
+`Callback`, or a pair of a callable and an object) into a sink and what `.handler` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar, cast, final
+
+from zenlake.api.callbacks import DirectSink, IndirectSink
+from zenlake.api.channels import Channel, FifoChannelSink, RingChannelSink
+from zenlake.api.sealed import no_constructor, sealed
+from zenlake.errors import ZError
+from zenlake.limits import HANDLER_ITEMS_MAX
+from zenlake.session.sink import Sink
+
+T = TypeVar("T")
+
+
+@final
+@sealed
+class Handler(Generic[T]):
+    """The reading end of a channel. When it is collected, what comes is dropped."""
+
+    __slots__ = ("__weakref__", "_channel")
+    _channel: Channel
+
+    def __new__(cls, *_args: object, **_options: object) -> Handler[T]:
+        no_constructor(cls)
+
+    def try_recv(self) -> T | None:
+        """The next item, None if there is none now; `ZError` at the end of the stream."""
+        return cast("T | None", self._channel.try_take())
+
+    def recv(self) -> T:
+        """The next item, waiting for it if need be; `ZError` at the end of the stream."""
+        return cast(T, self._channel.take())
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        try:
+            return self.recv()
+        except ZError:
+            raise StopIteration from None
+
+    def __del__(self) -> None:
+        self._channel.abandon()
+
+
+def handler_of(channel: Channel) -> Handler[Any]:
+    """The reading end of `channel`, of which there is to be one only."""
+    handler: Handler[Any] = object.__new__(Handler)
+    handler._channel = channel
+    return handler
+
+
+@final
+@sealed
+class DefaultHandler(Generic[T]):
+    """What no handler stands for: a FIFO of 256 items."""
+
+    __slots__ = ()
+
+
+@final
+@sealed
+class FifoChannel(Generic[T]):
+    """A bounded FIFO; when it is full, the link that fills it waits. Loses nothing."""
+
+    __slots__ = ("_capacity",)
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = _checked_capacity(capacity)
+
+
+@final
+@sealed
+class RingChannel(Generic[T]):
+    """The newest items; when it is full, the oldest goes."""
+
+    __slots__ = ("_capacity",)
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = _checked_capacity(capacity)
+
+
+@final
+@sealed
+class Callback(Generic[T]):
+    """A function to call for each item, and one to call when there will be no more."""
+
+    __slots__ = ("_callback", "_drop", "_indirect")
+
+    def __init__(
+        self,
+        callback: Callable[[T], Any],
+        drop: Callable[[], Any] | None = None,
+        *,
+        indirect: bool = True,
+    ) -> None:
+        self._callback = callback
+        self._drop = drop
+        self._indirect = indirect
+
+    def __call__(self, arg: T, /) -> Any:
+        return self._callback(arg)
+
+    @property
+    def callback(self) -> Callable[[T], Any]:
+        return self._callback
+
+    @property
+    def drop(self) -> Callable[[], Any] | None:
+        return self._drop
+
+    @property
+    def indirect(self) -> bool:
+        """Whether it runs on a thread of its own, or on the thread that received the item."""
+        return self._indirect
+
+    def __repr__(self) -> str:
+        return f"Callback({self._callback!r}, {self._drop!r}, indirect={self._indirect})"
+
+
+def make_sink(handler: object) -> tuple[Sink, Any]:
+    """Where the session pushes, and what `.handler` of the entity is."""
+    if handler is None or isinstance(handler, DefaultHandler):
+        return _channel(FifoChannelSink(HANDLER_ITEMS_MAX))
+    if isinstance(handler, FifoChannel):
+        return _channel(FifoChannelSink(handler._capacity))
+    if isinstance(handler, RingChannel):
+        return _channel(RingChannelSink(handler._capacity))
+    if isinstance(handler, tuple) and len(handler) == 2 and callable(handler[0]):
+        return _callback_sink(handler[0]), handler[1]
+    if callable(handler):
+        return _callback_sink(handler), None
+    raise ValueError(f"Invalid handler type {type(handler).__name__}")
+
+
+def is_background(handler: object) -> bool:
+    """Whether an entity with this handler lives on when its Python object is collected."""
+    channels = (DefaultHandler, FifoChannel, RingChannel)
+    return callable(handler) and not isinstance(handler, channels)
+
+
+def _channel(channel: Channel) -> tuple[Sink, Handler[Any]]:
+    return channel, handler_of(channel)
+
+
+def _callback_sink(callback: Callable[[Any], Any]) -> Sink:
+    if not isinstance(callback, Callback):
+        return IndirectSink(callback, None)
+    kind = IndirectSink if callback.indirect else DirectSink
+    return kind(callback.callback, callback.drop)
+
+
+def _checked_capacity(capacity: int) -> int:
+    if not isinstance(capacity, int):
+        raise TypeError(f"a capacity is an int, not {type(capacity).__name__}")
+    if not 0 <= capacity < 1 << 64:
+        raise OverflowError(f"a capacity is not negative and fits 64 bits: {capacity}")
+    return capacity

@@ -1,0 +1,60 @@
+"""`SessionInfo`: the node, its transports and links, and listeners to their events."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+from zenlake import wire
+from zenlake.api.identifiers import ZenohId
+from zenlake.api.sealed import no_constructor
+from zenlake.api.shell import Shell
+from zenlake.api.transport import Link, Transport
+from zenlake.api.transport_events import LinkEventsListener, TransportEventsListener
+
+
+@final
+class SessionInfo:
+    """Answers for the moment it is asked."""
+
+    __slots__ = ("_shell",)
+    _shell: Shell
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def _of(cls, shell: Shell) -> Self:
+        made = object.__new__(cls)
+        made._shell = shell
+        return made
+
+    def zid(self) -> ZenohId:
+        return ZenohId.of_wire(self._shell.core.zid)
+
+    def routers_zid(self) -> list[ZenohId]:
+        return self._zids(wire.WhatAmI.ROUTER)
+
+    def peers_zid(self) -> list[ZenohId]:
+        return self._zids(wire.WhatAmI.PEER)
+
+    def _zids(self, role: wire.WhatAmI) -> list[ZenohId]:
+        infos = self._shell.node.transports()
+        return [ZenohId.of_wire(info.zid) for info in infos if info.whatami == role]
+
+    def transports(self) -> list[Transport]:
+        return [Transport.of_info(info) for info in self._shell.node.transports()]
+
+    def links(self) -> list[Link]:
+        return [Link.of_info(info) for info in self._shell.node.links()]
+
+    def declare_transport_events_listener(
+        self, handler: Any = None, *, history: bool | None = None
+    ) -> TransportEventsListener[Any]:
+        """Be told of transports that come and go; `history` begins with those there are."""
+        return TransportEventsListener._of(self._shell, handler)._listen(history)
+
+    def declare_link_events_listener(
+        self, handler: Any = None, *, history: bool | None = None
+    ) -> LinkEventsListener[Any]:
+        """Be told of links that come and go; `history` begins with those there are."""
+        return LinkEventsListener._of(self._shell, handler)._listen(history)

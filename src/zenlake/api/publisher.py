@@ -1,0 +1,189 @@
+"""`Publisher`: publishes on one key, with what does not change decided once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, final
+
+from zenlake import wire
+from zenlake.api.arguments import (
+    PUT_CONGESTION,
+    attachment_of,
+    constant,
+    encoding_of,
+    key_expr_of,
+    key_text,
+    locality,
+    payload_of,
+    qos_of,
+    source_info_of,
+    timestamp_of,
+)
+from zenlake.api.declared import Declared
+from zenlake.api.encoding import Encoding
+from zenlake.api.enums import CongestionControl, Locality, Priority, Reliability
+from zenlake.api.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.matching import (
+    MatchingListener,
+    declare_matching_listener,
+    matching_status,
+)
+from zenlake.api.matching_status import MatchingStatus
+from zenlake.api.shell import Shell
+from zenlake.api.stamps import TimestampInstrumentation
+from zenlake.api.timestamp import Timestamp
+from zenlake.errors import ZError
+from zenlake.keyexpr import KeyExpr
+from zenlake.session.matching import Speaker
+from zenlake.session.publications import Publication
+
+_monotonic = time.monotonic
+
+
+@final
+class Publisher(Declared):
+    """Knows whether anybody listens; what nobody wants stays here."""
+
+    __slots__ = ("_begin", "_end", "_publication", "_put")
+    _NAME: ClassVar[str] = "publisher"
+    _entity: Speaker
+    _publication: Publication
+    _begin: Callable[[], None]
+    _end: Callable[[], None]
+    _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
+
+    @classmethod
+    def _of_publication(cls, shell: Shell, entity: Speaker, publication: Publication) -> Self:
+        made = cls._of(shell, entity)
+        made._publication = publication
+        # Looked up once: `put` is the hottest call there is.
+        made._begin = shell.begin
+        made._end = shell.end
+        made._put = shell.core.put
+        return made
+
+    @property
+    def id(self) -> EntityGlobalId:
+        self._check()
+        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        self._check()
+        return key_expr_of(self._publication.key)
+
+    @property
+    def encoding(self) -> Encoding:
+        self._check()
+        return Encoding.of_wire(self._publication.encoding)
+
+    @property
+    def congestion_control(self) -> CongestionControl:
+        self._check()
+        return CongestionControl.of_number(int(self._publication.qos.congestion))
+
+    @property
+    def priority(self) -> Priority:
+        self._check()
+        return Priority.of_number(int(self._publication.qos.priority))
+
+    @property
+    def reliability(self) -> Reliability:
+        self._check()
+        return Reliability.RELIABLE if self._publication.reliable else Reliability.BEST_EFFORT
+
+    @property
+    def matching_status(self) -> MatchingStatus:
+        """Whether there is a matching subscriber."""
+        self._check()
+        return matching_status(self._shell, self._entity)
+
+    def put(
+        self,
+        payload: object,
+        *,
+        encoding: Encoding | str | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> None:
+        """Publish a value."""
+        if self._is_undeclared:
+            raise ZError("Undeclared publisher")
+        publication = self._publication
+        body = wire.Put(
+            payload if type(payload) is bytes else payload_of(payload),
+            None if timestamp is None else timestamp_of(timestamp),
+            publication.encoding if encoding is None else encoding_of(encoding),
+            None if source_info is None else source_info_of(source_info),
+            False,
+            None if attachment is None else attachment_of(attachment),
+        )
+        stamps = None
+        if timestamp_instrumentation is not None:
+            stamps = self._shell.stamps(timestamp_instrumentation)
+        self._begin()
+        try:
+            self._put(publication, body, stamps, _monotonic())
+        finally:
+            self._end()
+
+    def delete(
+        self,
+        *,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> None:
+        """Publish that there is no value any more."""
+        self._check()
+        body = wire.Del(
+            timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
+        )
+        stamps = self._shell.stamps(timestamp_instrumentation)
+        self._begin()
+        try:
+            self._put(self._publication, body, stamps, _monotonic())
+        finally:
+            self._end()
+
+    def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
+        """Be told when somebody begins or ceases to listen."""
+        self._check()
+        return declare_matching_listener(self._shell, self._entity, handler)
+
+    def __repr__(self) -> str:
+        if self._is_undeclared:
+            return "Publisher { undeclared }"
+        return f"Publisher {{ id: {self._entity.eid}, key_expr: ke`{self._publication.key}` }}"
+
+
+def declare_publisher(
+    shell: Shell,
+    key_expr: KeyExpr | str,
+    encoding: Encoding | str | None,
+    congestion_control: CongestionControl | None,
+    priority: Priority | None,
+    express: bool | None,
+    reliability: Reliability | None,
+    allowed_destination: Locality | None,
+) -> Publisher:
+    key = key_text(key_expr)
+    qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
+    checked = constant(reliability, Reliability, "reliability", Reliability.RELIABLE)
+    publication = shell.core.publications.prepare(
+        key,
+        qos,
+        checked is Reliability.RELIABLE,
+        locality(allowed_destination, "allowed_destination"),
+        encoding_of(encoding),
+    )
+    shell.begin()
+    try:
+        entity = shell.core.declare_publisher(key, publication.destination, time.monotonic())
+    finally:
+        shell.end()
+    return Publisher._of_publication(shell, entity, publication)

@@ -1,0 +1,195 @@
+"""`Query`: a question that reached a queryable; it wants replies, then `drop`."""
+
+from __future__ import annotations
+
+import time
+from typing import Self, final
+
+from zenlake import wire
+from zenlake.api.arguments import (
+    attachment_of,
+    encoding_of,
+    flag_of,
+    key_expr_of,
+    key_text,
+    payload_of,
+    timestamp_of,
+)
+from zenlake.api.encoding import Encoding
+from zenlake.api.enums import CongestionControl, Priority, ReplyKeyExpr
+from zenlake.api.identifiers import SourceInfo
+from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.shell import Shell
+from zenlake.api.stamps import TimestampStack
+from zenlake.api.timestamp import Timestamp
+from zenlake.api.zbytes import ZBytes
+from zenlake.errors import ZError
+from zenlake.keyexpr import KeyExpr, Parameters, Selector
+from zenlake.session.incoming_query import IncomingQuery
+
+
+@final
+@sealed
+class Query:
+    """Use it in a `with` block, or `drop` it: the querier waits for that.
+
+    One that is lost without is finished by the garbage collector, with a warning.
+    """
+
+    __slots__ = ("_eid", "_incoming", "_is_dropped", "_shell")
+    _shell: Shell
+    _incoming: IncomingQuery
+    _eid: int
+    _is_dropped: bool
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def of_incoming(cls, shell: Shell, incoming: IncomingQuery, eid: int) -> Self:
+        made = object.__new__(cls)
+        made._shell = shell
+        made._incoming = incoming
+        made._eid = eid
+        made._is_dropped = False
+        return made
+
+    def __enter__(self) -> Self:
+        self._checked()
+        return self
+
+    def __exit__(self, *_args: object, **_kwargs: object) -> None:
+        self.drop()
+
+    def _checked(self) -> IncomingQuery:
+        if self._is_dropped:
+            raise ZError("Dropped query")
+        return self._incoming
+
+    @property
+    def selector(self) -> Selector:
+        incoming = self._checked()
+        return Selector(key_expr_of(incoming.key), incoming.parameters)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        return key_expr_of(self._checked().key)
+
+    @property
+    def parameters(self) -> Parameters:
+        return Parameters(self._checked().parameters)
+
+    @property
+    def payload(self) -> ZBytes | None:
+        body = self._checked().body.body
+        return None if body is None else ZBytes.of_raw(body.payload)
+
+    @property
+    def encoding(self) -> Encoding | None:
+        body = self._checked().body.body
+        return None if body is None else Encoding.of_wire(body.encoding)
+
+    @property
+    def attachment(self) -> ZBytes | None:
+        attachment = self._checked().body.attachment
+        return None if attachment is None else ZBytes.of_raw(attachment)
+
+    @property
+    def source_info(self) -> SourceInfo | None:
+        info = self._checked().body.source_info
+        return None if info is None else SourceInfo.of_wire(info)
+
+    @property
+    def timestamp_stack(self) -> TimestampStack | None:
+        stamps = self._checked().stamps
+        return None if stamps is None else TimestampStack.of_wire(stamps)
+
+    def accepts_replies(self) -> ReplyKeyExpr:
+        """Which keys replies may have."""
+        any_key = self._checked().accepts_any_key
+        return ReplyKeyExpr.ANY if any_key else ReplyKeyExpr.MATCHING_QUERY
+
+    def reply(
+        self,
+        key_expr: KeyExpr | str,
+        payload: object,
+        *,
+        encoding: Encoding | str | None = None,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+    ) -> None:
+        """Answer with a value. Priority and congestion control are those of the query."""
+        body = wire.Put(
+            payload_of(payload),
+            timestamp_of(timestamp),
+            encoding_of(encoding),
+            None,
+            False,
+            attachment_of(attachment),
+        )
+        self._reply(key_expr, body, express)
+
+    def reply_del(
+        self,
+        key_expr: KeyExpr | str,
+        *,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+    ) -> None:
+        """Answer that there is no value any more."""
+        body = wire.Del(timestamp_of(timestamp), None, attachment_of(attachment))
+        self._reply(key_expr, body, express)
+
+    def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> None:
+        """Answer with an error."""
+        incoming = self._checked()
+        body = wire.Err(payload_of(payload), encoding_of(encoding))
+        shell = self._shell
+        shell.begin()
+        try:
+            shell.core.reply_error(incoming, self._eid, body, time.monotonic())
+        finally:
+            shell.end()
+
+    def _reply(
+        self, key_expr: KeyExpr | str, body: wire.Put | wire.Del, express: bool | None
+    ) -> None:
+        incoming = self._checked()
+        key = key_text(key_expr)
+        flag_of(express, "express")
+        shell = self._shell
+        shell.begin()
+        try:
+            shell.core.reply(incoming, self._eid, key, body, express, time.monotonic())
+        finally:
+            shell.end()
+
+    def drop(self) -> None:
+        """No more replies; the second time it does nothing."""
+        shell = self._shell
+        shell.begin()
+        try:
+            if not self._is_dropped:
+                self._is_dropped = True
+                shell.core.drop_query(self._incoming, time.monotonic())
+        finally:
+            shell.end()
+
+    def __del__(self) -> None:
+        if not self._is_dropped:
+            self._shell.lose(self._incoming)
+
+    def __str__(self) -> str:
+        return f'Query {{ selector: "{self.selector}" }}'
+
+    def __repr__(self) -> str:
+        if self._is_dropped:
+            return "Query { dropped }"
+        incoming = self._incoming
+        return f"Query {{ key_selector: ke`{incoming.key}`, parameters: {incoming.parameters} }}"

@@ -1,0 +1,104 @@
+"""`Reply` and `ReplyError`: what answers a query."""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+from zenlake import wire
+from zenlake.api.encoding import Encoding
+from zenlake.api.identifiers import EntityGlobalId
+from zenlake.api.sample import Sample, make_sample
+from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.stamps import TimestampStack
+from zenlake.api.zbytes import ZBytes
+
+
+@final
+@sealed
+class ReplyError:
+    """A queryable could not answer, or the query took too long."""
+
+    __slots__ = ("_encoding", "_payload", "_stamps")
+    _payload: bytes
+    _encoding: wire.Encoding | None
+    _stamps: wire.TimestampStack | None
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @property
+    def payload(self) -> ZBytes:
+        return ZBytes.of_raw(self._payload)
+
+    @property
+    def encoding(self) -> Encoding:
+        return Encoding.of_wire(self._encoding)
+
+    @property
+    def timestamp_stack(self) -> TimestampStack | None:
+        return None if self._stamps is None else TimestampStack.of_wire(self._stamps)
+
+    def __repr__(self) -> str:
+        return f"ReplyError {{ payload: {self.payload!r}, encoding: {self.encoding} }}"
+
+
+@final
+@sealed
+class Reply:
+    """One answer: a sample or an error, and who gave it."""
+
+    __slots__ = ("_responder", "_result")
+    _result: Sample | ReplyError
+    _responder: wire.ResponderId | None
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @property
+    def result(self) -> Sample | ReplyError:
+        return self._result
+
+    @property
+    def ok(self) -> Sample | None:
+        return self._result if isinstance(self._result, Sample) else None
+
+    @property
+    def err(self) -> ReplyError | None:
+        return self._result if isinstance(self._result, ReplyError) else None
+
+    @property
+    def replier_id(self) -> EntityGlobalId | None:
+        who = self._responder
+        return None if who is None else EntityGlobalId.of_wire(who.zid, who.eid)
+
+    def __repr__(self) -> str:
+        return f"Reply {{ result: {self._result!r}, replier_id: {self.replier_id} }}"
+
+
+def make_ok(
+    key: str,
+    body: wire.Put | wire.Del,
+    qos: wire.QoS | None,
+    stamps: wire.TimestampStack | None,
+    responder: wire.ResponderId | None,
+) -> Reply:
+    made = object.__new__(Reply)
+    made._result = make_sample(key, body, qos, stamps)
+    made._responder = responder
+    return made
+
+
+def make_error(
+    payload: bytes,
+    encoding: wire.Encoding | None,
+    stamps: wire.TimestampStack | None,
+    responder: wire.ResponderId | None,
+) -> Reply:
+    error = object.__new__(ReplyError)
+    error._payload = payload
+    error._encoding = encoding
+    error._stamps = stamps
+    made = object.__new__(Reply)
+    made._result = error
+    made._responder = responder
+    return made

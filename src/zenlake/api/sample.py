@@ -1,0 +1,114 @@
+"""`Sample`: a value that was published, or the deletion of one.
+
+It is made from the message that brought it; what users ask for is computed when they ask.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Self, final
+
+from zenlake import wire
+from zenlake.api.arguments import key_expr_of
+from zenlake.api.encoding import Encoding
+from zenlake.api.enums import CongestionControl, Priority, SampleKind
+from zenlake.api.identifiers import SourceInfo
+from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.stamps import TimestampStack
+from zenlake.api.timestamp import Timestamp
+from zenlake.api.zbytes import ZBytes
+from zenlake.keyexpr import KeyExpr
+
+_DEFAULT_QOS: Final = wire.QoS.of()
+
+
+@final
+@sealed
+class Sample:
+    """Immutable; all subscribers of a session that get it share it."""
+
+    __slots__ = ("_body", "_key", "_qos", "_stamps")
+    _key: str
+    _body: wire.Put | wire.Del
+    _qos: wire.QoS | None
+    _stamps: wire.TimestampStack | None
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        return key_expr_of(self._key)
+
+    @property
+    def payload(self) -> ZBytes:
+        """Empty for a deletion."""
+        body = self._body
+        return ZBytes.of_raw(body.payload if isinstance(body, wire.Put) else b"")
+
+    @property
+    def kind(self) -> SampleKind:
+        return SampleKind.PUT if isinstance(self._body, wire.Put) else SampleKind.DELETE
+
+    @property
+    def encoding(self) -> Encoding:
+        body = self._body
+        return Encoding.of_wire(body.encoding if isinstance(body, wire.Put) else None)
+
+    @property
+    def timestamp(self) -> Timestamp | None:
+        timestamp = self._body.timestamp
+        return None if timestamp is None else Timestamp.of_wire(timestamp)
+
+    @property
+    def congestion_control(self) -> CongestionControl:
+        return CongestionControl.of_number(int((self._qos or _DEFAULT_QOS).congestion))
+
+    @property
+    def priority(self) -> Priority:
+        # CONTROL is not offered to users; a peer that sends it means the most urgent there is.
+        return Priority.of_number(max(1, int((self._qos or _DEFAULT_QOS).priority)))
+
+    @property
+    def express(self) -> bool:
+        return self._qos is not None and self._qos.express
+
+    @property
+    def attachment(self) -> ZBytes | None:
+        attachment = self._body.attachment
+        return None if attachment is None else ZBytes.of_raw(attachment)
+
+    @property
+    def source_info(self) -> SourceInfo | None:
+        info = self._body.source_info
+        return None if info is None else SourceInfo.of_wire(info)
+
+    @property
+    def timestamp_stack(self) -> TimestampStack | None:
+        return None if self._stamps is None else TimestampStack.of_wire(self._stamps)
+
+    def __repr__(self) -> str:
+        kind = str(self.kind).partition(".")[2].capitalize()
+        return (
+            f"Sample {{ key_expr: {self.key_expr!r}, payload: {self.payload!r}, kind: {kind}, "
+            f"encoding: {self.encoding}, timestamp: {self.timestamp}, priority: {self.priority}, "
+            f"congestion_control: {self.congestion_control}, express: {self.express}, "
+            f"attachment: {self.attachment!r}, source_info: {self.source_info} }}"
+        )
+
+
+_new = object.__new__
+
+
+def make_sample(
+    key: str,
+    body: wire.Put | wire.Del,
+    qos: wire.QoS | None,
+    stamps: wire.TimestampStack | None,
+) -> Sample:
+    """The only way to make one; hot."""
+    made = _new(Sample)
+    made._key = key
+    made._body = body
+    made._qos = qos
+    made._stamps = stamps
+    return made

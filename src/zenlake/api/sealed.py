@@ -1,0 +1,22 @@
+"""Classes that nobody may derive from, as in eclipse-zenoh."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def sealed(cls: _Class) -> _Class:
+    """Refuse subclasses at run time; `typing.final` tells the same to type checkers."""
+
+    def refuse(_derived: Any, /, **_options: object) -> NoReturn:
+        raise TypeError(f"type '{cls.__name__}' is not an acceptable base type")
+
+    cls.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment]
+    return cls
+
+
+def no_constructor(cls: type) -> NoReturn:
+    """For classes whose instances only the library makes."""
+    raise TypeError(f"No constructor defined for {cls.__name__}")

@@ -1,0 +1,131 @@
+"""What all objects of one open session share: the node, the core and the lock around them.
+
+Every operation is `begin`, one call of the core, `end`. `end` releases the lock, sends what
+the core left for links, and settles the sinks it touched: all that may wait or run the
+user's code happens there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from zenlake import wire
+from zenlake.api.matching_status import make_status
+from zenlake.api.reply import make_error, make_ok
+from zenlake.api.sample import make_sample
+from zenlake.api.stamps import TimestampContext, TimestampInstrumentation
+from zenlake.session import Factory, SessionCore, SessionSettings
+from zenlake.session.core import Entity
+from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.sink import Sink
+from zenlake.session.stamps import SEND, custom_stamped
+
+if TYPE_CHECKING:
+    from zenlake.api.query import Query
+    from zenlake.node.events import Events
+    from zenlake.node.info import LinkInfo, TransportInfo
+    from zenlake.routing.dispatcher import Dispatcher
+
+_log: Final = logging.getLogger("zenlake.session")
+
+
+class NodeLike(Protocol):
+    """What a session needs of its node."""
+
+    @property
+    def zid(self) -> wire.ZenohId: ...
+    @property
+    def role(self) -> wire.WhatAmI: ...
+    @property
+    def dispatcher(self) -> Dispatcher: ...
+    @property
+    def events(self) -> Events: ...
+    def add_session(self, session: SessionCore) -> None: ...
+    def remove_session(self, session: SessionCore) -> None: ...
+    def transports(self) -> list[TransportInfo]: ...
+    def links(self) -> list[LinkInfo]: ...
+    def open(self) -> None: ...
+    def close(self) -> None: ...
+    def begin(self) -> None: ...
+    def end(self) -> None: ...
+
+
+class Shell:
+    """One open session, without the object that users hold."""
+
+    __slots__ = ("_callback", "_context", "begin", "core", "end", "node", "other_sinks")
+
+    def __init__(
+        self,
+        node: NodeLike,
+        settings: SessionSettings,
+        timestamp_callback: Callable[[TimestampContext], bytes] | None = None,
+    ) -> None:
+        from zenlake.api.query import Query
+
+        def make_query(incoming: IncomingQuery, eid: int) -> Query:
+            return Query.of_incoming(self, incoming, eid)
+
+        factory = Factory(make_sample, make_ok, make_error, make_query, make_status)
+        self.node = node
+        self.begin = node.begin
+        self.end = node.end
+        node.begin()
+        try:
+            self.core = SessionCore(
+                node.zid, node.dispatcher, factory, time.time_ns, settings, _complain
+            )
+            node.add_session(self.core)
+        finally:
+            node.end()
+        self._callback = timestamp_callback
+        # Of listeners that the core knows nothing of; they end with the session too.
+        self.other_sinks: set[Sink] = set()
+        self._context = TimestampContext.of_wire(node.zid, node.role)
+
+    def undeclare(self, entity: Entity) -> None:
+        self.begin()
+        try:
+            self.core.undeclare(entity, time.monotonic())
+        finally:
+            self.end()
+
+    def lose(self, entity: Entity | IncomingQuery) -> None:
+        """For finalizers, which run anywhere, also under the lock: it only takes a note."""
+        if not self.core.is_closed:
+            self.core.lost.append(entity)
+
+    def stamps(
+        self, instrumentation: TimestampInstrumentation | None
+    ) -> wire.TimestampStack | None:
+        """The stack of a message about to be sent; a callback is called here, unlocked."""
+        if instrumentation is None:
+            return None
+        stack = wire.TimestampStack(instrumentation.points, ())
+        if self._callback is None or not stack.points & SEND:
+            return stack
+        return custom_stamped(stack, SEND, bytes(self._callback(self._context)))
+
+    def close(self) -> None:
+        self.begin()
+        try:
+            self.core.close()
+        finally:
+            self.end()
+        self.node.close()
+        for sink in list(self.other_sinks):
+            sink.close()
+            sink.settle()
+        self.other_sinks.clear()
+
+
+def _complain(text: str) -> None:
+    _log.warning(text)
+    # A filter may make an error of it, and there is nobody up here who could take one.
+    with contextlib.suppress(ResourceWarning):
+        warnings.warn(text, ResourceWarning, stacklevel=2)

@@ -1,0 +1,50 @@
+"""`Subscriber`: samples on the keys it names."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar, TypeVar, final
+
+from zenlake.api.arguments import key_expr_of, key_text, locality
+from zenlake.api.declared import Handled, UserEnd
+from zenlake.api.enums import Locality
+from zenlake.api.identifiers import EntityGlobalId
+from zenlake.api.shell import Shell
+from zenlake.keyexpr import KeyExpr
+from zenlake.session.liveliness import Watcher
+from zenlake.session.subscribers import Subscription
+
+H = TypeVar("H")
+
+
+@final
+class Subscriber(Handled[H]):
+    """Receives every sample whose key intersects its own, from its declaration on."""
+
+    __slots__ = ()
+    _NAME: ClassVar[str] = "subscriber"
+    _entity: Subscription | Watcher
+
+    @property
+    def id(self) -> EntityGlobalId:
+        self._check()
+        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        self._check()
+        return key_expr_of(self._entity.key)
+
+
+def declare_subscriber(
+    shell: Shell, key_expr: KeyExpr | str, handler: object, allowed_origin: Locality | None
+) -> Subscriber[object]:
+    key = key_text(key_expr)
+    origin = locality(allowed_origin, "allowed_origin")
+    user = UserEnd(handler)
+    shell.begin()
+    try:
+        entity = shell.core.declare_subscriber(key, user.sink, origin, time.monotonic())
+    finally:
+        shell.end()
+    return Subscriber._of_handler(shell, entity, user)

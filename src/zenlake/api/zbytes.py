@@ -1,0 +1,76 @@
+"""`ZBytes`: the bytes of a payload or an attachment."""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+from zenlake.api.sealed import sealed
+
+
+@final
+@sealed
+class ZBytes:
+    """Bytes, or the UTF-8 of a text; immutable. Equals and hashes like its bytes."""
+
+    __slots__ = ("_raw",)
+    _raw: bytes
+
+    def __init__(self, bytes: bytearray | bytes | str | None = None) -> None:
+        self._raw = b"" if bytes is None else payload_bytes(bytes, with_zbytes=False)
+
+    @classmethod
+    def of_raw(cls, raw: bytes) -> Self:
+        """Without a look at the type: for what comes from the wire."""
+        made = cls.__new__(cls)
+        made._raw = raw
+        return made
+
+    def to_bytes(self) -> bytes:
+        return self._raw
+
+    def to_string(self) -> str:
+        """The bytes read as UTF-8; `ValueError` if they are not."""
+        return self._raw.decode()
+
+    def as_shm(self) -> None:
+        """Always None: zenlake has no shared memory."""
+
+    def __bool__(self) -> bool:
+        return bool(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __bytes__(self) -> bytes:
+        return self._raw
+
+    def __str__(self) -> str:
+        return self._raw.decode()
+
+    def __repr__(self) -> str:
+        return f"ZBytes({self._raw!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ZBytes):
+            return self._raw == other._raw
+        if isinstance(other, bytes | bytearray):
+            return self._raw == other
+        if isinstance(other, str):
+            return self._raw == other.encode("utf-8", "surrogatepass")
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._raw)
+
+
+def payload_bytes(value: object, with_zbytes: bool = True) -> bytes:
+    """The bytes of what arguments named `payload` and `attachment` accept."""
+    if type(value) is bytes:
+        return value
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if with_zbytes and isinstance(value, ZBytes):
+        return value._raw
+    raise TypeError(f"expected bytes/str type, found '{type(value).__name__}'")

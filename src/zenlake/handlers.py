@@ -1,0 +1,7 @@
+"""What receives data: channels and callbacks, as `zenoh.handlers`."""
+
+from __future__ import annotations
+
+from zenlake.api.handlers import Callback, DefaultHandler, FifoChannel, Handler, RingChannel
+
+__all__ = ["Callback", "DefaultHandler", "FifoChannel", "Handler", "RingChannel"]

@@ -1,0 +1,122 @@
+"""Sessions of the API on nodes in memory: one lock, no threads of their own, no sockets."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from tests.session.network import Line
+from tests.session.network import Network as Wires
+from zenlake.api.session import Session
+from zenlake.api.shell import Shell
+from zenlake.node.events import Events
+from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.settings import RoutingSettings
+from zenlake.session import SessionCore, SessionSettings, Sink
+from zenlake.wire import WhatAmI, ZenohId
+
+
+class MemoryNode:
+    """What a session needs of a node, as `zenlake.api.shell.NodeLike` says."""
+
+    def __init__(self, network: MemoryNetwork, number: int, role: WhatAmI) -> None:
+        self.network = network
+        self.zid = ZenohId.from_int(number)
+        self.role = role
+        self.dispatcher = Dispatcher(self.zid, role, RoutingSettings())
+        self.events = Events()
+        self.sessions: list[SessionCore] = []
+        self.is_closed = False
+
+    def add_session(self, session: SessionCore) -> None:
+        self.sessions.append(session)
+
+    def remove_session(self, session: SessionCore) -> None:
+        self.sessions.remove(session)
+
+    def open(self) -> None: ...
+
+    def close(self) -> None:
+        if not self.is_closed:
+            self.is_closed = True
+            self.network.disconnect(self)
+
+    def begin(self) -> None:
+        self.network.begin()
+
+    def end(self) -> None:
+        self.network.end()
+
+    def transports(self) -> list[TransportInfo]:
+        return []
+
+    def links(self) -> list[LinkInfo]:
+        return []
+
+
+class MemoryNetwork:
+    """Nodes whose messages arrive before the operation that sent them returns."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.wires = Wires()
+        self.nodes: list[MemoryNode] = []
+        self.lines: list[tuple[MemoryNode, MemoryNode, tuple[Line, Line]]] = []
+
+    def open(
+        self, role: WhatAmI = WhatAmI.PEER, settings: SessionSettings | None = None
+    ) -> Session:
+        """A session on a new node that is connected to all others."""
+        node = MemoryNode(self, len(self.nodes) + 1, role)
+        shell = Shell(node, settings or SessionSettings())
+        self.begin()
+        for other in self.nodes:
+            if not other.is_closed:
+                self._connect(node, other)
+        self.nodes.append(node)
+        self.end()
+        return Session._of(shell)
+
+    def _connect(self, a: MemoryNode, b: MemoryNode) -> None:
+        there, back = Line(self.wires), Line(self.wires)
+        there.to, back.to = b, a  # type: ignore[assignment]
+        back.face = a.dispatcher.add_face(b.zid, b.role, there, time.monotonic())
+        there.face = b.dispatcher.add_face(a.zid, a.role, back, time.monotonic())
+        self.lines.append((a, b, (there, back)))
+
+    def disconnect(self, node: MemoryNode) -> None:
+        """The node is gone, as if its transports were closed."""
+        self.begin()
+        for a, b, lines in self.lines:
+            if node in (a, b):
+                for line in lines:
+                    line.is_cut = True
+                    assert line.to is not None
+                    assert line.face is not None
+                    line.to.dispatcher.remove_face(line.face, time.monotonic())
+        self.end()
+
+    def begin(self) -> None:
+        assert self.lock.acquire(timeout=10), "deadlock"
+
+    def end(self) -> None:
+        self.wires.now = time.monotonic()
+        self.wires.pump()
+        sinks: list[Sink] = []
+        for node in self.nodes:
+            for session in node.sessions:
+                sinks += session.take_touched()
+        self.lock.release()
+        for sink in sinks:
+            sink.settle()
+
+    def tick(self, seconds_ahead: float = 0.0) -> None:
+        """What the timers of the nodes do."""
+        self.begin()
+        now = time.monotonic() + seconds_ahead
+        for node in self.nodes:
+            node.dispatcher.handle_timeout(now)
+            for session in node.sessions:
+                session.handle_timeout(now)
+        self.end()

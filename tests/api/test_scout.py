@@ -1,0 +1,52 @@
+"""`scout` finds sessions that listen (behaviour reference §4.8)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+import zenlake
+from zenlake import Config, Hello, WhatAmI, ZError
+
+
+def a_group_of_our_own() -> Config:
+    """Away from the address that everybody uses."""
+    config = Config()
+    config.insert_json5("scouting/multicast/address", '"224.0.0.225:17446"')
+    config.insert_json5("scouting/multicast/autoconnect", "[]")
+    return config
+
+
+def test_scout() -> None:
+    config = a_group_of_our_own()
+    seen: list[Hello] = []
+    with zenlake.open(config) as session:
+        try:
+            scout = zenlake.scout(seen.append, what="peer", config=config)
+        except (ZError, OSError) as error:
+            pytest.skip(f"no multicast here: {error}")
+        deadline = time.monotonic() + 5
+        while not seen and time.monotonic() < deadline:
+            time.sleep(0.01)
+        scout.stop()
+        if not seen:
+            pytest.skip("multicast is not delivered here")
+        hello = seen[0]
+        assert hello.zid == session.zid()
+        assert hello.whatami is WhatAmI.PEER
+        assert all(locator.startswith("tcp/") for locator in hello.locators)
+        assert str(hello).startswith(f"Hello {{ zid: {session.zid()}, whatami: Peer, locators: [")
+
+
+def test_stopped_scout() -> None:
+    try:
+        scout: Any = zenlake.scout(what="router", config=a_group_of_our_own())
+    except (ZError, OSError) as error:
+        pytest.skip(f"no multicast here: {error}")
+    with scout:
+        assert scout.try_recv() is None
+    for operation in (scout.stop, scout.recv, scout.try_recv, lambda: scout.handler):
+        with pytest.raises(ZError, match=r"^Stopped scout$"):
+            operation()
