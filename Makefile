@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 COMPILED := .venv-compiled
+ZENOH_RELEASES := 1.0.4 1.5.1
 
 export PYTHON
 # pip reads the second for the packages a build needs, older ones read the first for both.
@@ -18,7 +19,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full lint bench fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop lint bench fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -50,6 +51,12 @@ test-compiled: $(COMPILED)/stamp $(VENV)/java-stamp ## run the tests on modules 
 test-full: export ZENLAKE_FULL := 1
 test-full: test ## run the tests with many more examples
 
+interop: $(VENV)/stamp $(ZENOH_RELEASES:%=.venv-zenoh-%/stamp) ## our nodes with real ones of several releases
+	@echo "== interoperation with eclipse-zenoh $(ZENOH_RELEASES) and the one of constraints.txt"
+	@ZENLAKE_INTEROP=full \
+		ZENLAKE_ZENOH_VENVS=$$(for one in $(ZENOH_RELEASES); do printf '%s=.venv-zenoh-%s:' $$one $$one; done) \
+		$(VENV)/$(PYTEST) tests/interop tests/programs
+
 lint: $(VENV)/stamp ## check style and types
 	@echo "== lint"
 	@$(VENV)/bin/ruff check -q .
@@ -67,6 +74,7 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 	@$(VENV)/bin/python -m zenlake.wire.generate
 	@$(VENV)/bin/python -m zenlake.columnar.generate
 	@$(VENV)/bin/python -m zenlake.lake.schema.generate
+	@$(VENV)/bin/python -m zenlake.api.generate
 
 docs: generate ## write the reference pages
 
@@ -89,6 +97,13 @@ $(COMPILED)/stamp: $(BUILD) $(SOURCES)
 	@$(COMPILED)/$(PIP) pip
 	@rm -rf build
 	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test,lake]'
+	@touch $@
+
+# Each release of the other side in an environment of its own.
+.venv-zenoh-%/stamp:
+	@echo "== setting up $(@D)"
+	@scripts/bootstrap.sh venv $(@D)
+	@PIP_CONSTRAINT= $(@D)/$(PIP) eclipse-zenoh==$*
 	@touch $@
 
 $(VENV)/java-stamp: $(VENV)/stamp

@@ -1,0 +1,187 @@
+"""Puppets held by a test: processes, topologies and the releases of eclipse-zenoh there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+OURS = "ours"
+_SCRIPT = Path(__file__).with_name("puppet.py")
+_ROOT = _SCRIPT.parents[2]
+_SRC = _ROOT / "src"
+_ANSWER_SECONDS = 60
+
+
+class Kind(NamedTuple):
+    """What a puppet runs on: an interpreter, a module, a name to show."""
+
+    name: str
+    python: str
+    module: str
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        return (99,) if self.name == OURS else tuple(map(int, self.name.split(".")))
+
+
+def ours() -> Kind:
+    return Kind(OURS, sys.executable, "zenlake")
+
+
+def theirs() -> list[Kind]:
+    """The release installed beside the tests; those in ZENLAKE_ZENOH_VENVS (`1.0.4=DIR:...`)."""
+    from importlib.metadata import version
+
+    kinds = [Kind(version("eclipse-zenoh"), sys.executable, "zenoh")]
+    for item in filter(None, os.environ.get("ZENLAKE_ZENOH_VENVS", "").split(":")):
+        name, _, folder = item.partition("=")
+        if name != kinds[0].name:
+            kinds.append(Kind(name, str(Path(folder, "bin", "python")), "zenoh"))
+    return kinds
+
+
+class Raised(Exception):
+    """What the puppet's module raised."""
+
+
+class Held:
+    """A puppet's process; attributes are what it can do: `held.put("a", b"x".hex())`."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.zid = ""
+        environment = dict(os.environ)
+        if kind.module == "zenlake":
+            environment["PYTHONPATH"] = os.pathsep.join([*filter(None, sys.path)])
+        self._process = subprocess.Popen(
+            [kind.python, str(_SCRIPT), kind.module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, do: str, **arguments: Any) -> Any:
+        self.tell(do, **arguments)
+        return self.answer()
+
+    def tell(self, do: str, **arguments: Any) -> None:
+        """Without waiting for the answer."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise Raised(f"{self.kind.name} ended with {self._process.wait()}")
+        answer = json.loads(line)
+        if "raised" in answer:
+            raise Raised(answer["raised"])
+        return answer
+
+    def open(self, **config: Any) -> None:
+        self.zid = self.ask("open", config=config)["zid"]
+
+    def items(self, name: str, count: int, **arguments: Any) -> list[Any]:
+        found: list[Any] = self.ask("received", name=name, count=count, **arguments)["items"]
+        return found
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._end()
+
+    def stop(self, seconds: float = 10) -> int:
+        """Lets it end by itself; the exit code."""
+        try:
+            assert self._process.stdin is not None
+            if self._process.poll() is None:
+                self._process.stdin.close()
+            return self._process.wait(seconds)
+        finally:
+            self.kill()
+
+    def _end(self) -> None:
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def settings(mode: str, **more: Any) -> dict[str, Any]:
+    """A node that finds nobody by itself."""
+    return {
+        "mode": mode,
+        "scouting/multicast/enabled": False,
+        "scouting/gossip/enabled": False,
+        "listen/endpoints": [],
+        **more,
+    }
+
+
+class Topology(NamedTuple):
+    """Two nodes that talk: through a router of the real kind, or directly."""
+
+    name: str
+    first: str
+    second: str
+    has_router: bool
+
+
+TOPOLOGIES = [
+    Topology("clients of a router", "client", "client", True),
+    Topology("client of a peer", "client", "peer", False),
+    Topology("peer of a client", "peer", "client", False),
+    Topology("peers", "peer", "peer", False),
+    Topology("peer and client of a router", "peer", "client", True),
+    Topology("client and peer of a router", "client", "peer", True),
+]
+
+
+@contextmanager
+def pair(
+    one: Kind,
+    other: Kind,
+    topology: Topology,
+    router: Kind,
+    options: dict[str, Any] | None = None,
+    protocol: str = "tcp",
+    end: str = "",
+) -> Iterator[tuple[Held, Held]]:
+    """Two open puppets; the node that is listened to is opened first."""
+    options = options or {}
+    endpoint = f"{protocol}/127.0.0.1:{free_port()}{end}"
+    with ExitStack() as stack:
+        held = []
+        for kind in (one, other, router) if topology.has_router else (one, other):
+            node = Held(kind)
+            stack.callback(node.kill)
+            held.append(node)
+        listening = {**options, "listen/endpoints": [endpoint]}
+        connecting = {**options, "connect/endpoints": [endpoint]}
+        if topology.has_router:
+            held[2].open(**settings("router", **listening))
+            held[0].open(**settings(topology.first, **connecting))
+            held[1].open(**settings(topology.second, **connecting))
+        elif topology.first == "client":
+            held[1].open(**settings("peer", **listening))
+            held[0].open(**settings("client", **connecting))
+        else:
+            held[0].open(**settings("peer", **listening))
+            held[1].open(**settings(topology.second, **connecting))
+        yield held[0], held[1]

@@ -1,0 +1,126 @@
+"""Nodes that find each other, and find each other again."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
+
+pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+
+HELLO = b"hello".hex()
+FOUND_SECONDS = 8.0
+
+
+def held(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> Held:
+    node = Held(kind)
+    stack.callback(node.kill)
+    node.open(**settings(mode, **config))
+    return node
+
+
+def wait_until_peers(node: Held, count: int) -> list[str]:
+    end = time.monotonic() + FOUND_SECONDS
+    while time.monotonic() < end:
+        peers: list[str] = node.ask("info")["peers"]
+        if len(peers) >= count:
+            return peers
+        time.sleep(0.1)
+    raise AssertionError(f"{count} peers expected, there are {peers}")
+
+
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_peers_find_each_other_by_multicast(first: str) -> None:
+    [other, *_] = theirs()
+    kinds = (ours(), other) if first == "ours" else (other, ours())
+    config = {
+        "scouting/multicast/enabled": True,
+        "scouting/multicast/address": f"224.0.0.224:{free_port()}",
+        "scouting/multicast/interface": "lo",
+        "listen/endpoints": ["tcp/127.0.0.1:0"],
+    }
+    with ExitStack() as stack:
+        a, b = (held(stack, kind, "peer", **config) for kind in kinds)
+        assert wait_until_peers(a, 1) == [b.zid]
+        assert wait_until_peers(b, 1) == [a.zid]
+        b.ask("subscribe", name="s", key="demo/**")
+        time.sleep(0.4)
+        a.ask("put", key="demo/x", payload=HELLO)
+        assert len(b.items("s", 1)) == 1
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_client_finds_its_router(side: str) -> None:
+    [other, *_] = theirs()
+    config = {
+        "scouting/multicast/enabled": True,
+        "scouting/multicast/address": f"224.0.0.224:{free_port()}",
+        "scouting/multicast/interface": "lo",
+    }
+    with ExitStack() as stack:
+        listening = {**config, "listen/endpoints": ["tcp/127.0.0.1:0"]}
+        gateway, mode = (other, "router") if side == "ours" else (ours(), "peer")
+        node = held(stack, gateway, mode, **listening)
+        client = held(stack, ours() if side == "ours" else other, "client", **config)
+        info = client.ask("info")
+        assert node.zid in info["routers"] + info["peers"]
+
+
+@pytest.mark.parametrize("middle", ["ours", "theirs"])
+def test_peers_hear_of_each_other_by_gossip(middle: str) -> None:
+    """Both know the one in the middle, which tells them of each other."""
+    [other, *_] = theirs()
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    config = {"scouting/gossip/enabled": True}
+    kinds = (ours(), other) if middle == "ours" else (other, ours())
+    with ExitStack() as stack:
+        held(stack, kinds[0], "peer", **config, **{"listen/endpoints": [endpoint]})
+        ends = {**config, "listen/endpoints": ["tcp/127.0.0.1:0"], "connect/endpoints": [endpoint]}
+        a, b = (held(stack, kind, "peer", **ends) for kind in (other, ours()))
+        assert b.zid in wait_until_peers(a, 2)
+        assert a.zid in wait_until_peers(b, 2)
+        b.ask("subscribe", name="s", key="demo/**")
+        time.sleep(0.4)
+        a.ask("put", key="demo/x", payload=HELLO)
+        assert len(b.items("s", 1)) == 1
+
+
+def declare_all(node: Held) -> None:
+    node.ask("subscribe", name="s", key="demo/**")
+    node.ask("queryable", name="q", key="ask/me", replies=[{"key": "ask/me", "value": HELLO}])
+    node.ask("token", name="t", key="group/me")
+    node.ask("watch", name="w", key="group/**", history=True)
+    node.ask("publisher", name="p", key="news/me")
+
+
+def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
+    [other, *_] = theirs()
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    listening = {"listen/endpoints": [endpoint]}
+    connecting = {"connect/endpoints": [endpoint], "connect/retry/period_init_ms": 200}
+    with ExitStack() as stack:
+        router = held(stack, other, "router", **listening)
+        client = held(stack, ours(), "client", **connecting)
+        declare_all(client)
+        for _ in range(2):
+            router.kill()
+            router = held(stack, other, "router", **listening)
+            friend = held(stack, other, "client", **{"connect/endpoints": [endpoint]})
+            friend.ask("subscribe", name="news", key="news/**")
+            end = time.monotonic() + FOUND_SECONDS
+            while friend.ask("alive", key="group/**")["keys"] != ["group/me"]:
+                assert time.monotonic() < end, "the client is not back"
+                time.sleep(0.2)
+            before = len(client.items("s", 0, quiet=0))
+            friend.ask("put", key="demo/x", payload=HELLO)
+            assert len(client.items("s", before + 1)) == before + 1
+            [answer] = friend.ask("get", selector="ask/me")["replies"]
+            assert answer["ok"]["payload"] == HELLO
+            client.ask("publish", name="p", payload=HELLO)
+            assert len(friend.items("news", 1)) == 1
+        watched = client.items("w", 5)
+        assert watched[0] == ["PUT", "group/me"]

@@ -1,0 +1,192 @@
+"""Our multicast group and our scouting against real nodes, on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import zenoh
+
+from zenlake.protocol.group import Group
+from zenlake.protocol.group_peer import GroupEvent, PeerDelivery, PeerJoined, PeerLeft
+from zenlake.protocol.group_terms import GroupTerms
+from zenlake.protocol.scouting import Answerer, Found, Scouter
+from zenlake.wire import Push, Put, WhatAmI, WhatAmIMatcher, WireExpr, ZenohId, encode
+
+GROUP = "224.0.0.225"
+LOOPBACK = "127.0.0.1"
+PATIENCE_S = 10.0
+ZID = ZenohId.parse("abcdef")
+
+
+def listening(port: int = 0) -> socket.socket:
+    """A socket in the group, on the loopback interface."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((GROUP, port))
+    membership = socket.inet_aton(GROUP) + socket.inet_aton(LOOPBACK)
+    try:
+        listener.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+    except OSError as error:
+        listener.close()
+        pytest.skip(f"no multicast here: {error}")
+    listener.settimeout(0.1)
+    return listener
+
+
+def speaking() -> socket.socket:
+    speaker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    speaker.bind((LOOPBACK, 0))
+    speaker.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(LOOPBACK))
+    speaker.settimeout(0.1)
+    return speaker
+
+
+@contextmanager
+def real_peer(settings: dict[str, object]) -> Iterator[zenoh.Session]:
+    config = zenoh.Config()
+    config.insert_json5("mode", '"peer"')
+    for key, value in settings.items():
+        config.insert_json5(key, json.dumps(value))
+    with zenoh.open(config) as session:
+        yield session
+
+
+class Member:
+    """Our Group with two sockets under it."""
+
+    def __init__(self, qos: bool) -> None:
+        self.listener, self.speaker = listening(), speaking()
+        self.port: int = self.listener.getsockname()[1]
+        self.own = self.speaker.getsockname()
+        terms = GroupTerms(ZID, WhatAmI.PEER, qos=qos)
+        self.group = Group(terms, os.urandom, time.monotonic())
+        self.events: list[GroupEvent] = []
+
+    def turn(self) -> None:
+        """Send what waits, take what comes."""
+        while (unit := self.group.next_unit(time.monotonic())) is not None:
+            self.speaker.sendto(unit, (GROUP, self.port))
+        try:
+            datagram, source = self.listener.recvfrom(65_536)
+        except TimeoutError:
+            return
+        if source != self.own:
+            self.events += self.group.receive(datagram, str(source), time.monotonic())
+
+    def turn_until(self, is_done: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_done():
+            assert time.monotonic() < deadline, "nothing came"
+            self.turn()
+            self.events += self.group.handle_timeout(time.monotonic())
+
+    def heard(self, kind: type[GroupEvent]) -> list[GroupEvent]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def payloads(self) -> list[bytes]:
+        return [
+            message.body.payload
+            for event in self.events
+            if isinstance(event, PeerDelivery)
+            for message in event.delivery.messages
+            if isinstance(message, Push) and isinstance(message.body, Put)
+        ]
+
+    def close(self) -> None:
+        self.listener.close()
+        self.speaker.close()
+
+
+@pytest.mark.parametrize("qos", [False, True])
+def test_a_real_peer_in_our_group(qos: bool) -> None:
+    member = Member(qos)
+    settings: dict[str, object] = {
+        "scouting/multicast/enabled": False,
+        "listen/endpoints": [f"udp/{GROUP}:{member.port}#iface=lo"],
+        "transport/multicast/qos/enabled": qos,
+    }
+    try:
+        with real_peer(settings) as session:
+            member.turn_until(lambda: bool(member.heard(PeerJoined)))
+            (joined,) = member.heard(PeerJoined)
+            assert isinstance(joined, PeerJoined)
+            assert str(joined.peer.zid) == str(session.info.zid())
+            assert joined.peer.qos == qos
+            check_both_ways(member, session)
+        member.turn_until(lambda: bool(member.heard(PeerLeft)))
+    finally:
+        member.close()
+
+
+def check_both_ways(member: Member, session: zenoh.Session) -> None:
+    # Who has heard no JOIN yet sends nothing.
+    member.turn_until(lambda: str(ZID) in [str(it.zid) for it in session.info.transports()])
+    large = bytes(range(256)) * 400
+    session.put("demo/a", b"from them")
+    session.put("demo/a", large)
+    member.turn_until(lambda: large in member.payloads())
+    assert member.payloads() == [b"from them", large]
+
+    samples: list[bytes] = []
+    session.declare_subscriber("demo/**", lambda sample: samples.append(sample.payload.to_bytes()))
+    for payload in (b"from us", large):
+        push = Push(WireExpr(0, "demo/b"), Put(payload))
+        member.group.push(encode(push), 5, True, False)
+    member.turn_until(lambda: len(samples) == 2)
+    assert samples == [b"from us", large]
+
+
+def scouting_on(port: int) -> dict[str, object]:
+    return {
+        "scouting/multicast/address": f"{GROUP}:{port}",
+        "scouting/multicast/interface": "lo",
+    }
+
+
+def test_a_real_peer_answers_our_scout() -> None:
+    with listening() as probe:
+        port = probe.getsockname()[1]
+    listen = {"listen/endpoints": ["tcp/127.0.0.1:0"]}
+    with real_peer(scouting_on(port) | listen) as session, speaking() as speaker:
+        scouter = Scouter(WhatAmIMatcher(7), time.monotonic())
+        found: Found | None = None
+        deadline = time.monotonic() + PATIENCE_S
+        while found is None:
+            assert time.monotonic() < deadline, "nobody answered"
+            scout = scouter.handle_timeout(time.monotonic())
+            if scout is not None:
+                speaker.sendto(scout, (GROUP, port))
+            try:
+                found = scouter.receive(speaker.recv(65_536))
+            except TimeoutError:
+                continue
+        assert (str(found.zid), found.role) == (str(session.info.zid()), WhatAmI.PEER)
+        assert found.locators[0].startswith("tcp/127.0.0.1:")
+
+
+def test_a_real_scout_finds_us() -> None:
+    answerer = Answerer(ZID, WhatAmI.ROUTER, time.monotonic())
+    answerer.listens_at(["tcp/127.0.0.1:7447"])
+    config = zenoh.Config()
+    with listening() as listener, speaking() as speaker:
+        for key, value in scouting_on(listener.getsockname()[1]).items():
+            config.insert_json5(key, json.dumps(value))
+        scout = zenoh.scout(what="router", config=config)
+        deadline = time.monotonic() + PATIENCE_S
+        while (hello := scout.try_recv()) is None:
+            assert time.monotonic() < deadline, "it did not hear us"
+            try:
+                datagram, source = listener.recvfrom(65_536)
+            except TimeoutError:
+                continue
+            answer = answerer.receive(datagram, source[0], time.monotonic())
+            if answer is not None:
+                speaker.sendto(answer, source)
+    assert str(hello.zid) == str(ZID)
+    assert list(hello.locators) == ["tcp/127.0.0.1:7447"]

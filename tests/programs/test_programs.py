@@ -1,0 +1,46 @@
+"""Programs written from eclipse-zenoh's documentation: the same output on both modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interop.puppets import free_port
+
+pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+
+HERE = Path(__file__).parent
+RUNNER = HERE / "on_zenlake.py"
+PROGRAMS = sorted(path.stem for path in HERE.glob("*.py") if path not in (RUNNER, Path(__file__)))
+
+
+def run(*command: str) -> tuple[str, int, float]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, *command, str(free_port())],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return done.stdout, done.returncode, time.monotonic() - start
+
+
+def test_there_are_ten() -> None:
+    assert len(PROGRAMS) >= 10
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_same_output(program: str) -> None:
+    path = str(HERE / f"{program}.py")
+    theirs, code, _ = run(path)
+    assert (code, theirs.strip() != "") == (0, True)
+    ours, code, _ = run(str(RUNNER), path)
+    assert (ours, code) == (theirs, 0)
