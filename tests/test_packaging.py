@@ -72,7 +72,7 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             pending += node.orelse
             continue
-        if isinstance(node, ast.Try) and "ImportError" in ast.unparse(node.handlers[0]):
+        if isinstance(node, ast.Try) and "ImportError" in "".join(map(ast.unparse, node.handlers)):
             pending += node.handlers
             continue
         if isinstance(node, ast.Import):

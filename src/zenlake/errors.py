@@ -1,6 +1,6 @@
 """Every exception zenlake raises, in one small tree.
 
-    ZenlakeError (also called ZError, the name users of eclipse-zenoh know)
+    ZError (also called ZenlakeError; the name is the one users of eclipse-zenoh know)
     ├── LocalError       our caller's mistake: a value that cannot be sent, a bad argument
     │   └── KeyExprError     a text that is not a key expression, with the position
     ├── WireError        the peer's mistake: bytes that are not a message, with the place
@@ -14,11 +14,11 @@ peer's violation, nor the other way round.
 from __future__ import annotations
 
 
-class ZenlakeError(Exception):
+class ZError(Exception):
     """The root of all errors raised by zenlake."""
 
 
-ZError = ZenlakeError
+ZenlakeError = ZError
 
 
 class LocalError(ZenlakeError):

@@ -22,7 +22,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "small batches": {_SIZE: 1000},
     "numbers of 8 bits": {"transport/link/tx/sequence_number_resolution": "8bit"},
     "numbers of 16 bits": {"transport/link/tx/sequence_number_resolution": "16bit"},
-    "numbers of 64 bits": {"transport/link/tx/sequence_number_resolution": "64bit"},
     "a namespace": {"namespace": "robot/1"},
     "timestamps": {"timestamping/enabled": True},
 }
