@@ -22,6 +22,7 @@ from zenlake.wire._generated.declare import (
 )
 from zenlake.wire._generated.network import Declare
 from zenlake.wire._generated.structures import UndeclaredKey
+from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
@@ -124,7 +125,7 @@ class Announcer:
     ) -> None:
         if in_answer and interest.pending is not None:
             self.tell(entity, interest.face, info, interest.id)
-        elif interest.face not in entity.told:
+        elif interest.face not in entity.told or (in_answer and _awaits(interest)):
             self.tell(entity, interest.face, info, None)
 
     def _align_north(self, entity: Entity) -> None:
@@ -182,6 +183,14 @@ def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
     else:
         body = UndeclareToken(id, UndeclaredKey(WireExpr(0, "", False)))
     face.send(Declare(body, qos=CONTROL), key)
+
+
+def _awaits(interest: DownInterest) -> bool:
+    """Whether a node above was asked again for it and has not told all: what it tells is news.
+
+    The face may have been told already, but in answer to another of its interests.
+    """
+    return any(not up.is_final and up.mode == InterestMode.CURRENT_FUTURE for up in interest.up)
 
 
 def _hears(face: Face, source: Face) -> bool:

@@ -181,19 +181,27 @@ class Liveliness:
         self._gets.clear()
 
     def _appeared(self, key: str, interest_id: int | None) -> None:
-        """Tell all who watch; the answer to an interest only those who asked."""
+        """Tell all who watch; the answer to an interest only those who want what there is.
+
+        The node answers for all of them at once, under the number of one.
+        """
         for watcher in self.watchers.values():
             interest = watcher.interest
             # Without an interest, it is just asking, and looks for itself when it has one.
-            asked = interest_id is None or (interest is not None and interest.id == interest_id)
+            asked = interest_id is None or (
+                interest is not None and interest.mode == InterestMode.CURRENT_FUTURE
+            )
             if asked and intersects(watcher.key, key):
                 self._tell(watcher, key)
 
     def _vanished(self, key: str) -> None:
+        """Those who asked for the future only may hear of the end without the beginning."""
         if key in self._declared or key in self._remote_keys:
             return
         for watcher in self.watchers.values():
-            if intersects(watcher.key, key):
+            interest = watcher.interest
+            future = interest is not None and interest.mode == InterestMode.FUTURE
+            if key in watcher.told or (future and intersects(watcher.key, key)):
                 watcher.told.discard(key)
                 self._port.give(watcher.sink, self._port.factory.sample(key, Del(), None, None))
 

@@ -1,0 +1,237 @@
+"""End: one side of a wire, from the first byte of the handshake to the last of the session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.protocol.accepting import Acceptor
+from zenlake.protocol.errors import HandshakeError, TransportError
+from zenlake.protocol.offer import Agreed
+from zenlake.protocol.opening import Opener
+from zenlake.protocol.transport import Transport
+from zenlake.routing.face import Face
+from zenlake.routing.outlet import Outlet
+from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.leftovers import check_gone
+from zenlake.testing.simulation.tap import Tap
+from zenlake.testing.simulation.wire import Wire
+from zenlake.wire import CloseReason, NetworkMessage, encode
+from zenlake.wire.values.qos import QoS
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+
+HANDSHAKE_S: Final = 3.0
+_DEFAULT_QOS: Final = 5
+
+
+class End(Outlet):
+    """Runs Opener or Acceptor, then a Transport; as an Outlet it takes routing's messages."""
+
+    def __init__(self, node: SimulatedNode, wire: Wire, side: int) -> None:
+        self.node = node
+        self.wire = wire
+        self.side = side
+        self.is_over = False
+        self.transport: Transport | None = None
+        self.face: Face | None = None
+        self._rest = b""
+        self._is_flushing = False
+        self._machine: Opener | Acceptor
+        if side == 0:
+            self._machine = Opener(node.offer)
+        else:
+            self._machine = Acceptor(node.offer, node.entropy, node.admit)
+        wire.ends.append(self)
+        node.ends.append(self)
+        node.later(HANDSHAKE_S, self._give_up)
+
+    def __str__(self) -> str:
+        return f"{self.node.name} on wire {self.wire.number}"
+
+    def start(self) -> None:
+        assert isinstance(self._machine, Opener)
+        self._say(self._machine.start())
+
+    # --- what arrives ----------------------------------------------------------------------------
+
+    def arrived(self, data: bytes) -> None:
+        self.node.run(lambda: self._receive(data))
+
+    def arrived_end(self) -> None:
+        self.node.run(lambda: self.finish("the link ended"))
+
+    def _receive(self, data: bytes) -> None:
+        if self.is_over:
+            return
+        if self.transport is not None:
+            self._take(self.transport, data)
+            return
+        self._rest += data
+        while not self.is_over and self.transport is None:
+            batch = self._next_batch()
+            if batch is None:
+                return
+            self._shake_hands(batch)
+        rest, self._rest = self._rest, b""
+        if rest and self.transport is not None:
+            self._take(self.transport, rest)
+
+    def _next_batch(self) -> bytes | None:
+        rest = self._rest
+        if not self.wire.is_stream:
+            self._rest = b""
+            return rest or None
+        stop = 2 + int.from_bytes(rest[:2], "little")
+        if len(rest) < 2 or len(rest) < stop:
+            return None
+        self._rest = rest[stop:]
+        return rest[2:stop]
+
+    def _take(self, transport: Transport, data: bytes) -> None:
+        now = self.node.now()
+        try:
+            deliveries = transport.receive(data, now)
+        except TransportError as error:
+            if self.wire.is_stream or not transport.agreed.compression:
+                raise Failure(f"{self}: {error}") from error
+            # A datagram of the handshake that comes again cannot be decompressed.
+            self.node.journal.count("sessions ended by a datagram of the handshake")
+            self.finish(str(error))
+            return
+        face = self.face
+        for delivery in deliveries:
+            for message in delivery.messages:
+                if face is not None and not face.is_gone:
+                    self.node.dispatcher.receive(face, message, delivery.reliable, now)
+        self.node.dispatcher.take_discoveries()
+        if transport.peer_closed is not None:
+            self.finish("the peer closed")
+
+    # --- the handshake ---------------------------------------------------------------------------
+
+    def _shake_hands(self, batch: bytes) -> None:
+        machine = self._machine
+        try:
+            if isinstance(machine, Acceptor):
+                answer = machine.receive(batch, self.node.now())
+            else:
+                answer = machine.receive(batch)
+        except HandshakeError as error:
+            self.node.journal.note(self.node.name, "handshake on %s: %s", self.wire.number, error)
+            if error.farewell is not None:
+                self._say(error.farewell)
+            self.finish("no handshake")
+            return
+        if answer is not None:
+            self._say(answer)
+        if machine.agreed is not None:
+            self._open(machine.agreed)
+
+    def _say(self, content: bytes) -> None:
+        if self.wire.is_stream:
+            content = len(content).to_bytes(2, "little") + content
+        self.wire.send(self, content)
+
+    def _give_up(self) -> None:
+        if self.transport is None:
+            self.finish("the handshake takes too long")
+
+    def _open(self, agreed: Agreed) -> None:
+        node, wire = self.node, self.wire
+        if self.side == 0 and node.admit(agreed.zid) is not None:
+            self.finish("there is a session with that node")
+            return
+        node.journal.note(node.name, "session on wire %s with %s", wire.number, agreed.zid)
+        node.journal.count("sessions")
+        now = node.now()
+        self.transport = Transport(agreed, now, wire.is_stream, node.budget)
+        if wire.tap is None:
+            wire.tap = Tap(agreed, wire.is_stream)
+        self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now)
+        node.expect(self)
+        other = wire.other(self)
+        if other.transport is not None and not other.is_over:
+            wire.up_at = node.timeline.now
+
+    # --- what leaves -----------------------------------------------------------------------------
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        transport = self.transport
+        if transport is None or self.is_over:
+            raise Failure(f"{self}: {message.NAME} for a face that is gone")
+        qos: QoS | None = message.qos  # type: ignore[attr-defined]
+        byte = _DEFAULT_QOS if qos is None else qos.byte
+        transport.push(encode(message), byte & 7, reliable, byte & 0x10 != 0)
+        self.node.touched[self] = None
+
+    def flush(self, *, hastily: bool = False) -> None:
+        """Send while the wire is free; `hastily` does not wait for it."""
+        transport, wire = self.transport, self.wire
+        if transport is None or self.is_over or (self._is_flushing and not hastily):
+            return
+        while True:
+            if not hastily and wire.free_at(self.side) > self.node.timeline.now:
+                self._is_flushing = True
+                self.node.timeline.call_at(wire.free_at(self.side), self._flush_more)
+                return
+            unit = transport.next_unit(self.node.now())
+            if unit is None:
+                return
+            assert wire.tap is not None
+            for message in wire.tap.read(self.side, unit):
+                self.node.journal.note(self.node.name, "wire %s: %.240s", wire.number, message)
+            wire.send(self, unit)
+
+    def _flush_more(self) -> None:
+        self._is_flushing = False
+        self.node.run(self.flush)
+
+    # --- time and the end ------------------------------------------------------------------------
+
+    def next_deadline(self) -> float | None:
+        return None if self.transport is None else self.transport.next_deadline()
+
+    def handle_timeout(self, now: float) -> None:
+        if self.transport is None or self.is_over or self.transport.next_deadline() > now:
+            return
+        try:
+            self.transport.handle_timeout(now)
+            self.node.touched[self] = None
+        except TransportError as error:
+            self.node.journal.count("leases expired")
+            self._check_lease()
+            self.finish(str(error))
+
+    def _check_lease(self) -> None:
+        """A lease runs out only if the other side was silent, or this one deaf."""
+        wire, other = self.wire, self.wire.other(self)
+        lease_s = max(self.node.offer.lease_ms, other.node.offer.lease_ms) / 1000
+        since = self.node.timeline.now - 1.5 * lease_s - 0.5
+        was_away = any(end.node.was_paused_since(since) for end in (self, other))
+        if wire.failed_at > self.node.timeline.now and not was_away and not other.is_over:
+            raise Failure(f"{self}: the lease expired although {other.node.name} was there")
+
+    def close(self) -> None:
+        """Say CLOSE after everything else (behaviour reference §2.1)."""
+        if self.transport is not None and not self.is_over:
+            if self.wire.is_up:
+                self.wire.closed_by = self.node
+            self.transport.close(CloseReason.GENERIC)
+            self.flush(hastily=True)
+        self.finish("closed here")
+
+    def finish(self, cause: str) -> None:
+        if self.is_over:
+            return
+        self.is_over = True
+        node = self.node
+        node.journal.note(node.name, "wire %s is over: %s", self.wire.number, cause)
+        node.ends.remove(self)
+        self.wire.hang_up(self)
+        if self.transport is not None:
+            self.transport.release()
+        if self.face is not None:
+            node.dispatcher.remove_face(self.face, node.now())
+            check_gone(self.face)
+        node.lost(self)

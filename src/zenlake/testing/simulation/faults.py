@@ -1,0 +1,93 @@
+"""Faults: what goes wrong, at times and places that the seed chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.wire import Wire
+    from zenlake.testing.simulation.world import World
+
+_HOUR_NS: Final = 3_600_000_000_000
+_WALL_JUMPS_NS: Final = (-_HOUR_NS, _HOUR_NS, 87_660 * _HOUR_NS, -1_000_000, 1_000_000_000)
+
+
+class Faults:
+    """Each kind is one method; `inject_one` chooses."""
+
+    def __init__(self, world: World, rng: Random) -> None:
+        self._world = world
+        self._rng = rng
+        self._kinds: list[tuple[str, Callable[[], None]]] = [
+            ("cut with notice", self._cut),
+            ("cut without notice", self._cut_silently),
+            ("pause", self._pause),
+            ("close and restart", self._close),
+            ("kill and restart", self._kill),
+            ("power cut and restart", self._kill_silently),
+            ("wall clock jump", self._jump),
+        ]
+
+    def inject_one(self) -> None:
+        name, fault = self._rng.choice(self._kinds)
+        self._world.journal.count(f"fault: {name}")
+        self._world.journal.note("fault", name)
+        fault()
+
+    def _running(self) -> list[SimulatedNode]:
+        return [node for node in self._world.nodes if node.is_running and not node.is_paused]
+
+    def _wires(self) -> list[Wire]:
+        """All that work, those in the middle of the handshake too."""
+        return [wire for wire in self._world.wires if wire.failed_at == inf]
+
+    def _cut(self) -> None:
+        if wires := self._wires():
+            self._rng.choice(wires).cut(silently=False)
+
+    def _cut_silently(self) -> None:
+        if wires := self._wires():
+            self._rng.choice(wires).cut(silently=True)
+
+    def _pause(self) -> None:
+        if nodes := self._running():
+            node = self._rng.choice(nodes)
+            pause_s = self._rng.choice((0.1, 0.7, 1.5, 3.0, 6.0))
+            self._world.journal.note(node.name, "is paused for %s s", pause_s)
+            node.pause()
+            self._world.timeline.call_in(pause_s, node.resume)
+
+    def _jump(self) -> None:
+        node = self._rng.choice(self._world.nodes)
+        node.wall_offset_ns += self._rng.choice(_WALL_JUMPS_NS)
+
+    def _close(self) -> None:
+        if nodes := self._running():
+            node = self._rng.choice(nodes)
+            self._world.application(node).leave()
+            node.close()
+            self._restart(node)
+
+    def _kill(self) -> None:
+        self._end_abruptly(silently=False)
+
+    def _kill_silently(self) -> None:
+        self._end_abruptly(silently=True)
+
+    def _end_abruptly(self, *, silently: bool) -> None:
+        nodes = [node for node in self._world.nodes if node.is_running]
+        if nodes:
+            node = self._rng.choice(nodes)
+            self._world.application(node).leave()
+            node.kill(silently=silently)
+            self._restart(node)
+
+    def _restart(self, node: SimulatedNode) -> None:
+        self._world.journal.note(node.name, "is down")
+        keeps_zid = self._rng.random() < 0.5
+        delay_s = self._rng.choice((0.0, 0.5, 3.0))
+        self._world.timeline.call_in(delay_s, lambda: self._world.restart(node, keeps_zid))

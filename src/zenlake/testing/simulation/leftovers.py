@@ -1,0 +1,86 @@
+"""What a node must not keep: state of entities, queries and links that are over."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import TYPE_CHECKING
+
+from zenlake.routing.face import Face
+from zenlake.testing.simulation.journal import Failure
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+
+
+def check_gone(face: Face) -> None:
+    """Its link is over, and with it all that it declared, asked and was asked."""
+    parts: list[Sized] = [face.interests, face.up_by_id, face.up_interests]
+    parts += [face.branches, face.queries, *face.held, *face.told]
+    if any(len(part) for part in parts):
+        raise Failure(f"{face} is gone, but something of it is left")
+
+
+def check_nothing_declared(node: SimulatedNode) -> None:
+    """Everything was undeclared everywhere; the links are still open."""
+    tables = node.dispatcher._tables
+    kept: dict[str, Sized] = {
+        f"{name} entities": table
+        for name, table in zip(("subscriber", "queryable", "token"), tables.entities, strict=True)
+    }
+    kept["interests"] = tables.interests
+    kept["query timers"] = node.dispatcher._queries.timers
+    kept["interest timers"] = node.dispatcher._upward.timers
+    for face in node.dispatcher.faces:
+        for name in ("interests", "up_by_id", "up_interests", "branches", "queries"):
+            kept[f"{name} of {face}"] = getattr(face, name)
+        for name in ("held", "told", "answered"):
+            for kind, part in enumerate(getattr(face, name)):
+                kept[f"{name}[{kind}] of {face}"] = part
+        kept[f"aliased keys of {face}"] = face.aliased_keys
+        if face.declaration_count or face.aliased_all:
+            raise Failure(f"{node.name}: {face} still counts declarations")
+    core = node.core
+    kept["subscribers"] = core.subscribers.live
+    kept["declared subscribers"] = core.subscribers._declared
+    kept["subscriber keys"] = core.subscribers._by_key
+    kept["queryables"] = core.queryables.live
+    kept["declared queryables"] = core.queryables._declared
+    kept["queryable keys"] = core.queryables._by_key
+    kept["queries"] = core.queries.live
+    kept["watchers"] = core.liveliness.watchers
+    kept["tokens"] = core.liveliness._declared
+    kept["tokens of others"] = core.liveliness._remote
+    kept["token keys of others"] = core.liveliness._remote_keys
+    kept["liveliness queries"] = core.liveliness._gets
+    kept["speakers"] = core.matching.speakers
+    kept["speakers with listeners"] = core.matching._heard
+    kept["subscribers of others"] = core.matching._remote_subscribers
+    kept["queryables of others"] = core.matching._remote_queryables
+    kept["own interests"] = core.interests._by_id
+    kept["own questions"] = core.interests._by_question
+    for name, part in kept.items():
+        if len(part):
+            raise Failure(f"{node.name} keeps {len(part)} {name}")
+    if core.queryables.unanswered:
+        raise Failure(f"{node.name} keeps {core.queryables.unanswered} unanswered queries")
+
+
+def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
+    """Nothing that a sound neighbour sends over a sound wire is refused."""
+    names = ["invalid_keys", "malformed_gossip", "redefined_aliases", "refused_aliases"]
+    names += ["refused_declarations", "refused_interests", "refused_requests"]
+    names += ["ignored_interests", "unexpected_messages", "reused_ids", "reused_request_ids"]
+    if not is_lossy:
+        names.append("unknown_aliases")
+    for name in names:
+        count = getattr(node.dispatcher.counters, name)
+        if count:
+            raise Failure(f"{node.name} counts {count} {name}")
+
+
+def check_closed(node: SimulatedNode) -> None:
+    """Its links are closed too."""
+    if node.ends or len(node.dispatcher.faces) != 1:
+        raise Failure(f"{node.name} keeps {node.dispatcher.faces}")
+    if node.budget.held_bytes:
+        raise Failure(f"{node.name} keeps {node.budget.held_bytes} bytes of fragments")

@@ -1,0 +1,165 @@
+"""What each node must know when all is quiet, found the long way from the ledger.
+
+A peer knows what its own application and its clients declared and, of each peer it is linked
+to, what that one's application and clients did. A client knows of its gateway's world what it
+asked for; what it was told on account of a question that is over it may still know, as long as
+it is true (behaviour reference §3.2, §4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from zenlake.keyexpr.matching import includes, intersects
+from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.session import Locality
+from zenlake.testing.simulation.end import End
+from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.records import Queryable, Record, Speaker
+from zenlake.wire import WhatAmI
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.world import World
+
+Known = dict[str, bool]
+"""Keys, and whether somebody answers for all of it."""
+
+
+class Model:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        ledger = world.ledger
+        self._records: dict[int, list[Record]] = {
+            SUBSCRIBER: [one for one in ledger.subscribers if one.is_live],
+            QUERYABLE: [one for one in ledger.queryables if one.is_live],
+            TOKEN: [one for one in ledger.tokens if one.is_live],
+        }
+
+    def check(self) -> None:
+        for node in self._world.nodes:
+            self._check_links(node)
+            for end in node.ends:
+                self._check_face(node, end)
+                self._check_symmetry(end)
+        self._check_watchers()
+        self._check_listeners()
+
+    def _check_links(self, node: SimulatedNode) -> None:
+        for connector in node.connectors:
+            if connector.end is None or not connector.end.wire.is_up:
+                raise Failure(f"{node.name} did not connect again")
+
+    # --- what routing knows ----------------------------------------------------------------------
+
+    def _of(
+        self,
+        kind: int,
+        nodes: Iterable[SimulatedNode],
+        hidden: Locality = Locality.SESSION_LOCAL,
+    ) -> Known:
+        """What nodes declared, without what others (or, by `hidden`, they) do not hear of."""
+        found: Known = {}
+        chosen = list(nodes)
+        for record in self._records[kind]:
+            if record.node in chosen and record.origin != hidden:
+                complete = isinstance(record, Queryable) and record.is_complete
+                found[record.key] = found.get(record.key, False) or complete
+        return found
+
+    def _check_face(self, node: SimulatedNode, end: End) -> None:
+        other = end.wire.other(end).node
+        for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
+            known = _held(end, kind)
+            if node.role == WhatAmI.CLIENT:
+                visible = self._of(kind, self._world.behind(other, node))
+                wanted = self._wanted(kind, node, visible)
+                extra = {key for key in known if known[key] != visible.get(key)}
+                missing = {key for key in wanted if key not in known}
+                if extra or missing:
+                    raise _wrong(node, other, kind, known, wanted)
+                continue
+            nodes = [other]
+            if other.role == WhatAmI.PEER:
+                nodes.extend(self._world.clients_of(other))
+            wanted = self._of(kind, nodes)
+            if known != wanted:
+                raise _wrong(node, other, kind, known, wanted)
+
+    def _wanted(self, kind: int, client: SimulatedNode, visible: Known) -> Known:
+        ledger = self._world.ledger
+        asked: list[Record]
+        if kind == TOKEN:
+            # Without history it asked for the future only.
+            asked = [one for one in ledger.watchers if one.with_history]
+        else:
+            is_querier = kind == QUERYABLE
+            asked = [one for one in ledger.speakers if one.is_querier == is_querier]
+        keys = [one.key for one in asked if one.node is client and one.is_live]
+        return {
+            key: complete
+            for key, complete in visible.items()
+            if any(intersects(key, one) for one in keys)
+        }
+
+    def _check_symmetry(self, end: End) -> None:
+        """What one side says it told, the other must have heard."""
+        other = end.wire.other(end)
+        assert end.face is not None
+        for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
+            told = set(end.face.told[kind])
+            heard = set(_held(other, kind))
+            if told != heard:
+                names = f"{end.node.name} told {other.node.name}"
+                raise Failure(f"{names} {sorted(told)} of kind {kind}, which has {sorted(heard)}")
+
+    # --- what applications know ------------------------------------------------------------------
+
+    def _check_watchers(self) -> None:
+        for watcher in self._world.ledger.watchers:
+            if not watcher.is_live:
+                continue
+            nodes = [watcher.node, *self._world.reachable(watcher.node)]
+            alive = {key for key in self._of(TOKEN, nodes) if intersects(key, watcher.key)}
+            told = {key for key, is_present in watcher.present.items() if is_present}
+            silent = {
+                key
+                for key in alive - told
+                if watcher.with_history
+                or (watcher.present.get(key) is False and not watcher.is_short_sighted(key))
+            }
+            if told - alive or silent:
+                raise watcher.fail(f"it was told {sorted(told)}, there are {sorted(alive)}")
+
+    def _check_listeners(self) -> None:
+        for listener in self._world.ledger.listeners:
+            if not listener.is_live:
+                continue
+            is_matching = self._matches(listener.speaker)
+            if listener.is_matching != is_matching:
+                raise listener.fail(f"it was told {listener.is_matching}, it is {is_matching}")
+
+    def _matches(self, speaker: Speaker) -> bool:
+        """Queryables of others must cover the whole key (behaviour reference §2.3)."""
+        kind = QUERYABLE if speaker.is_querier else SUBSCRIBER
+        own = self._of(kind, [speaker.node], Locality.REMOTE)
+        others = self._of(kind, self._world.reachable(speaker.node))
+        if any(intersects(key, speaker.key) for key in own):
+            return True
+        if speaker.is_querier:
+            return any(includes(key, speaker.key) for key in others)
+        return any(intersects(key, speaker.key) for key in others)
+
+
+def _held(end: End, kind: int) -> Known:
+    face = end.face
+    assert face is not None
+    return {entity.key: entity.holders[face].info.complete for entity in face.held[kind].values()}
+
+
+def _wrong(
+    node: SimulatedNode, other: SimulatedNode, kind: int, known: Known, wanted: Known
+) -> Failure:
+    name = ("subscribers", "queryables", "tokens")[kind]
+    return Failure(f"{node.name} knows {name} {known} of {other.name}, there are {wanted}")

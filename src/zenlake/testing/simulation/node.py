@@ -1,0 +1,235 @@
+"""SimulatedNode: one life of a node, made of the real machines, with a clock of its own.
+
+Its process may be paused: then everything that concerns it waits. It may be killed, with or
+without a word to its neighbours; who comes back in its place is another SimulatedNode.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.settings import RoutingSettings
+from zenlake.session import SessionCore, SessionSettings
+from zenlake.testing.simulation.end import End
+from zenlake.testing.simulation.items import FACTORY
+from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.plan import NodePlan
+from zenlake.wire import CloseReason, WhatAmI, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.world import World
+
+_TICK_S: Final = 1e-6
+_BACK_OFF_MAX_S: Final = 4.0
+_WALL_NS: Final = 1_700_000_000_000_000_000
+
+
+class Connector:
+    """Keeps one connection to any node of a group, with growing pauses between attempts."""
+
+    def __init__(self, node: SimulatedNode, group: list[int]) -> None:
+        self._node = node
+        self._group = group
+        self._next = 0
+        self._pause_s = 1.0
+        self.end: End | None = None
+
+    def connect(self) -> None:
+        target = self._group[self._next % len(self._group)]
+        self._next += 1
+        self.end = self._node.world.connect(self._node, target)
+        if self.end is None:
+            self._try_later()
+
+    def lost(self, end: End) -> None:
+        if end is self.end:
+            if end.transport is not None:
+                self._pause_s = 1.0
+                self._next = 0
+            self.end = None
+            self._try_later()
+
+    def _try_later(self) -> None:
+        self._node.later(self._pause_s * self._node.rng.uniform(0.8, 1.2), self._retry)
+        self._pause_s = min(2 * self._pause_s, _BACK_OFF_MAX_S)
+
+    def _retry(self) -> None:
+        if self.end is None:
+            self.connect()
+
+
+class SimulatedNode:
+    """Dispatcher, session, ends of wires and timers, driven by the timeline."""
+
+    def __init__(self, world: World, plan: NodePlan, zid: ZenohId, rng: Random) -> None:
+        self.world = world
+        self.plan = plan
+        self.name = plan.name
+        self.role: WhatAmI = plan.role
+        self.zid = zid
+        self.rng = rng
+        self.timeline = world.timeline
+        self.journal = world.journal
+        self.offer = plan.offer(zid)
+        self.born_at = self.timeline.now
+        self.stopped_at: float | None = None
+        self.is_paused = False
+        self.pauses: list[tuple[float, float]] = []
+        self.wall_offset_ns = rng.choice((0, 0, -300_000_000, 3_600_000_000_000))
+        self.budget = ReassemblyBudget()
+        self.ends: list[End] = []
+        self.touched: dict[End, None] = {}
+        """Those with something to send."""
+        self.connectors = [Connector(self, group) for group in plan.connects]
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._alarm_at = inf
+        routing = RoutingSettings(timestamping=plan.is_timestamping, wall_ns=self.wall_ns)
+        self.dispatcher = Dispatcher(zid, plan.role, routing)
+        self.core = SessionCore(
+            zid, self.dispatcher, FACTORY, self.wall_ns, SessionSettings(), self._complain
+        )
+
+    # --- clocks and chance -----------------------------------------------------------------------
+
+    def now(self) -> float:
+        """The monotonic clock of this node: neither its zero nor its pace is anybody else's."""
+        return self.plan.clock_offset_s + self.timeline.now * self.plan.clock_rate
+
+    def wall_ns(self) -> int:
+        return _WALL_NS + self.wall_offset_ns + int(self.timeline.now * 1e9)
+
+    def entropy(self, count: int) -> bytes:
+        return self.rng.randbytes(count)
+
+    def _complain(self, text: str) -> None:
+        raise Failure(f"{self.name}: {text}")
+
+    # --- what happens to it ----------------------------------------------------------------------
+
+    @property
+    def is_running(self) -> bool:
+        return self.stopped_at is None
+
+    def run(self, action: Callable[[], None]) -> None:
+        """Do something in this node, now or when it is awake again."""
+        if not self.is_running:
+            return
+        if self.is_paused:
+            self._waiting.append(action)
+            return
+        action()
+        self.settle()
+
+    def later(self, delay_s: float, action: Callable[[], None]) -> None:
+        self.timeline.call_in(delay_s, lambda: self.run(action))
+
+    def settle(self) -> None:
+        """After each action: sinks, wires, timers."""
+        for sink in self.core.take_touched():
+            sink.settle()
+        if self.touched:
+            touched, self.touched = self.touched, {}
+            for end in touched:
+                end.flush()
+        self._arm(self._next_deadline())
+
+    def start(self) -> None:
+        for connector in self.connectors:
+            connector.connect()
+        self.settle()
+
+    def admit(self, zid: ZenohId) -> CloseReason | None:
+        """One session for each neighbour."""
+        known = any(end.face is not None and end.face.zid == zid for end in self.ends)
+        return CloseReason.MAX_LINKS if known else None
+
+    def lost(self, end: End) -> None:
+        if self.is_running:
+            for connector in self.connectors:
+                connector.lost(end)
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def _next_deadline(self) -> float:
+        """Of routing and the session; those of links only ever move on, so `_ring` asks them."""
+        deadline = self.core.next_deadline()
+        other = self.dispatcher.next_deadline()
+        if deadline is None or other is None:
+            return inf if deadline is other else (deadline or other or 0.0)
+        return min(deadline, other)
+
+    def _arm(self, deadline: float) -> None:
+        plan = self.plan
+        at = (deadline - plan.clock_offset_s) / plan.clock_rate + _TICK_S
+        at = max(at, self.timeline.now + _TICK_S)
+        if at < self._alarm_at and self.is_running:
+            self._alarm_at = at
+            self.timeline.call_at(at, lambda: self._ring(at))
+
+    def expect(self, end: End) -> None:
+        """A session is open: mind its deadlines."""
+        deadline = end.next_deadline()
+        if deadline is not None:
+            self._arm(deadline)
+
+    def _ring(self, at: float) -> None:
+        if at == self._alarm_at:
+            self._alarm_at = inf
+            self.run(self._handle_timeouts)
+
+    def _handle_timeouts(self) -> None:
+        now = self.now()
+        self.dispatcher.handle_timeout(now)
+        deadline = self.core.next_deadline()
+        if deadline is not None and deadline <= now:
+            self.core.handle_timeout(now)
+        for end in list(self.ends):
+            end.handle_timeout(now)
+            self.expect(end)
+
+    # --- pauses ----------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        self.is_paused = True
+        self.pauses.append((self.timeline.now, inf))
+
+    def resume(self) -> None:
+        """Whether its timers or its readers are the first to wake up is chance."""
+        if not self.is_paused:
+            return
+        self.is_paused = False
+        self.pauses[-1] = (self.pauses[-1][0], self.timeline.now)
+        waiting, self._waiting = list(self._waiting), deque()
+        if self.rng.random() < 0.5:
+            self.run(self._handle_timeouts)
+        for action in waiting:
+            self.run(action)
+
+    def was_paused_since(self, since: float) -> bool:
+        return any(stop >= since for _, stop in self.pauses)
+
+    @property
+    def resumed_at(self) -> float:
+        """The end of its last pause; infinite while it lasts."""
+        return self.pauses[-1][1] if self.pauses else self.born_at
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """As an application ends that knows how to."""
+        self.core.close()
+        self.stopped_at = self.timeline.now
+        for end in list(self.ends):
+            end.close()
+
+    def kill(self, *, silently: bool) -> None:
+        self.stopped_at = self.timeline.now
+        for end in list(self.ends):
+            end.is_over = True
+            end.wire.cut(silently=silently)

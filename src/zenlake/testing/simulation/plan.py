@@ -1,0 +1,126 @@
+"""Plan: the network that a seed stands for, before anything happens in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from zenlake.protocol.offer import Offer
+from zenlake.wire import Resolution, WhatAmI, ZenohId
+
+WORK_S: Final = 12.0
+"""How long there is work and, within it, trouble."""
+KEYS: Final = ("a", "a/b", "a/c", "b/c", "a/b/c", "b/c1")
+WILD_KEYS: Final = ("a/*", "a/**", "**", "*/c", "b/c$*", "**/c")
+_LEASES_MS: Final = (1_000, 2_000, 2_000, 4_000)
+_BATCH_SIZES: Final = (128, 300, 2_048, 65_535, 65_535)
+_RESOLUTIONS: Final = (0x0A, 0x0A, 0x09, 0x08, 0x0B)
+
+
+@dataclass
+class NodePlan:
+    """One node: who it is, whom it connects to, what it offers."""
+
+    name: str
+    role: WhatAmI
+    connects: list[list[int]] = field(default_factory=list)
+    """Groups of nodes by index: one connection for each group, to any of it."""
+    lease_ms: int = 2_000
+    batch_size: int = 65_535
+    resolution: int = 0x0A
+    is_qos: bool = True
+    is_compressed: bool = False
+    is_low_latency: bool = False
+    is_timestamping: bool = False
+    clock_offset_s: float = 0.0
+    clock_rate: float = 1.0
+
+    def offer(self, zid: ZenohId) -> Offer:
+        return Offer(
+            zid,
+            self.role,
+            resolution=Resolution(self.resolution),
+            batch_size=self.batch_size,
+            lease_ms=self.lease_ms,
+            qos=self.is_qos,
+            low_latency=self.is_low_latency,
+            compression=self.is_compressed,
+        )
+
+
+@dataclass
+class Plan:
+    """The nodes, the air between them, and how much is to happen."""
+
+    nodes: list[NodePlan]
+    is_stream: bool = True
+    delay_s: float = 0.01
+    jitter_s: float = 0.0
+    bytes_per_s: float = 1e6
+    loss: float = 0.0
+    duplication: float = 0.0
+    reordering: float = 0.0
+    keys: tuple[str, ...] = KEYS
+    wild_keys: tuple[str, ...] = WILD_KEYS
+    operations: int = 60
+    faults: int = 5
+
+    @property
+    def is_lossy(self) -> bool:
+        return self.loss > 0 or self.reordering > 0
+
+
+def make_plan(rng: Random) -> Plan:
+    """A small network: peers in a mesh or in a star, and clients of some of them."""
+    peers = rng.randint(1, 3)
+    clients = rng.randint(0 if peers > 1 else 2, 4)
+    is_star = rng.random() < 0.3
+    is_stream = rng.random() < 0.75
+    nodes = [NodePlan(f"p{number}", WhatAmI.PEER) for number in range(peers)]
+    for one in range(peers):
+        for other in range(one + 1, peers):
+            if not is_star or one == 0:
+                opener, acceptor = rng.sample((one, other), 2)
+                nodes[opener].connects.append([acceptor])
+    for number in range(clients):
+        gateways = rng.sample(range(peers), rng.randint(1, min(2, peers)))
+        nodes.append(NodePlan(f"c{number}", WhatAmI.CLIENT, [gateways]))
+    is_low_latency = is_stream and rng.random() < 0.1
+    for node in nodes:
+        _vary(node, rng, is_low_latency)
+    plan = Plan(
+        nodes,
+        is_stream=is_stream,
+        delay_s=rng.choice((0.0, 0.001, 0.01, 0.04)),
+        jitter_s=rng.choice((0.0, 0.001, 0.04)),
+        bytes_per_s=rng.choice((2e5, 1e6, 1e8)),
+        operations=rng.choice((20, 50, 100, 150)),
+        faults=rng.choice((0, 2, 4, 8, 12)),
+    )
+    if rng.random() < 0.4:
+        # Few keys have many twins.
+        plan.keys, plan.wild_keys = ("a", "a/b"), ("a/*", "**")
+    if not is_stream and rng.random() < 0.7:
+        plan.loss = rng.choice((0.0, 0.02, 0.1))
+        plan.duplication = rng.choice((0.0, 0.1))
+        plan.reordering = rng.choice((0.0, 0.05))
+        for node in nodes:
+            # A datagram that is 64 behind is new to those who count to 127 (wire ref. §6.5).
+            node.resolution |= 0x01
+    return plan
+
+
+def _vary(node: NodePlan, rng: Random, is_low_latency: bool) -> None:
+    node.lease_ms = rng.choice(_LEASES_MS)
+    node.clock_offset_s = rng.choice((0.0, 1.0, 12_345.678, 1e6))
+    node.clock_rate = 1 + rng.uniform(-2e-4, 2e-4)
+    node.is_timestamping = rng.random() < 0.4
+    node.is_compressed = rng.random() < 0.3
+    if is_low_latency:
+        node.is_low_latency = True
+        node.is_qos = False
+        return
+    node.batch_size = rng.choice(_BATCH_SIZES)
+    node.resolution = rng.choice(_RESOLUTIONS)
+    node.is_qos = rng.random() < 0.85

@@ -1,0 +1,88 @@
+"""Promises: what must arrive, and what excuses it if it does not.
+
+Something that a node sends over a route that has been quiet for a while must arrive, unless
+the route breaks or the receiver leaves before it can: a declared outage.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Final, Protocol
+
+from zenlake.testing.simulation.journal import Failure
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.wire import Wire
+
+SETTLE_S: Final = 1.0
+"""After this long everybody on a route knows what a declaration told."""
+ARRIVAL_S: Final = 1.0
+"""What arrives at all arrives within this time, pauses not counted."""
+
+
+class Party(Protocol):
+    """Somebody who may leave."""
+
+    closed_at: float
+
+
+class Route:
+    """The nodes between two sessions, both included, and the wires between them."""
+
+    def __init__(self, nodes: list[SimulatedNode], wires: list[Wire]) -> None:
+        self.nodes = nodes
+        self.wires = wires
+        self.numbers = tuple(wire.number for wire in wires)
+
+    def ready_at(self) -> float:
+        """From when on what its nodes say to each other is known to all of them."""
+        times = [wire.up_at for wire in self.wires]
+        times.extend(node.resumed_at for node in self.nodes)
+        return max(times, default=-inf) + SETTLE_S
+
+    def is_up(self) -> bool:
+        return all(wire.is_up for wire in self.wires)
+
+
+class Promise:
+    """Something said at `made_at` by the first node of `route`, for the sake of `parties`."""
+
+    def __init__(self, what: str, made_at: float, route: Route, parties: list[Party]) -> None:
+        self.what = what
+        self.made_at = made_at
+        self.route = route
+        self.parties = parties
+        self.is_kept = False
+
+    def is_excused(self) -> bool:
+        route = self.route
+        last = self.made_at + ARRIVAL_S
+        for node in route.nodes:
+            last += sum(stop - start for start, stop in node.pauses if stop > self.made_at)
+        origin = route.nodes[0]
+        if any(party.closed_at <= last for party in self.parties):
+            return True
+        if any(node.stopped_at is not None and node.stopped_at <= last for node in route.nodes[1:]):
+            return True
+        # Whoever closes says everything else before.
+        return any(wire.failed_at <= last and wire.closed_by is not origin for wire in route.wires)
+
+
+class Promises:
+    def __init__(self) -> None:
+        self._open: list[Promise] = []
+        self.made = 0
+
+    def add(self, promise: Promise) -> Promise:
+        self._open.append(promise)
+        self.made += 1
+        return promise
+
+    def check(self) -> None:
+        """When all is quiet: what was promised has come or is excused."""
+        for promise in self._open:
+            if not promise.is_kept and not promise.is_excused():
+                names = "-".join(node.name for node in promise.route.nodes)
+                raise Failure(f"{promise.what} at {promise.made_at:.4f} over {names}: never came")
+        self._open.clear()

@@ -1,0 +1,295 @@
+"""Records: the entities of simulated applications, which check what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING
+
+from zenlake.keyexpr.matching import intersects
+from zenlake.session import Locality, Sink
+from zenlake.session.core import Entity
+from zenlake.testing.simulation.items import Asked, Error, Ok, Sample
+from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.promises import Promise, Route
+from zenlake.wire import ConsolidationMode, Del, Put, QueryTarget, WhatAmI
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+
+
+class Record(Sink):
+    """One entity from its declaration to its end."""
+
+    def __init__(self, node: SimulatedNode, key: str) -> None:
+        self.node = node
+        self.key = key
+        self.declared_at = node.timeline.now
+        self.closed_at = inf
+        self.entity: Entity | None = None
+        self.origin = Locality.ANY
+        """Whose publications or queries it takes."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__.lower()} `{self.key}` of {self.node.name}"
+
+    @property
+    def is_live(self) -> bool:
+        return self.closed_at == inf and self.node.is_running
+
+    def hears(self, node: SimulatedNode, destination: Locality = Locality.ANY) -> bool:
+        """Whether the two localities let pass what comes from `node` (behaviour ref. §2.9)."""
+        refused = Locality.REMOTE if node is self.node else Locality.SESSION_LOCAL
+        return refused not in (self.origin, destination)
+
+    def push(self, item: object) -> None:
+        if self.closed_at < inf:
+            raise Failure(f"{self} gets something after its end")
+        self.take(item)
+
+    def take(self, item: object) -> None:
+        raise Failure(f"{self} gets something")
+
+    def close(self) -> None:
+        self.closed_at = min(self.closed_at, self.node.timeline.now)
+
+    def fail(self, text: str) -> Failure:
+        return Failure(f"{self}: {text}")
+
+
+class Publication:
+    """One put or delete."""
+
+    def __init__(
+        self,
+        number: int,
+        node: SimulatedNode,
+        key: str,
+        priority: int,
+        body: Put | Del,
+        destination: Locality,
+    ) -> None:
+        self.number = number
+        self.node = node
+        self.destination = destination
+        self.key = key
+        self.priority = priority
+        self.body = body
+        self.routes: dict[Subscriber, Route] = {}
+        self.promises: dict[Subscriber, Promise] = {}
+
+
+class Subscriber(Record):
+    """Gets each publication once, in order, and none that does not match."""
+
+    def __init__(self, node: SimulatedNode, key: str, known: list[Publication]) -> None:
+        super().__init__(node, key)
+        self.seen: set[int] = set()
+        self._known = known
+        self._last: dict[tuple[SimulatedNode, int, tuple[int, ...]], int] = {}
+
+    def take(self, item: object) -> None:
+        assert isinstance(item, Sample)
+        publication = self._known[int(item.body.attachment or b"")]
+        number = publication.number
+        if item.key != publication.key or type(item.body) is not type(publication.body):
+            raise self.fail(f"publication {number} came changed: {item}")
+        if _payload(item.body) != _payload(publication.body):
+            raise self.fail(f"the payload of publication {number} came changed")
+        if not intersects(self.key, item.key):
+            raise self.fail(f"publication {number} on `{item.key}` does not match")
+        if not self.hears(publication.node, publication.destination):
+            raise self.fail(f"publication {number} was not for it")
+        if number in self.seen:
+            raise self.fail(f"publication {number} came twice")
+        self.seen.add(number)
+        promise = publication.promises.get(self)
+        if promise is not None:
+            promise.is_kept = True
+        route = publication.routes.get(self)
+        if route is not None:
+            lane = (publication.node, publication.priority, route.numbers)
+            if self._last.get(lane, -1) > number:
+                raise self.fail(f"publication {number} came after {self._last[lane]}")
+            self._last[lane] = number
+
+
+class Queryable(Record):
+    """Hands queries to its application."""
+
+    def __init__(
+        self,
+        node: SimulatedNode,
+        key: str,
+        is_complete: bool,
+        asked: Callable[[Queryable, Asked], None],
+    ) -> None:
+        super().__init__(node, key)
+        self.is_complete = is_complete
+        self._asked = asked
+        self.heard: set[int] = set()
+
+    def take(self, item: object) -> None:
+        assert isinstance(item, Asked)
+        number = int(item.incoming.parameters.removeprefix("n="))
+        if number in self.heard:
+            raise self.fail(f"query {number} came twice")
+        self.heard.add(number)
+        if not intersects(self.key, item.incoming.key):
+            raise self.fail(f"query {number} on `{item.incoming.key}` does not match")
+        self._asked(self, item)
+
+
+class ReplyRecord:
+    """One reply that was given."""
+
+    def __init__(self, number: int, get: Get, key: str) -> None:
+        self.number = number
+        self.get = get
+        self.key = key
+        self.promise: Promise | None = None
+
+
+class Get(Record):
+    """A query, or a liveliness query; it ends once and in time."""
+
+    def __init__(
+        self,
+        number: int,
+        node: SimulatedNode,
+        key: str,
+        timeout_s: float,
+        target: QueryTarget,
+        mode: ConsolidationMode,
+        known: list[ReplyRecord],
+    ) -> None:
+        super().__init__(node, key)
+        self.number = number
+        self.timeout_s = timeout_s
+        self.target = target
+        self.mode = mode
+        self.is_liveliness = False
+        self.cancelled_at = inf
+        self.routes: dict[Queryable, Route] = {}
+        self.promises: dict[Queryable, Promise] = {}
+        self.token_promises: list[tuple[str, Promise]] = []
+        self.keys: set[str] = set()
+        self.errors: list[bytes] = []
+        self._known = known
+        self._seen: set[int] = set()
+
+    def __str__(self) -> str:
+        return f"get {self.number} `{self.key}` of {self.node.name}"
+
+    def take(self, item: object) -> None:
+        if isinstance(item, Error):
+            self.errors.append(item.payload)
+            return
+        assert isinstance(item, Ok)
+        if not intersects(self.key, item.key):
+            raise self.fail(f"a reply on `{item.key}` does not match")
+        if self.is_liveliness and item.key in self.keys:
+            raise self.fail(f"`{item.key}` came twice")
+        self.keys.add(item.key)
+        if self.is_liveliness:
+            return
+        reply = self._known[int(item.body.attachment or b"")]
+        if reply.get is not self or reply.key != item.key:
+            raise self.fail(f"reply {reply.number} was given to another")
+        if reply.number in self._seen:
+            raise self.fail(f"reply {reply.number} came twice")
+        self._seen.add(reply.number)
+        if reply.promise is not None:
+            reply.promise.is_kept = True
+
+    def close(self) -> None:
+        if self.closed_at < inf:
+            raise self.fail("it ends twice")
+        super().close()
+        # The newest for each key is what LATEST promises.
+        if self.mode in (ConsolidationMode.LATEST, ConsolidationMode.AUTO):
+            for reply in self._known:
+                if reply.get is self and reply.promise is not None and reply.key in self.keys:
+                    reply.promise.is_kept = True
+        for key, promise in self.token_promises:
+            promise.is_kept = promise.is_kept or key in self.keys
+
+    def check_end(self) -> None:
+        """When all is quiet."""
+        node = self.node
+        if self.closed_at == inf:
+            if node.is_running:
+                raise self.fail("it has not ended")
+            return
+        last = self.declared_at + self.timeout_s * 1.001 + 0.1
+        last += sum(stop - start for start, stop in node.pauses if stop > self.declared_at)
+        if self.closed_at > last:
+            raise self.fail(f"it ended only at {self.closed_at:.4f}")
+
+
+class Token(Record):
+    """Present while it lives."""
+
+
+class Watcher(Record):
+    """A liveliness subscriber: PUT and DELETE take turns for each key."""
+
+    def __init__(
+        self, node: SimulatedNode, key: str, with_history: bool, tokens: list[Token]
+    ) -> None:
+        super().__init__(node, key)
+        self.with_history = with_history
+        self.present: dict[str, bool] = {}
+        self._tokens = tokens
+
+    def take(self, item: object) -> None:
+        assert isinstance(item, Sample)
+        is_put = isinstance(item.body, Put)
+        if not intersects(self.key, item.key):
+            raise self.fail(f"`{item.key}` does not match")
+        # Without history the first news of a token may be that it is gone.
+        known = self.present.get(item.key, not is_put and not self.with_history)
+        if known == is_put and (is_put or not self.is_short_sighted(item.key)):
+            raise self.fail(f"`{item.key}` is {'PUT' if is_put else 'DELETE'} twice")
+        self.present[item.key] = is_put
+
+    def is_short_sighted(self, key: str) -> bool:
+        """Whether all that the node of a client knew of a key may be a token of its own.
+
+        It did not ask what there is, so it takes the end of its own for the end of all; and
+        the end of another, told by its gateway, for one more.
+        """
+        return (
+            not self.with_history
+            and self.node.role == WhatAmI.CLIENT
+            and any(
+                token.key == key and token.node is self.node and token.closed_at < inf
+                for token in self._tokens
+            )
+        )
+
+
+class Speaker(Record):
+    """A publisher or querier."""
+
+    def __init__(self, node: SimulatedNode, key: str, is_querier: bool) -> None:
+        super().__init__(node, key)
+        self.is_querier = is_querier
+
+
+class Listener(Record):
+    """A matching listener: it hears changes only."""
+
+    def __init__(self, node: SimulatedNode, speaker: Speaker) -> None:
+        super().__init__(node, speaker.key)
+        self.speaker = speaker
+        self.is_matching = False
+
+    def take(self, item: object) -> None:
+        if item is self.is_matching:
+            raise self.fail(f"{item} twice")
+        self.is_matching = bool(item)
+
+
+def _payload(body: Put | Del) -> bytes | None:
+    return body.payload if isinstance(body, Put) else None

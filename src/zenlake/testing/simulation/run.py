@@ -1,0 +1,50 @@
+"""One seed, run and told of."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from dataclasses import dataclass
+
+from zenlake.testing.simulation.world import World
+
+
+@dataclass
+class Outcome:
+    """`failure` is empty if all invariants held."""
+
+    seed: int
+    failure: str
+    counts: Counter[str]
+    lines: list[str]
+    promises: int
+    happened: int
+
+    def report(self) -> str:
+        lines = [
+            *self.lines,
+            f"seed {self.seed}: {self.failure or 'all invariants hold'}",
+        ]
+        if self.failure:
+            lines.append(f"again: python -m zenlake.testing.simulation --seed {self.seed} --trace")
+        return "\n".join(lines)
+
+
+def run_seed(seed: int, *, keeps_all: bool = False) -> Outcome:
+    """Whatever is raised in the run is a failure of it."""
+    world = World(seed, keeps_all=keeps_all)
+    failure = ""
+    try:
+        world.run()
+    except AssertionError as error:
+        failure = str(error) or traceback.format_exc()
+    except Exception:
+        failure = traceback.format_exc()
+    return Outcome(
+        seed,
+        failure,
+        world.journal.counts,
+        world.journal.lines(),
+        world.ledger.promises.made,
+        world.timeline.happened,
+    )

@@ -1,0 +1,140 @@
+"""Wire: one connection between two nodes, as a network that only the seed rules carries it.
+
+A stream delivers its bytes in order, cut anywhere, or not at all. A datagram link may lose,
+double and overtake. Both take time, and take one unit after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING
+
+from zenlake.testing.simulation.journal import Journal
+from zenlake.testing.simulation.plan import Plan
+from zenlake.testing.simulation.tap import Tap
+from zenlake.testing.simulation.timeline import Timeline
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.end import End
+    from zenlake.testing.simulation.node import SimulatedNode
+
+
+class Direction:
+    """When its sender is free again, and when its last byte arrives."""
+
+    def __init__(self) -> None:
+        self.free_at = 0.0
+        self.last_arrival = 0.0
+
+
+class Wire:
+    """Two ends, `opener` and `acceptor`, and the air between them."""
+
+    def __init__(
+        self, number: int, plan: Plan, timeline: Timeline, rng: Random, journal: Journal
+    ) -> None:
+        self.number = number
+        self.is_stream = plan.is_stream
+        self._plan = plan
+        self._timeline = timeline
+        self._rng = rng
+        self._journal = journal
+        self.ends: list[End] = []
+        self._directions = (Direction(), Direction())
+        self.tap: Tap | None = None
+        self.is_silent = False
+        """Whether bytes vanish without a word to anybody."""
+        self.up_at = inf
+        """When both sides had opened their session."""
+        self.failed_at = inf
+        """From when on nothing is promised any more: cut, over on one side, or lossy."""
+        self.closed_by: SimulatedNode | None = None
+        """Who ended it in good order, if that is how it ended."""
+
+    @property
+    def is_up(self) -> bool:
+        return self.up_at <= self._timeline.now < self.failed_at
+
+    def fail(self) -> None:
+        self.failed_at = min(self.failed_at, self._timeline.now)
+
+    def other(self, end: End) -> End:
+        return self.ends[1 - end.side]
+
+    def free_at(self, side: int) -> float:
+        return self._directions[side].free_at
+
+    def send(self, end: End, data: bytes) -> None:
+        """One unit; the sender is busy with it for a while."""
+        way = self._directions[end.side]
+        now = self._timeline.now
+        way.free_at = max(now, way.free_at) + len(data) / self._plan.bytes_per_s
+        to = self.other(end)
+        if self.is_stream:
+            for piece in self._cut(data):
+                self._deliver_in_order(way, to, piece)
+        else:
+            self._send_datagram(way, to, data)
+
+    def hang_up(self, end: End) -> None:
+        """`end` is over: the other side of a stream hears of it, that of datagrams does not."""
+        self.fail()
+        if self.is_stream:
+            self._deliver_in_order(self._directions[end.side], self.other(end), b"")
+
+    def cut(self, *, silently: bool) -> None:
+        """By the network: what is on its way is lost."""
+        self.fail()
+        self.is_silent = True
+        if not silently and self.is_stream:
+            for end in self.ends:
+                self._timeline.call_in(self._delay(), end.arrived_end)
+
+    def _delay(self) -> float:
+        return self._plan.delay_s + self._rng.random() * self._plan.jitter_s
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        if len(data) < 2 or self._rng.random() < 0.8:
+            return [data]
+        at = self._rng.randrange(1, len(data))
+        return [data[:at], data[at:]]
+
+    def _deliver_in_order(self, way: Direction, to: End, data: bytes) -> None:
+        arrival = max(max(self._timeline.now, way.free_at) + self._delay(), way.last_arrival)
+        way.last_arrival = arrival
+        self._call_at(arrival, to, data)
+
+    def _send_datagram(self, way: Direction, to: End, data: bytes) -> None:
+        plan, rng = self._plan, self._rng
+        arrival = max(self._timeline.now, way.free_at) + self._delay()
+        if rng.random() < plan.loss:
+            self._journal.count("datagrams lost")
+            self._journal.note("wire", "%s: a datagram to %s is lost", self.number, to)
+            self.fail()
+            return
+        if rng.random() < plan.reordering:
+            self._journal.count("datagrams overtaken")
+            self.fail()
+            self._call_at(arrival + rng.random() * 0.1, to, data)
+            return
+        way.last_arrival = arrival = max(arrival, way.last_arrival)
+        self._call_at(arrival, to, data)
+        if rng.random() < plan.duplication:
+            self._journal.count("datagrams doubled")
+            self._call_at(arrival + rng.random() * 0.1, to, data)
+
+    def _call_at(self, at: float, to: End, data: bytes) -> None:
+        self._timeline.call_at(at, self._arrival(to, data))
+
+    def _arrival(self, to: End, data: bytes) -> Callable[[], None]:
+        def arrive() -> None:
+            if self.is_silent:
+                return
+            if data:
+                to.arrived(data)
+            else:
+                to.arrived_end()
+
+        return arrive

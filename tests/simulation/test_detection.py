@@ -1,0 +1,135 @@
+"""The simulation sees the faults of the machines, not only those of the network.
+
+Each test breaks one machine on purpose; some of the first seeds must fail, and say why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zenlake.protocol import heartbeat
+from zenlake.protocol.heartbeat import Heartbeat
+from zenlake.routing import announcements, hlc, queries
+from zenlake.routing.announcements import Announcer
+from zenlake.routing.declarations import Declarations
+from zenlake.routing.face import Face
+from zenlake.routing.hlc import Hlc
+from zenlake.routing.queries import Queries
+from zenlake.routing.upward import Upward
+from zenlake.session import open_query
+from zenlake.session.liveliness import Liveliness
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.subscribers import Subscribers
+from zenlake.testing.simulation import run_seed
+from zenlake.wire import Timestamp
+
+SEEDS = range(40)
+MACHINES = (heartbeat, announcements, hlc, queries, open_query)
+
+pytestmark = pytest.mark.skipif(
+    any(not str(machine.__file__).endswith(".py") for machine in MACHINES),
+    reason="compiled classes cannot be broken on purpose",
+)
+
+
+def first_failure() -> str:
+    for seed in SEEDS:
+        outcome = run_seed(seed)
+        if outcome.failure:
+            # Replaying it finds the same.
+            assert run_seed(seed).failure == outcome.failure
+            return outcome.failure
+    return "none"
+
+
+def nothing(*_: Any) -> None:
+    pass
+
+
+def test_a_sample_that_is_delivered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Subscribers.deliver_remote
+
+    def twice(self: Subscribers, key: str, push: Any) -> None:
+        original(self, key, push)
+        original(self, key, push)
+
+    monkeypatch.setattr(Subscribers, "deliver_remote", twice)
+    assert "came twice" in first_failure()
+
+
+def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Subscribers.deliver_remote
+
+    def rarely_not(self: Subscribers, key: str, push: Any) -> None:
+        if not (push.body.attachment or b"").endswith(b"13"):
+            original(self, key, push)
+
+    monkeypatch.setattr(Subscribers, "deliver_remote", rarely_not)
+    assert "never came" in first_failure()
+
+
+def test_declarations_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Declarations, "remove_face", nothing)
+    assert first_failure() != "none"
+
+
+def test_queries_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Queries, "remove_face", nothing)
+    assert "is gone, but" in first_failure()
+
+
+def test_interests_that_are_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Upward, "ask_again", nothing)
+    assert first_failure() != "none"
+
+
+def test_a_new_peer_that_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Announcer, "tell_all", nothing)
+    assert "knows" in first_failure()
+
+
+def test_a_final_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Queries.receive_final
+
+    def twice(self: Queries, face: Face, message: Any) -> None:
+        branch = face.branches.get(message.request_id)
+        original(self, face, message)
+        if branch is not None and not branch.query.face.is_gone:
+            branch.query.face.send(message, "")
+
+    monkeypatch.setattr(Queries, "receive_final", twice)
+    assert "which is not open" in first_failure()
+
+
+def test_a_query_that_never_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenQuery, "time_out", nothing)
+    assert first_failure() != "none"
+
+
+def test_a_lease_that_runs_too_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hastily(self: Heartbeat, received_at: float, now: float) -> bool:
+        return now >= received_at + self.lease_s / 8
+
+    monkeypatch.setattr(Heartbeat, "is_expired", hastily)
+    assert "the lease expired although" in first_failure()
+
+
+def test_presence_that_is_told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Liveliness._tell
+
+    def forgetfully(self: Liveliness, watcher: Any, key: str) -> None:
+        watcher.told.clear()
+        original(self, watcher, key)
+
+    monkeypatch.setattr(Liveliness, "_tell", forgetfully)
+    assert "PUT twice" in first_failure()
+
+
+def test_a_clock_that_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plainly(self: Hlc, wall_ntp64: int) -> Timestamp:
+        return Timestamp(wall_ntp64, self.zid)
+
+    monkeypatch.setattr(Hlc, "new", plainly)
+    assert "timestamp" in first_failure()

@@ -1,0 +1,103 @@
+"""What the simulation has found, each in its smallest form."""
+
+from __future__ import annotations
+
+from zenlake.testing.simulation import World
+from zenlake.testing.simulation.application import Application
+from zenlake.testing.simulation.plan import NodePlan, Plan
+from zenlake.testing.simulation.records import Watcher
+from zenlake.wire import WhatAmI
+
+
+def two_nodes(second: WhatAmI) -> tuple[World, Application, Application]:
+    """A peer, and a node that connects to it."""
+    plan = Plan([NodePlan("p0", WhatAmI.PEER), NodePlan("n1", second, [[0]])])
+    world = World(1, plan)
+    world.start()
+    settle(world)
+    first, other = world.nodes
+    return world, world.application(first), world.application(other)
+
+
+def settle(world: World) -> None:
+    world.timeline.run_until(world.timeline.now + 3.0)
+
+
+def watcher(world: World, index: int = 0) -> Watcher:
+    return world.ledger.watchers[index]
+
+
+def connect_again(world: World) -> None:
+    """Until the second node has its session, and not a moment longer."""
+    node = world.nodes[1]
+    node.ends[0].wire.cut(silently=False)
+    while True:
+        world.timeline.run_until(world.timeline.now + 0.001)
+        if node.ends and node.ends[0].face is not None and node.ends[0].wire.number > 0:
+            return
+
+
+def test_the_end_of_an_own_token_is_not_the_end_of_its_twins() -> None:
+    world, first, second = two_nodes(WhatAmI.PEER)
+    first.declare_token("a")
+    second.declare_token("a")
+    first.node.settle()
+    second.node.settle()
+    settle(world)
+    second.watch("**", False)
+    second.undeclare(world.ledger.tokens[1])
+    second.node.settle()
+    settle(world)
+    assert watcher(world).present == {}
+    first.undeclare(world.ledger.tokens[0])
+    first.node.settle()
+    settle(world)
+    assert watcher(world).present == {"a": False}
+
+
+def test_who_asked_for_history_hears_of_no_end_without_a_beginning() -> None:
+    world, first, second = two_nodes(WhatAmI.CLIENT)
+    first.declare_token("a")
+    second.watch("**", False)
+    second.node.settle()
+    settle(world)
+    # The two cross on the wire.
+    second.watch("a", True)
+    second.node.settle()
+    first.undeclare(world.ledger.tokens[0])
+    first.node.settle()
+    settle(world)
+    assert watcher(world, 0).present == {"a": False}
+    assert watcher(world, 1).present == {}
+
+
+def test_an_answer_to_one_question_is_heard_by_all_who_asked_for_history() -> None:
+    world, first, second = two_nodes(WhatAmI.CLIENT)
+    first.declare_token("a/b")
+    second.watch("a/*", True)
+    second.node.settle()
+    settle(world)
+    connect_again(world)
+    assert watcher(world).present == {"a/b": False}
+    second.watch("a/b", True)
+    second.node.settle()
+    settle(world)
+    assert watcher(world, 0).present == {"a/b": True}
+    assert watcher(world, 1).present == {"a/b": True}
+
+
+def test_who_connects_again_hears_again_of_what_it_knew_while_another_asks() -> None:
+    world, first, second = two_nodes(WhatAmI.CLIENT)
+    second.watch("a/*", False)
+    second.node.settle()
+    settle(world)
+    first.declare_token("a/b")
+    first.node.settle()
+    settle(world)
+    assert watcher(world).present == {"a/b": True}
+    connect_again(world)
+    assert watcher(world).present == {"a/b": False}
+    second.watch("a/b", True)
+    second.node.settle()
+    settle(world)
+    assert watcher(world, 0).present == {"a/b": True}

@@ -1,0 +1,183 @@
+"""Random schedules on three nodes against a model that only knows the rules (limits: Q01).
+
+A peer, a client of it, and a second peer or client. Everything has time to settle between two
+steps, so what each step must bring about is known exactly: who gets a publication, who is asked
+a query, who hears of a token, what every node knows.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from zenlake.keyexpr.matching import includes, intersects
+from zenlake.testing.simulation import World
+from zenlake.testing.simulation.node import SimulatedNode
+from zenlake.testing.simulation.plan import NodePlan, Plan
+from zenlake.testing.simulation.records import Get, Queryable
+from zenlake.wire import ConsolidationMode, QoS, QueryTarget, WhatAmI
+
+SCHEDULES = 2_000 if os.environ.get("ZENLAKE_FULL") == "1" else 25
+STEP_S = 3.5
+"""Longer than it takes to connect again, and than any query."""
+LEASE_MS = 60_000
+KEYS = ("a", "a/b", "a/*", "a/**", "**", "b", "*/b")
+
+names = st.sampled_from((0, 1, 2))
+keys = st.sampled_from(KEYS)
+targets = st.sampled_from(QueryTarget)
+modes = st.sampled_from(ConsolidationMode)
+
+
+def three_nodes(second: WhatAmI) -> Plan:
+    nodes = [
+        NodePlan("p0", WhatAmI.PEER),
+        NodePlan("n1", second, [[0]]),
+        NodePlan("c2", WhatAmI.CLIENT, [[0]]),
+    ]
+    for node in nodes:
+        node.lease_ms = LEASE_MS
+    return Plan(nodes)
+
+
+class Schedule(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(1, three_nodes(WhatAmI.PEER))
+
+    @initialize(second=st.sampled_from((WhatAmI.PEER, WhatAmI.CLIENT)))
+    def begins(self, second: WhatAmI) -> None:
+        self.world = World(1, three_nodes(second))
+        self.world.start()
+
+    def settle(self) -> None:
+        self.world.timeline.run_until(self.world.timeline.now + STEP_S)
+
+    # What the rules say.
+
+    def regions(self, source: SimulatedNode) -> list[list[SimulatedNode]]:
+        """The nodes among which a choice is made, on the way of a query (§4.5)."""
+        clients = [node for node in self.world.nodes if node.role == WhatAmI.CLIENT]
+        others = [[node] for node in self.world.nodes if node not in clients]
+        return [*others, [node for node in clients if node is not source], [source]]
+
+    def check_asked(self, get: Get) -> None:
+        for nodes in self.regions(get.node):
+            asked = {one for one in self.queryables(nodes, get.key) if get.number in one.heard}
+            assert asked in self.choices(get, nodes), [str(one) for one in asked]
+
+    def choices(self, get: Get, nodes: list[SimulatedNode]) -> list[set[Queryable]]:
+        """All who match, all who are complete, or all of one node that is complete."""
+        found = set(self.queryables(nodes, get.key))
+        complete = {one for one in found if one.is_complete and includes(one.key, get.key)}
+        if get.target == QueryTarget.ALL_COMPLETE:
+            return [complete]
+        if get.target == QueryTarget.ALL or not complete or len(nodes) == 1:
+            return [found]
+        return [{one for one in found if one.node is best.node} for best in complete]
+
+    def queryables(self, nodes: list[SimulatedNode], key: str) -> list[Queryable]:
+        return [
+            one
+            for one in self.world.ledger.queryables
+            if one.is_live and one.node in nodes and intersects(one.key, key)
+        ]
+
+    # What may happen.
+
+    @rule(name=names, key=keys)
+    def subscribes(self, name: int, key: str) -> None:
+        node = self.world.nodes[name]
+        node.run(lambda: self.world.application(node).subscribe(key))
+
+    @rule(name=names, key=keys, is_complete=st.booleans())
+    def serves(self, name: int, key: str, is_complete: bool) -> None:
+        node = self.world.nodes[name]
+        node.run(lambda: self.world.application(node).serve(key, is_complete))
+
+    @rule(name=names, key=keys)
+    def is_present(self, name: int, key: str) -> None:
+        node = self.world.nodes[name]
+        node.run(lambda: self.world.application(node).declare_token(key))
+
+    @rule(name=names, key=keys, with_history=st.booleans())
+    def watches(self, name: int, key: str, with_history: bool) -> None:
+        node = self.world.nodes[name]
+        node.run(lambda: self.world.application(node).watch(key, with_history))
+
+    @rule(name=names, key=keys, is_querier=st.booleans())
+    def declares_speaker(self, name: int, key: str, is_querier: bool) -> None:
+        node = self.world.nodes[name]
+        application = self.world.application(node)
+        node.run(lambda: application.declare_speaker(key, is_querier, listens=True))
+
+    @rule(name=names, choice=st.integers(0, 100))
+    def undeclares(self, name: int, choice: int) -> None:
+        node = self.world.nodes[name]
+        if live := self.world.ledger.live(node):
+            record = live[choice % len(live)]
+            node.run(lambda: self.world.application(node).undeclare(record))
+
+    @rule(name=names, key=keys, count=st.integers(1, 3))
+    def publishes(self, name: int, key: str, count: int) -> None:
+        """The ledger promises each to all who subscribe in reach."""
+        node = self.world.nodes[name]
+        application = self.world.application(node)
+        for _ in range(count):
+            node.run(lambda: application.publish(key, QoS(5), 8))
+        self.settle()
+        for publication in self.world.ledger.publications[-count:]:
+            for subscriber in self.world.ledger.subscribers:
+                if subscriber.is_live:
+                    matches = intersects(subscriber.key, key)
+                    assert (publication.number in subscriber.seen) == matches
+
+    @rule(name=names, key=keys, aim=targets, mode=modes)
+    def asks(self, name: int, key: str, aim: QueryTarget, mode: ConsolidationMode) -> None:
+        node = self.world.nodes[name]
+        application = self.world.application(node)
+        node.run(lambda: application.get(key, 3.0, aim, mode, None))
+        get = self.world.ledger.gets[-1]
+        self.settle()
+        self.check_asked(get)
+
+    @rule(name=names, key=keys)
+    def asks_for_tokens(self, name: int, key: str) -> None:
+        node = self.world.nodes[name]
+        node.run(lambda: self.world.application(node).get_liveliness(key, 3.0))
+        get = self.world.ledger.gets[-1]
+        self.settle()
+        tokens = self.world.ledger.tokens
+        assert get.keys == {one.key for one in tokens if one.is_live and intersects(one.key, key)}
+
+    @rule(name=names, keeps_zid=st.booleans())
+    def closes_and_comes_back(self, name: int, keeps_zid: bool) -> None:
+        node = self.world.nodes[name]
+        self.world.application(node).leave()
+        node.close()
+        self.settle()
+        self.world.restart(node, keeps_zid)
+        self.settle()
+
+    # What always holds.
+
+    @invariant()
+    def everybody_knows_what_there_is(self) -> None:
+        self.settle()
+        self.world.check()
+
+    def teardown(self) -> None:
+        self.settle()
+        self.world.end()
+
+
+Schedule.TestCase.settings = settings(
+    max_examples=SCHEDULES,
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestSchedules = Schedule.TestCase
