@@ -16,6 +16,11 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = (
+    "src/zenlake/api/arguments.py",
+    "src/zenlake/api/callbacks.py",
+    "src/zenlake/api/channels.py",
+    "src/zenlake/api/sample.py",
+    "src/zenlake/api/zbytes.py",
     "src/zenlake/capture/byte_ranges.py",
     "src/zenlake/capture/ip.py",
     "src/zenlake/capture/link_layer.py",
@@ -30,10 +35,14 @@ HOT_MODULES = (
     "src/zenlake/cli/decode/text.py",
     "src/zenlake/cli/output.py",
     "src/zenlake/keyexpr/canonical.py",
+    "src/zenlake/keyexpr/key_expr.py",
     "src/zenlake/keyexpr/matching.py",
     "src/zenlake/keyexpr/pattern_index.py",
     "src/zenlake/keyexpr/prefix.py",
     "src/zenlake/keyexpr/tree.py",
+    "src/zenlake/node/link_outlet.py",
+    "src/zenlake/node/outward.py",
+    "src/zenlake/node/sender.py",
     "src/zenlake/protocol/*.py",
     "src/zenlake/routing/*.py",
     "src/zenlake/session/*.py",

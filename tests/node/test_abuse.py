@@ -250,6 +250,7 @@ def test_an_opener_whose_peer_is_cut_at_every_byte_leaves_nothing() -> None:
     with opened(settings_of()) as [node], connect_to(node) as real:
         real.sendall(frame_batch(Opener(Offer(ZenohId(b"\x79"), WhatAmI.CLIENT)).start()))
         init_ack = real.recv(65536)
+    known = own_threads()
     for cut in range(0, len(init_ack), 1 if FULL else 3):
         with socket.create_server(("127.0.0.1", 0)) as server:
             endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
@@ -260,7 +261,7 @@ def test_an_opener_whose_peer_is_cut_at_every_byte_leaves_nothing() -> None:
                 node.open()
             thread.join()
             assert not node.runners
-            assert own_threads() == []
+            assert own_threads() <= known
 
 
 def answer_and_cut(server: socket.socket, answer: bytes) -> None:

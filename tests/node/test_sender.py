@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from zenlake.links import Link, memory_pair
-from zenlake.node.sender import DROPPED, FULL, TAKEN, Sender
+from zenlake.node.outward import DROPPED, FULL, TAKEN
+from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport

@@ -45,12 +45,14 @@ _monotonic = time.monotonic
 class Publisher(Declared):
     """Knows whether anybody listens; what nobody wants stays here."""
 
-    __slots__ = ("_begin", "_end", "_publication", "_put")
+    __slots__ = ("_begin", "_end", "_find_shortcut", "_publication", "_publish", "_put")
     _NAME: ClassVar[str] = "publisher"
     _entity: Speaker
     _publication: Publication
     _begin: Callable[[], None]
     _end: Callable[[], None]
+    _publish: Callable[[Publication, bytes], bool]
+    _find_shortcut: Callable[[Publication], None]
     _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
 
     @classmethod
@@ -61,6 +63,8 @@ class Publisher(Declared):
         made._begin = shell.begin
         made._end = shell.end
         made._put = shell.core.put
+        made._publish = shell.core.publish
+        made._find_shortcut = shell.core.find_shortcut
         return made
 
     @property
@@ -113,8 +117,18 @@ class Publisher(Declared):
         if self._is_undeclared:
             raise ZError("Undeclared publisher")
         publication = self._publication
+        raw = payload if type(payload) is bytes else payload_of(payload)
+        is_plain = (
+            encoding is None
+            and attachment is None
+            and timestamp is None
+            and timestamp_instrumentation is None
+            and source_info is None
+        )
+        if is_plain and self._publish(publication, raw):
+            return
         body = wire.Put(
-            payload if type(payload) is bytes else payload_of(payload),
+            raw,
             None if timestamp is None else timestamp_of(timestamp),
             publication.encoding if encoding is None else encoding_of(encoding),
             None if source_info is None else source_info_of(source_info),
@@ -127,6 +141,8 @@ class Publisher(Declared):
         self._begin()
         try:
             self._put(publication, body, stamps, _monotonic())
+            if is_plain:
+                self._find_shortcut(publication)
         finally:
             self._end()
 

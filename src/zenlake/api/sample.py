@@ -5,14 +5,15 @@ It is made from the message that brought it; what users ask for is computed when
 
 from __future__ import annotations
 
-from typing import Final, Self, final
+from typing import Final, final
 
 from zenlake import wire
+from zenlake._mypyc import mypyc_attr
 from zenlake.api.arguments import key_expr_of
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Priority, SampleKind
 from zenlake.api.identifiers import SourceInfo
-from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.sealed import sealed
 from zenlake.api.stamps import TimestampStack
 from zenlake.api.timestamp import Timestamp
 from zenlake.api.zbytes import ZBytes
@@ -22,18 +23,24 @@ _DEFAULT_QOS: Final = wire.QoS.of()
 
 
 @final
-@sealed
+@mypyc_attr(acyclic=True)
 class Sample:
     """Immutable; all subscribers of a session that get it share it."""
 
     __slots__ = ("_body", "_key", "_qos", "_stamps")
-    _key: str
-    _body: wire.Put | wire.Del
-    _qos: wire.QoS | None
-    _stamps: wire.TimestampStack | None
 
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
+    def __init__(
+        self,
+        key: str,
+        body: wire.Put | wire.Del,
+        qos: wire.QoS | None,
+        stamps: wire.TimestampStack | None,
+    ) -> None:
+        """For the library alone: users get samples, they do not make them."""
+        self._key = key
+        self._body = body
+        self._qos = qos
+        self._stamps = stamps
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -96,7 +103,7 @@ class Sample:
         )
 
 
-_new = object.__new__
+sealed(Sample)
 
 
 def make_sample(
@@ -105,10 +112,5 @@ def make_sample(
     qos: wire.QoS | None,
     stamps: wire.TimestampStack | None,
 ) -> Sample:
-    """The only way to make one; hot."""
-    made = _new(Sample)
-    made._key = key
-    made._body = body
-    made._qos = qos
-    made._stamps = stamps
-    return made
+    """Hot."""
+    return Sample(key, body, qos, stamps)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.api.sealed import sealed
 
 
 @final
-@sealed
+@mypyc_attr(acyclic=True)
 class ZBytes:
     """Bytes, or the UTF-8 of a text; immutable. Equals and hashes like its bytes."""
 
     __slots__ = ("_raw",)
-    _raw: bytes
 
     def __init__(self, bytes: bytearray | bytes | str | None = None) -> None:
         self._raw = b"" if bytes is None else payload_bytes(bytes, with_zbytes=False)
 
-    @classmethod
-    def of_raw(cls, raw: bytes) -> Self:
-        """Without a look at the type: for what comes from the wire."""
-        made = cls.__new__(cls)
-        made._raw = raw
-        return made
+    @staticmethod
+    def of_raw(raw: bytes) -> ZBytes:
+        """For what comes from the wire."""
+        return ZBytes(raw)
 
     def to_bytes(self) -> bytes:
         return self._raw
@@ -61,6 +59,9 @@ class ZBytes:
 
     def __hash__(self) -> int:
         return hash(self._raw)
+
+
+sealed(ZBytes)
 
 
 def payload_bytes(value: object, with_zbytes: bool = True) -> bytes:

@@ -17,8 +17,10 @@ from zenlake.links.options import LinkSettings, number_option, option
 from zenlake.links.shared_socket import SharedSocket
 from zenlake.wire import EndPoint
 
-# One call may bring many batches when the other side is quick.
-RECEIVE_BYTES: Final = 256 * 1024
+# One call may bring many batches when the other side is quick: then it is given more room. Most
+# of the time little comes, and memory that is hardly used costs more than the call.
+_RECEIVE_BYTES: Final = 64 * 1024
+RECEIVE_BYTES_MAX: Final = 512 * 1024
 _CANCEL_CHECK_S: Final = 0.1
 # Reasons for which the next accept may well work.
 _PASSING: Final = {errno.ECONNABORTED, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -36,6 +38,7 @@ class TcpLink(Link):
         self.dst = dst
         self._shared = SharedSocket(connected)
         self._socket = connected
+        self._receive_bytes = _RECEIVE_BYTES
         self.mtu = batch_size_of(connected)
 
     @property
@@ -50,7 +53,10 @@ class TcpLink(Link):
         if not shared.enter():
             return b""
         try:
-            return self._socket.recv(RECEIVE_BYTES)
+            data = self._socket.recv(self._receive_bytes)
+            is_filled = len(data) == self._receive_bytes
+            self._receive_bytes = RECEIVE_BYTES_MAX if is_filled else _RECEIVE_BYTES
+            return data
         except OSError as error:
             if shared.is_closed:
                 return b""

@@ -16,7 +16,7 @@ from typing import Final
 from zenlake.links.addresses import locator_text, split_address
 from zenlake.links.link import Link, LinkError, LinkTimeout
 from zenlake.links.options import LinkSettings
-from zenlake.links.tcp import RECEIVE_BYTES, TcpLink, TcpListener, connect_socket
+from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_socket
 from zenlake.links.tls_context import connecting_context, listening_context
 from zenlake.wire import EndPoint
 
@@ -111,7 +111,7 @@ class TlsLink(TcpLink):
         parts = []
         is_over = False
         try:
-            while part := self._tls.read(RECEIVE_BYTES):
+            while part := self._tls.read(RECEIVE_BYTES_MAX):
                 parts.append(part)
             is_over = True
         except ssl.SSLWantReadError:

@@ -20,7 +20,7 @@ from zenlake.links.multicast import MulticastSockets, multicast_interfaces
 from zenlake.links.options import number_option, option
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.sender import TAKEN
+from zenlake.node.outward import TAKEN, Outward
 from zenlake.node.threads import join_thread
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import GroupEvent, GroupPeer, PeerDelivery, PeerJoined
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake")
 
 
-class GroupSender:
+class GroupSender(Outward):
     """The outward half: what is pushed leaves when it is settled."""
 
     __slots__ = ("_group", "_sockets", "dropped", "lock")

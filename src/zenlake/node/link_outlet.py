@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
-from zenlake.node.sender import DROPPED, FULL
+from zenlake.node.outward import DROPPED, FULL, Outward
 from zenlake.routing.outlet import Outlet
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.qos import QoS
@@ -12,14 +12,6 @@ from zenlake.wire.writer import BytesWriter
 
 # (DATA, DROP, not express): a message without a QoS extension.
 _DEFAULT_QOS: Final = 5
-
-
-class Pushed(Protocol):
-    """The outward half of a transport or a group."""
-
-    def push(self, data: bytes, qos: int, reliable: bool) -> int: ...
-
-    def settle(self, full: int, is_blocking: bool) -> None: ...
 
 
 class LinkOutlet(Outlet):
@@ -31,7 +23,7 @@ class LinkOutlet(Outlet):
 
     __slots__ = ("_touched", "full", "is_blocking", "is_touched", "sender")
 
-    def __init__(self, sender: Pushed, touched: list[LinkOutlet]) -> None:
+    def __init__(self, sender: Outward, touched: list[LinkOutlet]) -> None:
         self.sender = sender
         self._touched = touched
         self.is_touched = False
@@ -55,7 +47,11 @@ class LinkOutlet(Outlet):
                 self.full = byte & 7
                 self.is_blocking = blocks
 
-    def take(self) -> tuple[Pushed, int, bool]:
+    def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
+        self.sender.send(data, qos, reliable)
+        return True
+
+    def take(self) -> tuple[Outward, int, bool]:
         """Under the lock: what to settle, and a clean outlet for whoever comes next."""
         taken = (self.sender, self.full, self.is_blocking)
         self.is_touched = False

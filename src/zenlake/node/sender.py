@@ -13,46 +13,44 @@ longer for messages that must not be, and then the transport is closed (wire ref
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
+from time import monotonic, sleep
 from typing import Final
 
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
+from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import join_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
 
-# Messages closer to each other than this come fast. So many of them are sent one by one; then
-# they gather, and whoever brings one after the pause sends them all. A rest makes all new.
-_FAST_S: Final = 0.00004
-_REST_S: Final = 0.005
-_BURST: Final = 8
-_PAUSE_S: Final = 0.0002
+# Sending has its price, so there is an allowance of sends: so many in a row, and so many in a
+# second. Where messages come faster they gather, and whoever brings one when the next send is
+# allowed sends them all.
+_SENDS_IN_A_ROW: Final = 16.0
+_SENDS_PER_S: Final = 10_000.0
 _UNITS_IN_A_ROW: Final = 64
 _CHECK_S: Final = 0.5
 _PRIORITIES: Final = 8
-
-DROPPED: Final = 0
-TAKEN: Final = 1
-FULL: Final = 2
+_BLOCK: Final = 0x08
+_EXPRESS: Final = 0x10
 
 
-class Sender:
+class Sender(Outward):
     """The outward half of a transport. `push` is called under the node's lock, `settle` not."""
 
     __slots__ = (
+        "_allowed",
+        "_allowed_at",
         "_batching_s",
         "_block_first",
         "_close_s",
         "_congested",
-        "_credit",
         "_drop_s",
         "_failed",
         "_gathering_since",
         "_has_waiters",
-        "_heard",
         "_is_batching",
         "_is_closed",
         "_is_full",
@@ -63,7 +61,6 @@ class Sender:
         "_link",
         "_rest",
         "_room",
-        "_settled_at",
         "_thread",
         "_transport",
         "_wake",
@@ -96,12 +93,11 @@ class Sender:
         self._is_overfull = False
         self._is_urgent = False
         self._gathering_since = 0.0
-        self._credit = _BURST
-        self._settled_at = 0.0
+        self._allowed = _SENDS_IN_A_ROW
+        self._allowed_at = 0.0
         self._congested = [False] * _PRIORITIES
         self._block_first = [False] * _PRIORITIES
         self._has_waiters = False
-        self._heard = 0
         self._largest = 0
         self.dropped = 0
 
@@ -109,22 +105,26 @@ class Sender:
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
         """An encoded message with its QoS byte; DROPPED, TAKEN, or FULL if it was the last."""
+        with self.lock:
+            return self._push(data, qos, reliable)
+
+    def _push(self, data: bytes, qos: int, reliable: bool) -> int:
         priority = qos & 7
         transport = self._transport
-        with self.lock:
-            if self._is_closed:
+        if self._is_closed:
+            return DROPPED
+        if not transport.has_room(priority):
+            if not self._may_exceed(priority, qos, reliable):
+                self.dropped += 1
                 return DROPPED
-            if not transport.has_room(priority):
-                if not self._may_exceed(priority, qos, reliable):
-                    self.dropped += 1
-                    return DROPPED
-                self._largest = max(self._largest, len(data))
-            elif self._congested[priority] or self._block_first[priority]:
-                self._congested[priority] = self._block_first[priority] = False
-            transport.push(data, priority, reliable, qos & 0x10 != 0)
-            if qos & 0x10:
-                self._is_urgent = True
-            return TAKEN if transport.has_room(priority) else FULL
+            self._largest = max(self._largest, len(data))
+        elif self._congested[priority] or self._block_first[priority]:
+            self._congested[priority] = self._block_first[priority] = False
+        is_urgent = qos & _EXPRESS != 0
+        transport.push(data, priority, reliable, is_urgent)
+        if is_urgent:
+            self._is_urgent = True
+        return TAKEN if transport.has_room(priority) else FULL
 
     def _may_exceed(self, priority: int, qos: int, reliable: bool) -> bool:
         """Whether a message is kept although its queue is full."""
@@ -142,41 +142,47 @@ class Sender:
 
     # --- settling, by the thread that pushed, without any lock ---------------------------------
 
+    def send(self, data: bytes, qos: int, reliable: bool) -> None:
+        """Push and settle in one, without the node's lock; hot."""
+        lock = self.lock
+        lock.acquire()
+        try:
+            outcome = self._push(data, qos, reliable)
+            sends = outcome != DROPPED and not self._is_sending and self._is_time_to_send()
+            if sends:
+                self._is_sending = True
+        finally:
+            lock.release()
+        if sends:
+            self._send()
+        if outcome == FULL:
+            self._wait_for_room(qos & 7, reliable and qos & _BLOCK != 0)
+
     def settle(self, full: int, is_blocking: bool) -> None:
         """Send what was pushed or let it gather.
 
         Then wait for room in the queue of priority `full`, -1 if none was filled.
         """
         with self.lock:
-            sends = not self._is_sending and self._is_time_to_send(time.monotonic())
+            sends = not self._is_sending and self._is_time_to_send()
             if sends:
                 self._is_sending = True
         if sends:
             self._send()
-            # The time that sending took is no pause between messages.
-            self._settled_at = time.monotonic()
         if full >= 0:
             self._wait_for_room(full, is_blocking)
 
-    def _is_time_to_send(self, now: float) -> bool:
+    def _is_time_to_send(self) -> bool:
         if self._is_urgent or not self._is_batching or self._transport.has_full_batch():
             return True
-        heard = self._transport.inbound.batches
-        if heard != self._heard:  # a conversation: somebody waits for the answer
-            self._heard = heard
+        now = monotonic()
+        allowed = self._allowed + (now - self._allowed_at) * _SENDS_PER_S
+        self._allowed_at = now
+        if allowed >= 1.0:
+            self._allowed = min(allowed, _SENDS_IN_A_ROW) - 1.0
             return True
-        gap_s = now - self._settled_at
-        self._settled_at = now
-        if gap_s > _REST_S:
-            self._credit = _BURST
-        elif gap_s > _FAST_S and self._credit < _BURST:
-            self._credit += 1
-        if self._credit >= 1:
-            self._credit -= 1
-            return True
-        if self._gathering_since and now - self._gathering_since > _PAUSE_S:
-            return True
-        if not self._gathering_since:
+        self._allowed = allowed
+        if self._gathering_since == 0.0:
             self._gathering_since = now
             self._rouse()
         return False
@@ -185,10 +191,10 @@ class Sender:
         if not is_blocking and (self._congested[priority] or self._block_first[priority]):
             return
         patience_s = self._close_s if is_blocking else self._drop_s
-        deadline = None if patience_s is None else time.monotonic() + patience_s
+        deadline = None if patience_s is None else monotonic() + patience_s
         with self.lock:
             while not self._transport.has_room(priority) and not self._is_overfull:
-                left = None if deadline is None else deadline - time.monotonic()
+                left = None if deadline is None else deadline - monotonic()
                 if self._is_closed or (left is not None and left <= 0):
                     break
                 self._has_waiters = True
@@ -231,7 +237,7 @@ class Sender:
 
     def _next_unit(self) -> bytes | None:
         with self.lock:
-            unit = self._transport.next_unit(time.monotonic())
+            unit = self._transport.next_unit(monotonic())
             if unit is None:
                 self._is_sending = False
                 self._is_urgent = False
@@ -265,20 +271,23 @@ class Sender:
                 if self._is_closed:
                     return
                 is_full = self._is_full
-            if is_full:
-                if self._link.wait_writable(_CHECK_S):
-                    with self.lock:
-                        self._is_full = False
+            if not is_full:
+                sleep(self._batching_s)
+                if self._takes_over():
                     self._send()
-                continue
-            time.sleep(self._batching_s)
-            with self.lock:
-                if self._is_sending or not self._gathering_since:
-                    # Sent meanwhile, or being sent by a thread that takes everything along.
-                    self._gathering_since = 0.0
-                    continue
-                self._is_sending = True
-            self._send()
+            elif self._link.wait_writable(_CHECK_S):
+                with self.lock:
+                    self._is_full = False
+                self._send()
+
+    def _takes_over(self) -> bool:
+        """Whether what gathers was not sent meanwhile, and is not being sent."""
+        with self.lock:
+            if self._is_sending or self._gathering_since == 0.0:
+                self._gathering_since = 0.0
+                return False
+            self._is_sending = True
+            return True
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -291,13 +300,13 @@ class Sender:
 
     def say_close(self, reason: CloseReason, patience_s: float) -> None:
         """CLOSE after everything that waits, as far as the link takes it in time."""
-        deadline = time.monotonic() + patience_s
+        deadline = monotonic() + patience_s
         with self.lock:
             self._transport.close(reason)
         self.send_now()
         with self.lock:
             while self._is_sending and not self._is_closed:
-                left = deadline - time.monotonic()
+                left = deadline - monotonic()
                 if left <= 0:
                     return
                 self._has_waiters = True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.wire.message import NetworkMessage
 
 
+@mypyc_attr(acyclic=True)
 class Delivery:
     """The messages of one FRAME, or one message put together from fragments."""
 

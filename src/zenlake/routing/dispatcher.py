@@ -32,6 +32,7 @@ from zenlake.wire._generated.network import (
 )
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 
@@ -162,6 +163,31 @@ class Dispatcher:
             self._interests.receive(face, message, now)
         elif isinstance(message, Oam):
             self._gossip.receive(face, message)
+
+    def receive_run(
+        self,
+        face: Face,
+        messages: list[NetworkMessage],
+        start: int,
+        stop: int,
+        reliable: bool,
+        now: float,
+    ) -> None:
+        """Several messages that came together: `messages[start:stop]`."""
+        for index in range(start, min(stop, len(messages))):
+            self.receive(face, messages[index], reliable, now)
+
+    @property
+    def version(self) -> int:
+        """Changes whenever publications may take another way."""
+        return self._tables.version
+
+    def only_destination(self, face: Face, key: str) -> tuple[Outlet, WireExpr] | None:
+        """Where a session's publications on `key` go, if that is a single link.
+
+        Known once such a publication was received, and as long as `version` stays.
+        """
+        return self._publications.only_destination(face, key)
 
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""

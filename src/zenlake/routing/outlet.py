@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.wire.message import NetworkMessage
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:
-    # Only the compiler reads the attribute below; where it never was, nobody needs it.
-    from zenlake.routing.uncompiled import mypyc_attr
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -29,3 +24,10 @@ class Outlet:
         and must not look at `message.key`, which may belong to the numbering of another face.
         """
         raise NotImplementedError
+
+    def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
+        """Take an encoded publication, with its QoS byte; False if this outlet takes none.
+
+        Unlike `send` it is called without any lock, and may wait for room.
+        """
+        return False

@@ -12,12 +12,14 @@ from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.entity import SUBSCRIBER
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
+from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import ABOVE, EQUAL, Region
 from zenlake.routing.route import Route
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
 from zenlake.wire.values.timestamp import ntp64_of_ns
+from zenlake.wire.values.wire_expr import WireExpr
 
 
 class Publications:
@@ -72,6 +74,15 @@ class Publications:
                 message.extensions,
             )
             face.outlet.send(copy, key, reliable)
+
+    def only_destination(self, source: Face, key: str) -> tuple[Outlet, WireExpr] | None:
+        """Where all publications on a key go, if that is one link and they go as they are."""
+        if self._hlc is not None:
+            return None
+        route = source.region.routes.get(key)
+        if route is None or len(route.faces) != 1 or route.faces[0].is_local:
+            return None
+        return route.faces[0].outlet, route.exprs[0]
 
     def _find(self, region: Region, key: str) -> Route | None:
         """The route of a key that is not in the cache, None if it is no key."""

@@ -27,6 +27,7 @@ class Tables:
         "role",
         "settings",
         "south",
+        "version",
         "zid",
     )
 
@@ -41,6 +42,8 @@ class Tables:
         self.regions = [self.local, self.south, self.north]
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
+        self.version = 0
+        """Another one whenever cached routes are void."""
 
     def gateways(self) -> list[Face]:
         """The faces above."""
@@ -48,6 +51,7 @@ class Tables:
 
     def forget_routes(self) -> None:
         """Something changed that a cached route may depend on."""
+        self.version += 1
         for region in self.regions:
             if region.routes:
                 region.routes.clear()

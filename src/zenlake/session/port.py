@@ -144,7 +144,8 @@ class Port:
 
     def give(self, sink: Sink, item: object) -> None:
         sink.push(item)
-        self.touched.append(sink)
+        if not self.touched or self.touched[-1] is not sink:
+            self.touched.append(sink)
 
     def close(self, sink: Sink) -> None:
         sink.close()

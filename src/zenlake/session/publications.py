@@ -10,6 +10,7 @@ from __future__ import annotations
 from zenlake.session.locality import Locality
 from zenlake.session.port import Port
 from zenlake.session.settings import DEFAULT_QOS_BYTE
+from zenlake.session.shortcut import Shortcut
 from zenlake.session.subscribers import Subscribers
 from zenlake.wire import Del, Encoding, Push, Put, QoS, TimestampStack, WireExpr
 
@@ -24,6 +25,7 @@ class Publication:
         "key",
         "qos",
         "reliable",
+        "shortcut",
         "stays_near",
         "wire_key",
         "wire_qos",
@@ -47,6 +49,7 @@ class Publication:
         self.goes_far = destination != Locality.SESSION_LOCAL
         self.stays_near = destination != Locality.REMOTE
         self.encoding = encoding
+        self.shortcut: Shortcut | None = None
 
 
 class Publications:
@@ -95,6 +98,43 @@ class Publications:
             port.dispatcher.receive(face, message, publication.reliable, now)
         if publication.stays_near:
             self._subscribers.deliver_local(publication.key, message)
+
+    def publish(self, publication: Publication, payload: bytes) -> bool:
+        """Publish a value by the shortcut, without any lock; False if there is none. Hot."""
+        shortcut = publication.shortcut
+        if shortcut is None or not self._is_current(shortcut):
+            return False
+        return shortcut.send(payload)
+
+    def find_shortcut(self, publication: Publication) -> None:
+        """After a publication has gone the long way, and so has left its route."""
+        if publication.shortcut is not None and self._is_current(publication.shortcut):
+            return
+        publication.shortcut = None
+        port = self._port
+        is_heard_here = publication.stays_near and self._subscribers.has_local(publication.key)
+        if port.clock is not None or port.face is None or is_heard_here or not publication.goes_far:
+            return
+        found = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
+        if found is None:
+            return
+        made = Shortcut(
+            found[0],
+            found[1],
+            publication.encoding,
+            publication.qos,
+            publication.wire_qos,
+            publication.reliable,
+        )
+        made.routes_version = port.dispatcher.version
+        made.subscribers_version = self._subscribers.version
+        publication.shortcut = made
+
+    def _is_current(self, shortcut: Shortcut) -> bool:
+        return (
+            shortcut.routes_version == self._port.dispatcher.version
+            and shortcut.subscribers_version == self._subscribers.version
+        )
 
 
 def wire_qos(qos: QoS) -> QoS | None:

@@ -7,10 +7,7 @@ which the thread that pushed calls after it released the lock.
 
 from __future__ import annotations
 
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:
-    from zenlake.routing.uncompiled import mypyc_attr
+from zenlake._mypyc import mypyc_attr
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -40,7 +40,7 @@ class Declared:
 class Subscribers:
     """All subscribers of the session. Who gets a key is looked up once per key."""
 
-    __slots__ = ("_by_key", "_declared", "_local", "_port", "_remote", "live")
+    __slots__ = ("_by_key", "_declared", "_local", "_port", "_remote", "live", "version")
 
     def __init__(self, port: Port) -> None:
         self._port = port
@@ -50,6 +50,8 @@ class Subscribers:
         # Key text to sinks, forgotten as a whole when a subscriber comes or goes.
         self._local: dict[str, list[Sink]] = {}
         self._remote: dict[str, list[Sink]] = {}
+        self.version = 0
+        """Another one whenever a subscriber comes or goes."""
 
     def declare(self, key: str, sink: Sink, origin: Locality, now: float) -> Subscription:
         made = Subscription(self._port.next_eid(), key, sink, origin)
@@ -118,7 +120,9 @@ class Subscribers:
         touched = port.touched
         for sink in sinks:
             sink.push(sample)
-            touched.append(sink)
+            # Settled once, however many samples came: the last one is nearly always the same.
+            if not touched or touched[-1] is not sink:
+                touched.append(sink)
 
     def _route(self, key: str, refused: Locality, known: dict[str, list[Sink]]) -> list[Sink]:
         if len(known) >= _REMEMBERED_MAX:
@@ -133,6 +137,7 @@ class Subscribers:
         return found
 
     def _forget_routes(self) -> None:
+        self.version += 1
         self._local.clear()
         self._remote.clear()
 

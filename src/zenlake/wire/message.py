@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.limits import EXTENSIONS_PER_MESSAGE_MAX
 from zenlake.wire.primitives import (
@@ -26,6 +27,7 @@ _ENC: Final = 0x60
 _MANDATORY: Final = 0x10
 
 
+@mypyc_attr(acyclic=True)
 class Message:
     """A message or a structure inside one. By convention not changed after construction."""
 
@@ -61,32 +63,39 @@ class Message:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+@mypyc_attr(acyclic=True)
 class Structure(Message):
     """Something inside messages that has no header of its own."""
 
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class ScoutingMessage(Message):
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class TransportMessage(Message):
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class NetworkMessage(Message):
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class DataMessage(Message):
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class Declaration(Message):
     __slots__ = ()
 
 
+@mypyc_attr(acyclic=True)
 class Extension:
     """An extension that its message does not define: kept as it came and written back.
 

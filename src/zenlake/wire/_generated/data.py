@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.limits import (
     EXTENSIONS_PER_MESSAGE_MAX,
 )
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class Put(DataMessage):
     """A value."""
 
@@ -224,6 +228,7 @@ def decode_put(buf: bytes, pos: i64) -> tuple[Put, i64]:
         raise wire_error("PUT", _PUT_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Del(DataMessage):
     """The key has no value any more."""
 
@@ -338,6 +343,7 @@ def decode_del(buf: bytes, pos: i64) -> tuple[Del, i64]:
         raise wire_error("DEL", _DEL_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Query(DataMessage):
     """What is asked, and how the replies are to be reduced."""
 
@@ -533,6 +539,7 @@ def decode_query(buf: bytes, pos: i64) -> tuple[Query, i64]:
         raise wire_error("QUERY", _QUERY_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Reply(DataMessage):
     """One value that answers a query."""
 
@@ -625,6 +632,7 @@ def decode_reply(buf: bytes, pos: i64) -> tuple[Reply, i64]:
         raise wire_error("REPLY", _REPLY_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Err(DataMessage):
     """The query could not be answered."""
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.errors import (
     LocalError,
 )
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class DeclareKeyExpr(Declaration):
     """From now on this number stands for this key."""
 
@@ -169,6 +173,7 @@ def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
         raise wire_error("D_KEYEXPR", _DECLARE_KEY_EXPR_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class UndeclareKeyExpr(Declaration):
     """The number is free again."""
 
@@ -240,6 +245,7 @@ def decode_undeclare_key_expr(buf: bytes, pos: i64) -> tuple[UndeclareKeyExpr, i
         raise wire_error("U_KEYEXPR", _UNDECLARE_KEY_EXPR_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class DeclareSubscriber(Declaration):
     """Send me what is published on this key."""
 
@@ -353,6 +359,7 @@ def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, 
         raise wire_error("D_SUBSCRIBER", _DECLARE_SUBSCRIBER_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class UndeclareSubscriber(Declaration):
     """No longer."""
 
@@ -451,6 +458,7 @@ def decode_undeclare_subscriber(buf: bytes, pos: i64) -> tuple[UndeclareSubscrib
         raise wire_error("U_SUBSCRIBER", _UNDECLARE_SUBSCRIBER_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class DeclareQueryable(Declaration):
     """I answer queries on this key."""
 
@@ -590,6 +598,7 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
         raise wire_error("D_QUERYABLE", _DECLARE_QUERYABLE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class UndeclareQueryable(Declaration):
     """No longer."""
 
@@ -688,6 +697,7 @@ def decode_undeclare_queryable(buf: bytes, pos: i64) -> tuple[UndeclareQueryable
         raise wire_error("U_QUERYABLE", _UNDECLARE_QUERYABLE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class DeclareToken(Declaration):
     """This key is alive."""
 
@@ -801,6 +811,7 @@ def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
         raise wire_error("D_TOKEN", _DECLARE_TOKEN_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class UndeclareToken(Declaration):
     """No longer."""
 
@@ -899,6 +910,7 @@ def decode_undeclare_token(buf: bytes, pos: i64) -> tuple[UndeclareToken, i64]:
         raise wire_error("U_TOKEN", _UNDECLARE_TOKEN_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class DeclareFinal(Declaration):
     """That was all there is now, for the interest the enclosing DECLARE names."""
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.errors import (
     LocalError,
     WireError,
@@ -111,6 +114,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class Interest(NetworkMessage):
     """Tell me what is declared: now (current), from now on (future), or both."""
 
@@ -330,6 +334,7 @@ def decode_interest(buf: bytes, pos: i64) -> tuple[Interest, i64]:
         raise wire_error("INTEREST", _INTEREST_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class ResponseFinal(NetworkMessage):
     """No more replies to this request."""
 
@@ -450,6 +455,7 @@ def decode_response_final(buf: bytes, pos: i64) -> tuple[ResponseFinal, i64]:
         raise wire_error("RESPONSE_FINAL", _RESPONSE_FINAL_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Response(NetworkMessage):
     """One reply to a request, or an error."""
 
@@ -667,6 +673,7 @@ def decode_response(buf: bytes, pos: i64) -> tuple[Response, i64]:
         raise wire_error("RESPONSE", _RESPONSE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Request(NetworkMessage):
     """A query to all queryables whose key intersects."""
 
@@ -947,6 +954,7 @@ def decode_request(buf: bytes, pos: i64) -> tuple[Request, i64]:
         raise wire_error("REQUEST", _REQUEST_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Push(NetworkMessage):
     """Publish a value, or a deletion, to a key expression."""
 
@@ -1148,6 +1156,7 @@ def decode_push(buf: bytes, pos: i64) -> tuple[Push, i64]:
         raise wire_error("PUSH", _PUSH_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Declare(NetworkMessage):
     """Declare or undeclare one thing; with I, as the answer to an interest."""
 
@@ -1320,6 +1329,7 @@ def decode_declare(buf: bytes, pos: i64) -> tuple[Declare, i64]:
         raise wire_error("DECLARE", _DECLARE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Oam(NetworkMessage):
     """Management of the network; id 1 carries link state."""
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.errors import (
     WireError,
 )
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class Scout(ScoutingMessage):
     """Who of these roles is there?"""
 
@@ -138,6 +142,7 @@ def decode_scout(buf: bytes, pos: i64) -> tuple[Scout, i64]:
         raise wire_error("SCOUT", _SCOUT_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Hello(ScoutingMessage):
     """I am, and can be reached here."""
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.errors import (
     LocalError,
 )
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class SourceInfo(Structure):
     """Which entity made a value, and its number in that entity's own count."""
 
@@ -124,6 +128,7 @@ def decode_source_info(buf: bytes, pos: i64, end: i64) -> tuple[SourceInfo, i64]
         raise wire_error("SourceInfo", _SOURCE_INFO_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class ResponderId(Structure):
     """Which entity gave a reply."""
 
@@ -172,6 +177,7 @@ def decode_responder_id(buf: bytes, pos: i64, end: i64) -> tuple[ResponderId, i6
         raise wire_error("ResponderId", _RESPONDER_ID_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class UndeclaredKey(Structure):
     """The WireExpr extension 0x0F: the key of what is undeclared (spec-notes: WireExpr suffix)."""
 
@@ -227,6 +233,7 @@ def decode_undeclared_key(buf: bytes, pos: i64, end: i64) -> tuple[UndeclaredKey
         raise wire_error("UndeclaredKey", _UNDECLARED_KEY_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class QueryBody(Structure):
     """The value a query carries (spec-notes: QueryBody payload)."""
 
@@ -261,6 +268,7 @@ def decode_query_body(buf: bytes, pos: i64, end: i64) -> tuple[QueryBody, i64]:
         raise wire_error("QueryBody", _QUERY_BODY_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class StampRecord(Structure):
     """One stamp of a TimestampStack: where it was taken (flags), and the time as bytes."""
 
@@ -300,6 +308,7 @@ def decode_stamp_record(buf: bytes, pos: i64, end: i64) -> tuple[StampRecord, i6
         raise wire_error("StampRecord", _STAMP_RECORD_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class TimestampStack(Structure):
     """Stamps that a message gathered on its way; bits 0 send, 1 route, 2 receive (wire reference §2.4)."""
 
@@ -346,6 +355,7 @@ def decode_timestamp_stack(buf: bytes, pos: i64, end: i64) -> tuple[TimestampSta
         raise wire_error("TimestampStack", _TIMESTAMP_STACK_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class LaneSn(Structure):
     """The next sequence numbers of one priority."""
 
@@ -388,6 +398,7 @@ def decode_lane_sn(buf: bytes, pos: i64, end: i64) -> tuple[LaneSn, i64]:
         raise wire_error("LaneSn", _LANE_SN_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class JoinQoS(Structure):
     """JOIN's sequence numbers by priority, Control first."""
 
@@ -426,6 +437,7 @@ def decode_join_qos(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
         raise wire_error("JoinQoS", _JOIN_QOS_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class LinkState(Structure):
     """What one node knows of one node: its name, role, addresses and neighbours."""
 
@@ -555,6 +567,7 @@ def decode_link_state(buf: bytes, pos: i64, end: i64) -> tuple[LinkState, i64]:
         raise wire_error("LinkState", _LINK_STATE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class LinkStateList(Structure):
     """The body of the link-state OAM (spec-notes: link state)."""
 

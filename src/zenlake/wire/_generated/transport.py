@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from zenlake._mypyc import (
+    mypyc_attr,
+)
 from zenlake.errors import (
     LocalError,
     WireError,
@@ -97,6 +100,7 @@ if TYPE_CHECKING:
 
 
 
+@mypyc_attr(acyclic=True)
 class TransportOam(TransportMessage):
     """Management of the link; deployed nodes send none."""
 
@@ -206,6 +210,7 @@ def decode_transport_oam(buf: bytes, pos: i64) -> tuple[TransportOam, i64]:
         raise wire_error("TRANSPORT_OAM", _TRANSPORT_OAM_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Init(TransportMessage):
     """The offer (InitSyn) and the answer (InitAck, with a cookie) of a session's terms."""
 
@@ -496,6 +501,7 @@ def decode_init(buf: bytes, pos: i64) -> tuple[Init, i64]:
         raise wire_error("INIT", _INIT_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Open(TransportMessage):
     """The cookie comes back (OpenSyn), the session is open (OpenAck)."""
 
@@ -756,6 +762,7 @@ def decode_open(buf: bytes, pos: i64) -> tuple[Open, i64]:
         raise wire_error("OPEN", _OPEN_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Close(TransportMessage):
     """The end of this link, or of the session (S)."""
 
@@ -822,6 +829,7 @@ def decode_close(buf: bytes, pos: i64) -> tuple[Close, i64]:
         raise wire_error("CLOSE", _CLOSE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class KeepAlive(TransportMessage):
     """Nothing to say, still here."""
 
@@ -878,6 +886,7 @@ def decode_keep_alive(buf: bytes, pos: i64) -> tuple[KeepAlive, i64]:
         raise wire_error("KEEP_ALIVE", _KEEP_ALIVE_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Frame(TransportMessage):
     """Whole network messages of one channel, under one sequence number."""
 
@@ -992,6 +1001,7 @@ def decode_frame(buf: bytes, pos: i64) -> tuple[Frame, i64]:
         raise wire_error("FRAME", _FRAME_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Fragment(TransportMessage):
     """A piece of one network message; M says that more follow."""
 
@@ -1119,6 +1129,7 @@ def decode_fragment(buf: bytes, pos: i64) -> tuple[Fragment, i64]:
         raise wire_error("FRAGMENT", _FRAGMENT_ROWS[row], at, error) from None
 
 
+@mypyc_attr(acyclic=True)
 class Join(TransportMessage):
     """A node's terms on a multicast group, told again and again."""
 

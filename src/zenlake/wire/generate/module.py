@@ -66,6 +66,7 @@ def _emit_class(out: Source, layout: Layout) -> None:
     listed = ", ".join(repr(name) for name in names) + ","
     out.line()
     out.line()
+    out.line("@mypyc_attr(acyclic=True)")
     with out.block(f"class {layout.class_name}({BASES[layout.layer]}):"):
         out.line(f'"""{layout.doc}"""')
         out.line()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.wire.primitives import read_bytes_z8, read_tail, to_utf8, write_bytes_z8, write_vle
 from zenlake.wire.writer import BytesWriter
@@ -71,6 +72,7 @@ CUSTOM_ID: Final = 0xFFFF
 _IDS: Final = {name: id for id, name in enumerate(ENCODING_NAMES)}
 
 
+@mypyc_attr(acyclic=True)
 class Encoding:
     """A numbered media type, with a schema where the sender says more.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 
 
@@ -38,6 +39,7 @@ class CongestionControl(IntEnum):
 PRIORITIES: Final = list(Priority)
 
 
+@mypyc_attr(acyclic=True)
 class QoS:
     """The QoS byte `0|0|F|E|D|prio`: read it by its properties, build it with `of`.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.wire.primitives import Malformed
 
 
+@mypyc_attr(acyclic=True)
 class QueryableInfo:
     """Whether a queryable answers for its whole key expression, and how many hops away it is."""
 

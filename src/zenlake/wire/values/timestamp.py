@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.wire.primitives import read_tail_z64, write_z64
 from zenlake.wire.values.zenoh_id import ZenohId, read_prefixed_zid, write_prefixed_zid
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _NS_PER_S: Final = 1_000_000_000
 
 
+@mypyc_attr(acyclic=True)
 class Timestamp:
     """A time in NTP64 since 1970 and the id of the clock that gave it.
 

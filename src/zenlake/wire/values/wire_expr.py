@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from zenlake._mypyc import mypyc_attr
 
+
+@mypyc_attr(acyclic=True)
 class WireExpr:
     """A declared prefix by number, and the text after it.
 

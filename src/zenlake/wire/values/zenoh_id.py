@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.wire.primitives import Z32_MAX, Malformed, read_tail
 from zenlake.wire.writer import BytesWriter
@@ -15,6 +16,7 @@ ZID_BYTES_MAX: Final = 16
 _DIGITS: Final = frozenset("0123456789abcdef")
 
 
+@mypyc_attr(acyclic=True)
 class ZenohId:
     """An unsigned 128-bit number, not zero, kept as the bytes of the wire.
 

@@ -1,0 +1,31 @@
+"""`Outward`: the outward half of a transport or of a multicast group, as outlets use it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake._mypyc import mypyc_attr
+
+DROPPED: Final = 0
+TAKEN: Final = 1
+FULL: Final = 2
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Outward:
+    """Messages come in encoded, with their QoS byte."""
+
+    __slots__ = ()
+
+    def push(self, data: bytes, qos: int, reliable: bool) -> int:
+        """Under the node's lock: DROPPED, TAKEN, or FULL if it was the last there is room for."""
+        raise NotImplementedError
+
+    def settle(self, full: int, is_blocking: bool) -> None:
+        """Without it: send what was pushed, wait for room where `full` is a priority."""
+        raise NotImplementedError
+
+    def send(self, data: bytes, qos: int, reliable: bool) -> None:
+        """Both in one, without the lock."""
+        outcome = self.push(data, qos, reliable)
+        self.settle(qos & 7 if outcome == FULL else -1, reliable and qos & 0x08 != 0)

@@ -1,0 +1,53 @@
+"""`Shortcut`: the way of a publisher's values to the one link they go to, found once.
+
+Most publishers have one gateway or one peer that listens, and change nothing from value to
+value. Then a message is a constant head, a length and the payload; it goes straight to the
+link, without the node's lock. A shortcut is void as soon as routes or the session's own
+subscribers change.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.routing.outlet import Outlet
+from zenlake.wire import Encoding, Push, Put, QoS, WireExpr
+from zenlake.wire.primitives import write_vle
+from zenlake.wire.writer import BytesWriter
+
+
+class Shortcut:
+    __slots__ = ("_head", "_outlet", "_qos", "_reliable", "routes_version", "subscribers_version")
+
+    def __init__(
+        self,
+        outlet: Outlet,
+        expr: WireExpr,
+        encoding: Encoding | None,
+        qos: QoS,
+        wire_qos: QoS | None,
+        reliable: bool,
+    ) -> None:
+        empty = bytes(Push(expr, Put(b"", None, encoding), wire_qos))
+        self._head = empty[:-1]  # the payload's length comes last
+        self._outlet = outlet
+        self._qos = qos.byte
+        self._reliable = reliable
+        self.routes_version = -1
+        self.subscribers_version = -1
+
+    def send(self, payload: bytes) -> bool:
+        """Hot."""
+        size = len(payload)
+        length = _LENGTHS[size] if size < _SHORT_BYTES else _length(size)
+        return self._outlet.send_data(self._head + length + payload, self._qos, self._reliable)
+
+
+def _length(size: int) -> bytes:
+    out = BytesWriter()
+    write_vle(out, size)
+    return out.getvalue()
+
+
+_SHORT_BYTES: Final = 2048
+_LENGTHS: Final = [_length(size) for size in range(_SHORT_BYTES)]
