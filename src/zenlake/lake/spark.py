@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 JAVA_VERSION_MIN: Final = 17
 LOCAL_MASTER: Final = "local[*,4]"
 """All cores; a task that dies is tried four times in all, as on a cluster."""
-LOCAL_MEMORY: Final = "2g"
+LOCAL_MEMORY: Final = f"{max(1200, 256 * (os.cpu_count() or 1))}m"
+"""Of Java's objects: what sorts and joins do not find room for there, they write to the disk."""
 # Batches between Java and Python: payloads are large now and then, so bytes count as well.
 ARROW_BATCH_ROWS: Final = 16_384
 ARROW_BATCH_BYTES: Final = 64 << 20
@@ -52,6 +53,9 @@ _LOCAL_SETTINGS: Final = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
     "spark.driver.memory": LOCAL_MEMORY,
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    # Steps have more code than Spark remembers by itself; what it forgot it compiles again.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     # Tables of a lake are no reason for Spark's two hundred.
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
 }

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = "_capture"
 """Folders of what Spark writes are named by the capture's number, so that files hold one each."""
-_HOW: Final = {"compression": "zstd"}
+# Writers hold so many bytes before they write them.
+_GROUP: Final = {"parquet.block.size": str(32 << 20)}
+_HOW: Final = {**_GROUP, "compression": "zstd"}
+# What is read again soon and then thrown away is not worth a list of its values.
+_HOW_KEPT: Final = {**_GROUP, "compression": "snappy", "parquet.enable.dictionary": "false"}
 _AT_ONCE: Final = 3
 
 
@@ -39,24 +43,33 @@ def derive(
         f"capture STRING, {_NUMBER} INT",
     )
 
-    def keep(name: str, frame: DataFrame) -> DataFrame:
-        place = str(folder / "kept" / name)
-        frame.write.parquet(place)
-        return spark.read.schema(frame.schema).parquet(literal(place))
+    kept: set[str] = set()
 
     def write(name: str, frame: DataFrame) -> None:
         columns = _described(TABLES[name])
         if len(captures) == 1:
-            frame.select(*columns).write.parquet(str(_place(folder, name, 0)), **_HOW)
+            place = str(_place(folder, name, 0))
+            frame.select(*columns).write.options(**_HOW).parquet(place)
         else:
             chosen = frame.join(numbers.hint("broadcast"), "capture")
             parts = chosen.select(*columns, _NUMBER).write.partitionBy(_NUMBER)
-            parts.parquet(str(folder / name), **_HOW)
+            parts.options(**_HOW).parquet(str(folder / name))
+
+    def keep(name: str, frame: DataFrame) -> DataFrame:
+        """What is published is written once, for readers and the steps that follow."""
+        kept.add(name)
+        place = str(folder / name)
+        if name in TABLES:
+            write(name, frame)
+        else:
+            frame.write.options(**_HOW_KEPT).parquet(place)
+        return spark.read.schema(frame.schema).parquet(literal(place))
 
     frames = build_all(frames, keep)
     # While one is being planned, another can run.
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for written in [pool.submit(write, name, frame) for name, frame in frames.items()]:
+        rest = [name for name in frames if name not in kept]
+        for written in [pool.submit(write, name, frames[name]) for name in rest]:
             written.result()
     found: dict[str, dict[str, list[Path]]] = {path: {} for path in captures}
     for name in frames:

@@ -21,13 +21,22 @@ _IDENTITY: Final = "hash, capture, session, owner, entity, identity, is_answer"
 _BEFORE: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
+# What windows do not look at travels as one value: that is copied whole, not column by column.
+_PACKED: Final = """
+SELECT capture, session, owner, entity, entity_id, identity, key_identity, is_answer, is_end,
+    seq, time_ns, key, struct(complete, distance) AS details,
+    struct(link, packet, time_ns, seq, sender_zid, receiver_zid, entity_id, interest_id, node_id)
+        AS load
+FROM {events}
+"""
+
 # An undeclaration whose number is not alive may mean one without number, by its key.
 _FOUND: Final = f"""
 WITH hashed AS (
     SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM {{events}}
 ),
 found AS (
-    SELECT * EXCEPT (identity, key_identity, hash),
+    SELECT * EXCEPT (identity, key_identity, entity_id, hash),
         CASE WHEN is_end AND entity_id <> 0 AND key IS NOT NULL
                 AND coalesce(lag(is_end) OVER of_number, true)
             THEN key_identity ELSE identity END AS identity
@@ -62,23 +71,21 @@ begun AS (
 walked AS (
     SELECT capture, session, entity, is_answer, is_end, key, time_ns AS last_ns, told_so_far,
         lead(begins) OVER of_identity AS is_next_another,
-        last(CASE WHEN begins THEN struct(
-            link, packet, time_ns, sender_zid, receiver_zid, entity_id, interest_id, node_id, seq,
-            is_end, told_so_far) END, true) OVER so_far AS first,
+        last(CASE WHEN begins THEN struct(load, is_end, told_so_far) END, true) OVER so_far
+            AS first,
         last(CASE WHEN begins OR (NOT is_end AND key IS NOT NULL) THEN struct(key) END, true)
             OVER so_far AS known,
-        last(CASE WHEN begins OR NOT is_end THEN struct(complete, distance) END, true)
-            OVER so_far AS told
+        last(CASE WHEN begins OR NOT is_end THEN details END, true) OVER so_far AS told
     FROM begun
     WINDOW
         of_identity AS (PARTITION BY {_IDENTITY} ORDER BY seq),
         so_far AS (PARTITION BY {_IDENTITY} ORDER BY seq {_SO_FAR})
 )
 SELECT capture, session, entity,
-    first.* EXCEPT (is_end, told_so_far),
+    first.load.*,
     -- Some undeclarations say what they end, which helps where nothing before did.
     coalesce(known.key, key) AS key,
-    CASE WHEN NOT first.is_end THEN first.time_ns END AS declared_ns,
+    CASE WHEN NOT first.is_end THEN first.load.time_ns END AS declared_ns,
     CASE WHEN is_end THEN last_ns END AS undeclared_ns,
     CASE WHEN is_end THEN 'undeclare' END AS ended_by,
     NOT is_answer AND NOT is_end AND is_next_another IS NULL AS is_alive,
@@ -104,7 +111,8 @@ LEFT JOIN {sessions} AS sessions
 def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
     """From the staged events, and the published sessions for the ends nobody declared."""
     # Lives are looked for among these columns; once they lie together, all windows are local.
-    events = declare_events.repartition("capture", "session", "owner", "entity")
+    packed = query(_PACKED, events=declare_events)
+    events = packed.repartition("capture", "session", "owner", "entity")
     lives = query(_LIVES, events=query(_FOUND, events=events))
     ends = sessions.select("capture", "session", "closed_ns")
     return conform(query(_ENDED, lives=lives, sessions=ends), TABLES["declarations"])

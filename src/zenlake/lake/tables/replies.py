@@ -21,42 +21,18 @@ from zenlake.lake.tables.figures import ms
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# No timestamp is older than any; of two that are the same the later one counts as newer.
-_COMPARED: Final = """
-WITH responses AS (
-    SELECT *,
-        coalesce(seq > final_seq, false) AS after_final,
-        coalesce(time_ns > deadline_ns, false) AS after_deadline,
-        kind = 'ERR' AS is_error,
-        coalesce(timestamp_order, '') AS stamp
-    FROM {exchanges}
-    WHERE kind IN ('PUT', 'DEL', 'ERR')
-),
-candidates AS (
-    SELECT *, CASE WHEN NOT (is_error OR after_final OR after_deadline)
-        THEN struct(stamp, seq, packet) END AS candidate
-    FROM responses
-),
-compared AS (
-    SELECT *,
-        max(candidate) OVER at_any_time AS newest,
-        max(candidate.stamp) OVER before AS newest_stamp_before
-    FROM candidates
-    WINDOW
-        at_any_time AS (PARTITION BY capture, session, exchange_seq, key ORDER BY seq
-            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
-        before AS (PARTITION BY capture, session, exchange_seq, key ORDER BY seq
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-)
-SELECT compared.*, traces.trace_id,
+_RESPONSES: Final = """
+SELECT responses.*, traces.trace_id,
+    kind = 'ERR' AS is_error,
     -- What a key has to meet; null where any will do.
-    CASE WHEN key <> query_key AND NOT takes_any_key AND NOT is_error THEN query_key END
+    CASE WHEN key <> query_key AND NOT takes_any_key AND kind <> 'ERR' THEN query_key END
         AS other_key
-FROM compared
+FROM {exchanges} AS responses
 LEFT JOIN {traces} AS traces
-    ON compared.capture = traces.capture
-    AND compared.session = traces.session
-    AND compared.exchange_seq = traces.seq
+    ON responses.capture = traces.capture
+    AND responses.session = traces.session
+    AND responses.query_seq = traces.seq
+WHERE kind IN ('PUT', 'DEL', 'ERR')
 """
 
 _JUDGED: Final = f"""
@@ -68,12 +44,12 @@ WITH judged AS (
             THEN concat('it came after the query\\'s timeout of ', {ms("query_timeout_ms")})
         WHEN is_error THEN NULL
         WHEN is_elsewhere THEN 'its key does not intersect the query\\'s'
-        WHEN consolidation_mode = 'latest' AND newest.seq <> seq
-            THEN concat('latest: the reply in packet ', newest.packet, ' replaced it')
-        WHEN consolidation_mode = 'monotonic' AND stamp < newest_stamp_before
+        WHEN consolidation_mode = 'latest' AND newest_seq <> seq
+            THEN concat('latest: the reply in packet ', newest_packet, ' replaced it')
+        WHEN consolidation_mode = 'monotonic' AND is_older
             THEN 'monotonic: older than one delivered before for this key'
         END AS dropped_because
-    FROM {{compared}}
+    FROM {{responses}}
 )
 SELECT *,
     CASE WHEN query_seq IS NOT NULL THEN dropped_because IS NULL END AS delivered,
@@ -87,12 +63,11 @@ def build(exchanges: DataFrame, traces: DataFrame) -> DataFrame:
     from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import BooleanType
 
-    # After all windows: what Python has handled has lost its place among partitions.
     # Its types ask for the kind of function, its code warns who gives more than type hints.
     are_disjoint = arrow_udf(_are_disjoint, BooleanType())  # type: ignore[call-overload]
     is_elsewhere = are_disjoint("other_key", "key")
-    compared = query(_COMPARED, exchanges=exchanges, traces=traces)
-    judged = query(_JUDGED, compared=compared.withColumn("is_elsewhere", is_elsewhere))
+    responses = query(_RESPONSES, exchanges=exchanges, traces=traces)
+    judged = query(_JUDGED, responses=responses.withColumn("is_elsewhere", is_elsewhere))
     return conform(judged, TABLES["replies"])
 
 
