@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from zenlake.api.whatami_matcher import WhatAmIMatcher
     from zenlake.api.zbytes import ZBytes
     from zenlake.keyexpr import KeyExpr, Parameters, Selector, SetIntersectionLevel
+
+    # Names for annotations only, as in eclipse-zenoh's stub.
+    EntityId = int
+    SourceSn = int
 else:
     # Hidden from type checkers, who would otherwise believe that every name exists.
 

@@ -16,11 +16,15 @@ def test_tokens(role: WhatAmI) -> None:
     token = a.liveliness().declare_token("t/1")
     for session in (a, b):
         (reply,) = session.liveliness().get("t/*")
-        assert (reply.ok.key_expr, reply.ok.kind, reply.replier_id) == ("t/1", SampleKind.PUT, None)
+        assert reply.ok is not None
+        assert (str(reply.ok.key_expr), reply.ok.kind) == ("t/1", SampleKind.PUT)
+        assert reply.replier_id is None
     past = b.liveliness().declare_subscriber("t/**", history=True)
     future = b.liveliness().declare_subscriber("t/**")
     sample = past.recv()
-    assert (sample.payload, sample.encoding, sample.timestamp) == (b"", "zenoh/bytes", None)
+    assert sample.payload == b""
+    assert sample.encoding == "zenoh/bytes"
+    assert sample.timestamp is None
     assert (sample.priority, sample.congestion_control) == (Priority.DATA, CongestionControl.DROP)
     assert past.key_expr == "t/**"
     assert future.try_recv() is None

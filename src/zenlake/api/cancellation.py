@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import final
 
+from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import sealed
 
 
@@ -22,7 +23,7 @@ class CancellationToken:
         self._is_cancelled = False
         self._registered = 0
 
-    def cancel(self) -> None:
+    def cancel(self) -> Nothing:
         """End all queries with this token; returns when each has been told so."""
         with self._lock:
             self._is_cancelled = True

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, final
 from zenlake.api.config_keys import BRANCHES, KEYS, NULL_BRANCHES
 from zenlake.api.config_kinds import Mismatch
 from zenlake.api.json5 import parse_json5
+from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import sealed
 from zenlake.errors import LocalError
 from zenlake.wire import WhatAmI
@@ -76,7 +77,7 @@ class Config:
             raise ConfigError("unknown key: the empty one")
         return _compact(self._at(path))
 
-    def insert_json5(self, key: str, value: str) -> None:
+    def insert_json5(self, key: str, value: Any) -> Nothing:
         """Set `key`; an object replaces all that is below it."""
         path = _normal(key)
         if not path:

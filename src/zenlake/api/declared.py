@@ -6,17 +6,15 @@ the background until the session closes (behaviour reference §2.14).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self
 
-from zenlake.api.handlers import is_background, make_sink
+from zenlake.api.handlers import H, Handler, T, is_background, make_sink
+from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell
 from zenlake.errors import ZError
 from zenlake.session.core import Entity
 from zenlake.session.sink import Sink
-
-H = TypeVar("H")
 
 
 class Declared:
@@ -45,7 +43,7 @@ class Declared:
         if self._is_undeclared:
             raise ZError(f"Undeclared {self._NAME}")
 
-    def undeclare(self) -> None:
+    def undeclare(self) -> Nothing:
         """Take it back; the second time is an error."""
         self._check()
         self._is_undeclared = True
@@ -68,8 +66,8 @@ class Declared:
         return f"{type(self).__name__} {{ {state} }}"
 
 
-class Handled(Declared, Generic[H]):
-    """An entity that gives items to a handler, with the handler's own methods."""
+class Handled(Declared, Generic[T, H]):
+    """An entity that gives items to a handler, with the methods of a `Handler` if it is one."""
 
     __slots__ = ("_handler",)
     _handler: H
@@ -85,23 +83,19 @@ class Handled(Declared, Generic[H]):
         self._check()
         return self._handler
 
-    def try_recv(self) -> Any:
+    def try_recv(self: Handled[T, Handler[T]]) -> T | None:
         """The next item, None if there is none now."""
         self._check()
-        handler: Any = self._handler
-        return handler.try_recv()
+        return self._handler.try_recv()
 
-    def recv(self) -> Any:
+    def recv(self: Handled[T, Handler[T]]) -> T:
         """The next item, waiting for it if need be."""
         self._check()
-        handler: Any = self._handler
-        return handler.recv()
+        return self._handler.recv()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self: Handled[T, Handler[T]]) -> Handler[T]:
         self._check()
-        handler: Any = self._handler
-        iterator: Iterator[Any] = iter(handler)
-        return iterator
+        return iter(self._handler)
 
 
 class UserEnd:

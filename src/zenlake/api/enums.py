@@ -2,16 +2,25 @@
 
 They are not `enum.Enum`: a constant has no `name` nor `value`, is equal only to itself (never
 to its number), and `int()` gives the number, which is the one on the wire where there is one.
+But type checkers see an `Enum`, as in eclipse-zenoh's stub, and so know all constants there are:
+a function that answers for each of them is complete.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Self, final
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, final
 
 from zenlake.api.sealed import no_constructor, sealed
 
+if TYPE_CHECKING:
+    from enum import Enum as _Base
+else:
+    _Base = object
 
-class Constant:
+_C = TypeVar("_C", bound="Constant")
+
+
+class Constant(_Base):
     """One constant of an enumeration: its number and its name."""
 
     __slots__ = ("_label", "_number")
@@ -50,146 +59,154 @@ def _restore(cls: type[Constant], number: int) -> Constant:
     return cls.of_number(number)
 
 
-def _fill(cls: type[Constant], names: str, first: int = 0, **aliases: str) -> None:
-    """Make the constants `names` of `cls`, numbered from `first` on, then their other names."""
+def _constants(cls: type[_C]) -> type[_C]:
+    """Make constants of the numbers in a class; a number's later names are other names of it."""
     cls._all = {}
-    for number, name in enumerate(names.split(), first):
-        constant = cls._all[number] = object.__new__(cls)
-        constant._number, constant._label = number, name
-        setattr(cls, name, constant)
-    for alias, name in aliases.items():
-        setattr(cls, alias, getattr(cls, name))
+    for name, number in list(vars(cls).items()):
+        if name.isupper():
+            if number not in cls._all:
+                constant = cls._all[number] = object.__new__(cls)
+                constant._number, constant._label = number, name
+            setattr(cls, name, cls._all[number])
+    return cls
 
 
 @final
 @sealed
+@_constants
 class CongestionControl(Constant):
     """What happens to a message when the queue of a link is full."""
 
     __slots__ = ()
-    DROP: ClassVar[CongestionControl]
+    DROP = 0
     """It may be dropped."""
-    BLOCK: ClassVar[CongestionControl]
+    BLOCK = 1
     """It waits until there is room."""
-    BLOCK_FIRST: ClassVar[CongestionControl]
+    BLOCK_FIRST = 2
     """The first one waits, others sent meanwhile are dropped."""
-    DEFAULT: ClassVar[CongestionControl]
+    DEFAULT = DROP
 
 
 @final
 @sealed
+@_constants
 class ConsolidationMode(Constant):
     """How the replies for one key are reduced."""
 
     __slots__ = ()
-    AUTO: ClassVar[ConsolidationMode]
+    AUTO = 0
     """LATEST, or NONE for a query with a time range."""
-    NONE: ClassVar[ConsolidationMode]
+    NONE = 1
     """All replies are delivered."""
-    MONOTONIC: ClassVar[ConsolidationMode]
+    MONOTONIC = 2
     """At once, but none that is older than one delivered before."""
-    LATEST: ClassVar[ConsolidationMode]
+    LATEST = 3
     """At the end, the newest of each key."""
-    DEFAULT: ClassVar[ConsolidationMode]
+    DEFAULT = AUTO
 
 
 @final
 @sealed
+@_constants
 class QueryTarget(Constant):
     """Which matching queryables get a query."""
 
     __slots__ = ()
-    BEST_MATCHING: ClassVar[QueryTarget]
+    BEST_MATCHING = 0
     """One complete queryable if there is any, otherwise all."""
-    ALL: ClassVar[QueryTarget]
-    ALL_COMPLETE: ClassVar[QueryTarget]
-    DEFAULT: ClassVar[QueryTarget]
+    ALL = 1
+    ALL_COMPLETE = 2
+    DEFAULT = BEST_MATCHING
 
 
 @final
 @sealed
+@_constants
 class ReplyKeyExpr(Constant):
     """Which keys replies to a query may have."""
 
     __slots__ = ()
-    ANY: ClassVar[ReplyKeyExpr]
-    MATCHING_QUERY: ClassVar[ReplyKeyExpr]
-    DEFAULT: ClassVar[ReplyKeyExpr]
+    ANY = 0
+    MATCHING_QUERY = 1
+    DEFAULT = MATCHING_QUERY
 
 
 @final
 @sealed
+@_constants
 class Reliability(Constant):
     """Which channel of a transport a publisher uses."""
 
     __slots__ = ()
-    BEST_EFFORT: ClassVar[Reliability]
-    RELIABLE: ClassVar[Reliability]
-    # Not what publishers default to (that is RELIABLE), but what eclipse-zenoh calls so.
-    DEFAULT: ClassVar[Reliability]
+    BEST_EFFORT = 0
+    RELIABLE = 1
 
 
 @final
 @sealed
+@_constants
 class Locality(Constant):
     """Whether data may come from, or go to, this session, other nodes, or both."""
 
     __slots__ = ()
-    SESSION_LOCAL: ClassVar[Locality]
-    REMOTE: ClassVar[Locality]
-    ANY: ClassVar[Locality]
-    DEFAULT: ClassVar[Locality]
+    SESSION_LOCAL = 0
+    REMOTE = 1
+    ANY = 2
+    DEFAULT = ANY
 
 
 @final
 @sealed
+@_constants
 class Priority(Constant):
     """The lane a message travels in; the lowest number is served first."""
 
     __slots__ = ()
-    REAL_TIME: ClassVar[Priority]
-    INTERACTIVE_HIGH: ClassVar[Priority]
-    INTERACTIVE_LOW: ClassVar[Priority]
-    DATA_HIGH: ClassVar[Priority]
-    DATA: ClassVar[Priority]
-    DATA_LOW: ClassVar[Priority]
-    BACKGROUND: ClassVar[Priority]
-    DEFAULT: ClassVar[Priority]
-    MIN: ClassVar[Priority]
-    MAX: ClassVar[Priority]
-    NUM: ClassVar[int] = 7
+    REAL_TIME = 1
+    INTERACTIVE_HIGH = 2
+    INTERACTIVE_LOW = 3
+    DATA_HIGH = 4
+    DATA = 5
+    DATA_LOW = 6
+    BACKGROUND = 7
+    DEFAULT = DATA
+    MIN = BACKGROUND
+    MAX = REAL_TIME
 
 
 @final
 @sealed
+@_constants
 class SampleKind(Constant):
     """Whether a sample is a value or the deletion of one."""
 
     __slots__ = ()
-    PUT: ClassVar[SampleKind]
-    DELETE: ClassVar[SampleKind]
+    PUT = 0
+    DELETE = 1
 
 
 @final
 @sealed
+@_constants
 class InterceptionPoint(Constant):
     """Where on its way a message was stamped."""
 
     __slots__ = ()
-    SEND: ClassVar[InterceptionPoint]
-    ROUTE: ClassVar[InterceptionPoint]
-    RECEIVE: ClassVar[InterceptionPoint]
+    SEND = 0
+    ROUTE = 1
+    RECEIVE = 2
 
 
 @final
 @sealed
+@_constants
 class WhatAmI(Constant):
     """The role of a node; the number is its bit in a set of roles."""
 
     __slots__ = ()
-    ROUTER: ClassVar[WhatAmI]
-    PEER: ClassVar[WhatAmI]
-    CLIENT: ClassVar[WhatAmI]
+    ROUTER = 1
+    PEER = 2
+    CLIENT = 4
 
     def __str__(self) -> str:
         return self._label.lower()
@@ -198,22 +215,7 @@ class WhatAmI(Constant):
         return self._label.capitalize()
 
 
-_fill(CongestionControl, "DROP BLOCK BLOCK_FIRST", DEFAULT="DROP")
-_fill(ConsolidationMode, "AUTO NONE MONOTONIC LATEST", DEFAULT="AUTO")
-_fill(QueryTarget, "BEST_MATCHING ALL ALL_COMPLETE", DEFAULT="BEST_MATCHING")
-_fill(ReplyKeyExpr, "ANY MATCHING_QUERY", DEFAULT="MATCHING_QUERY")
-_fill(Reliability, "BEST_EFFORT RELIABLE", DEFAULT="BEST_EFFORT")
-_fill(Locality, "SESSION_LOCAL REMOTE ANY", DEFAULT="ANY")
-_fill(
-    Priority,
-    "REAL_TIME INTERACTIVE_HIGH INTERACTIVE_LOW DATA_HIGH DATA DATA_LOW BACKGROUND",
-    first=1,
-    DEFAULT="DATA",
-    MIN="BACKGROUND",
-    MAX="REAL_TIME",
-)
-_fill(SampleKind, "PUT DELETE")
-_fill(InterceptionPoint, "SEND ROUTE RECEIVE")
-for _bit, _name in ((1, "ROUTER"), (2, "PEER"), (4, "CLIENT")):
-    _fill(WhatAmI, _name, first=_bit)
-WhatAmI._all = {int(role): role for role in (WhatAmI.ROUTER, WhatAmI.PEER, WhatAmI.CLIENT)}
+# What eclipse-zenoh has, but its stub does not say. The default of reliability is not what
+# publishers default to (that is RELIABLE), but what eclipse-zenoh calls so.
+Priority.NUM = 7  # type: ignore[attr-defined]
+Reliability.DEFAULT = Reliability.BEST_EFFORT  # type: ignore[attr-defined]

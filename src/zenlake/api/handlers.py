@@ -2,12 +2,14 @@
 
 `make_sink` turns the `handler` argument of any operation (nothing, a channel, a callable, a
 `Callback`, or a pair of a callable and an object) into a sink and what `.handler` returns.
+`IntoChannel`, `IntoPair` and `IntoCallback` are the types of that argument; overloads say what
+comes of each: a `Handler`, the object of the pair, None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar, cast, final
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeAlias, TypeVar, cast, final
 
 from zenlake.api.callbacks import DirectSink, IndirectSink
 from zenlake.api.channels import Channel, FifoChannelSink, RingChannelSink
@@ -17,6 +19,7 @@ from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.sink import Sink
 
 T = TypeVar("T")
+H = TypeVar("H")
 
 
 @final
@@ -38,7 +41,7 @@ class Handler(Generic[T]):
         """The next item, waiting for it if need be; `ZError` at the end of the stream."""
         return cast(T, self._channel.take())
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> T:
@@ -124,6 +127,11 @@ class Callback(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Callback({self._callback!r}, {self._drop!r}, indirect={self._indirect})"
+
+
+IntoChannel: TypeAlias = DefaultHandler[T] | FifoChannel[T] | RingChannel[T] | None
+IntoCallback: TypeAlias = Callable[[T], Any]
+IntoPair: TypeAlias = tuple[Callable[[T], Any], H]
 
 
 def make_sink(handler: object) -> tuple[Sink, Any]:

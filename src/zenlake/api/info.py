@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, Self, final, overload
 
 from zenlake import wire
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import ZenohId
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell
 from zenlake.api.transport import Link, Transport
-from zenlake.api.transport_events import LinkEventsListener, TransportEventsListener
+from zenlake.api.transport_events import (
+    LinkEvent,
+    LinkEventsListener,
+    TransportEvent,
+    TransportEventsListener,
+)
 
 
 @final
@@ -47,12 +53,36 @@ class SessionInfo:
     def links(self) -> list[Link]:
         return [Link.of_info(info) for info in self._shell.node.links()]
 
+    @overload
+    def declare_transport_events_listener(
+        self, handler: IntoChannel[TransportEvent] = None, *, history: bool | None = None
+    ) -> TransportEventsListener[Handler[TransportEvent]]: ...
+    @overload
+    def declare_transport_events_listener(
+        self, handler: IntoPair[TransportEvent, H], *, history: bool | None = None
+    ) -> TransportEventsListener[H]: ...
+    @overload
+    def declare_transport_events_listener(
+        self, handler: IntoCallback[TransportEvent], *, history: bool | None = None
+    ) -> TransportEventsListener[None]: ...
     def declare_transport_events_listener(
         self, handler: Any = None, *, history: bool | None = None
     ) -> TransportEventsListener[Any]:
         """Be told of transports that come and go; `history` begins with those there are."""
         return TransportEventsListener._of(self._shell, handler)._listen(history)
 
+    @overload
+    def declare_link_events_listener(
+        self, handler: IntoChannel[LinkEvent] = None, *, history: bool | None = None
+    ) -> LinkEventsListener[Handler[LinkEvent]]: ...
+    @overload
+    def declare_link_events_listener(
+        self, handler: IntoPair[LinkEvent, H], *, history: bool | None = None
+    ) -> LinkEventsListener[H]: ...
+    @overload
+    def declare_link_events_listener(
+        self, handler: IntoCallback[LinkEvent], *, history: bool | None = None
+    ) -> LinkEventsListener[None]: ...
     def declare_link_events_listener(
         self, handler: Any = None, *, history: bool | None = None
     ) -> LinkEventsListener[Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, final, overload
 
 from zenlake.api.arguments import flag_of, key_text, timeout_ms_of
 from zenlake.api.asking import ask
 from zenlake.api.cancellation import CancellationToken
 from zenlake.api.declared import Declared, UserEnd
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.reply import Reply
+from zenlake.api.sample import Sample
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell
 from zenlake.api.subscriber import Subscriber
@@ -54,6 +57,33 @@ class Liveliness:
             shell.end()
         return LivelinessToken._of(shell, token)
 
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Reply] = None,
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> Handler[Reply]: ...
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Reply, H],
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> H: ...
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Reply],
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> None: ...
     def get(
         self,
         key_expr: KeyExpr | str,
@@ -72,6 +102,22 @@ class Liveliness:
 
         return ask(self._shell, handler, cancellation_token, start)
 
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Sample] = None,
+        *,
+        history: bool | None = None,
+    ) -> Subscriber[Handler[Sample]]: ...
+    @overload
+    def declare_subscriber(
+        self, key_expr: KeyExpr | str, handler: IntoPair[Sample, H], *, history: bool | None = None
+    ) -> Subscriber[H]: ...
+    @overload
+    def declare_subscriber(
+        self, key_expr: KeyExpr | str, handler: IntoCallback[Sample], *, history: bool | None = None
+    ) -> Subscriber[None]: ...
     def declare_subscriber(
         self, key_expr: KeyExpr | str, handler: Any = None, *, history: bool | None = None
     ) -> Subscriber[Any]:

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import Final
 
+from zenlake.api.nothing import Nothing
+
 _LEVELS: Final = {
     "off": logging.CRITICAL + 10,
     "error": logging.ERROR,
@@ -18,14 +20,14 @@ _LEVELS: Final = {
 _ROOT: Final = logging.getLogger("zenlake")
 
 
-def try_init_log_from_env() -> None:
+def try_init_log_from_env() -> Nothing:
     """Show logs at the level that RUST_LOG names; nothing if it is not set."""
     wanted = os.environ.get("RUST_LOG")
     if wanted is not None:
         _show(wanted)
 
 
-def init_log_from_env_or(level: str) -> None:
+def init_log_from_env_or(level: str) -> Nothing:
     """The same, with a level for when RUST_LOG is not set."""
     _show(os.environ.get("RUST_LOG") or level)
 

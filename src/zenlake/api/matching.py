@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 
 from zenlake.api.declared import Handled, UserEnd
+from zenlake.api.handlers import H
 from zenlake.api.matching_status import MatchingStatus, make_status
 from zenlake.api.shell import Shell
 from zenlake.session.matching import MatchingEntity, Speaker
 
-H = TypeVar("H")
-
 
 @final
-class MatchingListener(Handled[H]):
+class MatchingListener(Handled[MatchingStatus, H]):
     """First told if there is somebody already, then of every change."""
 
     __slots__ = ()
@@ -24,7 +23,7 @@ class MatchingListener(Handled[H]):
 
 def declare_matching_listener(
     shell: Shell, speaker: Speaker, handler: object
-) -> MatchingListener[object]:
+) -> MatchingListener[Any]:
     user = UserEnd(handler)
     shell.begin()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Final, Self, final
+from typing import Any, Final, Self, final
 
 from zenlake.api.sealed import sealed
 from zenlake.errors import LocalError
@@ -85,16 +85,16 @@ class NTP64:
     def __hash__(self) -> int:
         return hash(self._value)
 
-    def __lt__(self, other: NTP64) -> bool:
+    def __lt__(self, other: Any) -> bool:
         return self._value < other._value if isinstance(other, NTP64) else NotImplemented
 
-    def __le__(self, other: NTP64) -> bool:
+    def __le__(self, other: Any) -> bool:
         return self._value <= other._value if isinstance(other, NTP64) else NotImplemented
 
-    def __gt__(self, other: NTP64) -> bool:
+    def __gt__(self, other: Any) -> bool:
         return self._value > other._value if isinstance(other, NTP64) else NotImplemented
 
-    def __ge__(self, other: NTP64) -> bool:
+    def __ge__(self, other: Any) -> bool:
         return self._value >= other._value if isinstance(other, NTP64) else NotImplemented
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 
 class _Sized(int):
@@ -12,7 +12,7 @@ class _Sized(int):
     WIDTH: ClassVar[int]
     SIGNED: ClassVar[bool]
 
-    def __new__(cls, i: int) -> Self:
+    def __new__(cls, i: Any) -> Self:
         bits = cls.WIDTH * 8
         least = -(1 << bits - 1) if cls.SIGNED else 0
         assert least <= i < least + (1 << bits), f"{i} too big for {cls.__name__}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, final, overload
 
 from zenlake import wire
 from zenlake.api.arguments import (
@@ -23,6 +23,7 @@ from zenlake.api.arguments import (
 from zenlake.api.declared import Declared
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Locality, Priority, Reliability
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.matching import (
     MatchingListener,
@@ -30,6 +31,7 @@ from zenlake.api.matching import (
     matching_status,
 )
 from zenlake.api.matching_status import MatchingStatus
+from zenlake.api.nothing import Nothing
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampInstrumentation
 from zenlake.api.timestamp import Timestamp
@@ -112,7 +114,7 @@ class Publisher(Declared):
         timestamp: Timestamp | None = None,
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         source_info: SourceInfo | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Publish a value."""
         if self._is_undeclared:
             raise ZError("Undeclared publisher")
@@ -153,7 +155,7 @@ class Publisher(Declared):
         timestamp: Timestamp | None = None,
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         source_info: SourceInfo | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Publish that there is no value any more."""
         self._check()
         body = wire.Del(
@@ -166,6 +168,18 @@ class Publisher(Declared):
         finally:
             self._end()
 
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoChannel[MatchingStatus] = None
+    ) -> MatchingListener[Handler[MatchingStatus]]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoPair[MatchingStatus, H]
+    ) -> MatchingListener[H]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoCallback[MatchingStatus]
+    ) -> MatchingListener[None]: ...
     def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
         """Be told when somebody begins or ceases to listen."""
         self._check()

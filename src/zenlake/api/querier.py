@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, Unpack, final, overload
 
 from zenlake import wire
 from zenlake.api.arguments import (
@@ -30,6 +30,7 @@ from zenlake.api.enums import (
     QueryTarget,
     ReplyKeyExpr,
 )
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.matching import (
     MatchingListener,
@@ -37,7 +38,9 @@ from zenlake.api.matching import (
     matching_status,
 )
 from zenlake.api.matching_status import MatchingStatus
+from zenlake.api.options import QuerierGetOptions
 from zenlake.api.query_consolidation import QueryConsolidation, consolidation_mode_of
+from zenlake.api.reply import Reply
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr, Parameters
@@ -147,6 +150,14 @@ class Querier(Declared):
         self._check()
         return matching_status(self._shell, self._entity)
 
+    @overload
+    def get(
+        self, handler: IntoChannel[Reply] = None, **options: Unpack[QuerierGetOptions]
+    ) -> Handler[Reply]: ...
+    @overload
+    def get(self, handler: IntoPair[Reply, H], **options: Unpack[QuerierGetOptions]) -> H: ...
+    @overload
+    def get(self, handler: IntoCallback[Reply], **options: Unpack[QuerierGetOptions]) -> None: ...
     def get(
         self,
         handler: Any = None,
@@ -177,6 +188,18 @@ class Querier(Declared):
 
         return ask(shell, handler, cancellation_token, start)
 
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoChannel[MatchingStatus] = None
+    ) -> MatchingListener[Handler[MatchingStatus]]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoPair[MatchingStatus, H]
+    ) -> MatchingListener[H]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoCallback[MatchingStatus]
+    ) -> MatchingListener[None]: ...
     def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
         """Be told when somebody begins or ceases to answer."""
         self._check()

@@ -18,6 +18,7 @@ from zenlake.api.arguments import (
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Priority, ReplyKeyExpr
 from zenlake.api.identifiers import SourceInfo
+from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor, sealed
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampStack
@@ -120,7 +121,7 @@ class Query:
         express: bool | None = None,
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Answer with a value. Priority and congestion control are those of the query."""
         body = wire.Put(
             payload_of(payload),
@@ -141,12 +142,12 @@ class Query:
         express: bool | None = None,
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Answer that there is no value any more."""
         body = wire.Del(timestamp_of(timestamp), None, attachment_of(attachment))
         self._reply(key_expr, body, express)
 
-    def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> None:
+    def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> Nothing:
         """Answer with an error."""
         incoming = self._checked()
         body = wire.Err(payload_of(payload), encoding_of(encoding))
@@ -170,7 +171,7 @@ class Query:
         finally:
             shell.end()
 
-    def drop(self) -> None:
+    def drop(self) -> Nothing:
         """No more replies; the second time it does nothing."""
         shell = self._shell
         shell.begin()

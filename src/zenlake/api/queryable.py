@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 
 from zenlake.api.arguments import flag_of, key_expr_of, key_text, locality
 from zenlake.api.declared import Handled, UserEnd
 from zenlake.api.enums import Locality
+from zenlake.api.handlers import H
 from zenlake.api.identifiers import EntityGlobalId
+from zenlake.api.query import Query
 from zenlake.api.shell import Shell
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.queryables import QueryableEntity
 
-H = TypeVar("H")
-
 
 @final
-class Queryable(Handled[H]):
+class Queryable(Handled[Query, H]):
     """Receives every query whose key intersects its own; each wants replies and `drop`."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ def declare_queryable(
     handler: object,
     complete: bool | None,
     allowed_origin: Locality | None,
-) -> Queryable[object]:
+) -> Queryable[Any]:
     key = key_text(key_expr)
     origin = locality(allowed_origin, "allowed_origin")
     promise = bool(flag_of(complete, "complete"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Generic, Self, TypeVar, final
+from typing import Any, Generic, Self, final, overload
 
 from zenlake import wire
 from zenlake.api.config import Config
 from zenlake.api.declared import UserEnd
 from zenlake.api.enums import WhatAmI
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import ZenohId
+from zenlake.api.nothing import Nothing
 from zenlake.api.opening import node_settings
 from zenlake.api.sealed import no_constructor, sealed
 from zenlake.api.whatami_matcher import WhatAmIMatcher, into_matcher
@@ -17,8 +18,6 @@ from zenlake.errors import ZError
 from zenlake.node.scouting import Scouting
 from zenlake.node.scouting import scout as start_scouting
 from zenlake.protocol.scouting import Found
-
-H = TypeVar("H")
 
 
 @final
@@ -88,7 +87,7 @@ class Scout(Generic[H]):
         handler: H = self._user.handler
         return handler
 
-    def stop(self) -> None:
+    def stop(self) -> Nothing:
         """Ask no more; the stream ends."""
         scouting = self._check()
         self._scouting = None
@@ -97,18 +96,14 @@ class Scout(Generic[H]):
         self._user.sink.close()
         self._user.sink.settle()
 
-    def try_recv(self) -> Any:
-        self._check()
-        return self._user.handler.try_recv()
+    def try_recv(self: Scout[Handler[Hello]]) -> Hello | None:
+        return self.handler.try_recv()
 
-    def recv(self) -> Any:
-        self._check()
-        return self._user.handler.recv()
+    def recv(self: Scout[Handler[Hello]]) -> Hello:
+        return self.handler.recv()
 
-    def __iter__(self) -> Iterator[Any]:
-        self._check()
-        iterator: Iterator[Any] = iter(self._user.handler)
-        return iterator
+    def __iter__(self: Scout[Handler[Hello]]) -> Handler[Hello]:
+        return iter(self.handler)
 
     def __enter__(self) -> Self:
         self._check()
@@ -123,6 +118,24 @@ class Scout(Generic[H]):
             self._scouting.close()
 
 
+@overload
+def scout(
+    handler: IntoChannel[Hello] = None,
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[Handler[Hello]]: ...
+@overload
+def scout(
+    handler: IntoPair[Hello, H],
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[H]: ...
+@overload
+def scout(
+    handler: IntoCallback[Hello],
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[None]: ...
 def scout(
     handler: Any = None,
     what: WhatAmIMatcher | str | None = None,

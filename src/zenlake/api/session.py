@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import threading
-import time
-import weakref
-from typing import Any, Final, Self, final
+from typing import Any, Self, Unpack, final, overload
 
 from zenlake import wire
 from zenlake.api.arguments import (
-    PUT_CONGESTION,
     QUERY_CONGESTION,
     attachment_of,
     budget_of,
@@ -28,6 +22,7 @@ from zenlake.api.arguments import (
 )
 from zenlake.api.asking import ask, body_of
 from zenlake.api.cancellation import CancellationToken
+from zenlake.api.declared_keys import DeclaredKeys
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import (
     CongestionControl,
@@ -38,13 +33,21 @@ from zenlake.api.enums import (
     Reliability,
     ReplyKeyExpr,
 )
+from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo, ZenohId
 from zenlake.api.info import SessionInfo
+from zenlake.api.known_publications import KnownPublications
 from zenlake.api.liveliness import Liveliness
+from zenlake.api.nothing import Nothing
+from zenlake.api.open_sessions import open_sessions
+from zenlake.api.options import GetOptions, QueryableOptions, SubscriberOptions
 from zenlake.api.publisher import Publisher, declare_publisher
 from zenlake.api.querier import Manner, Querier, declare_querier
+from zenlake.api.query import Query
 from zenlake.api.query_consolidation import QueryConsolidation
 from zenlake.api.queryable import Queryable, declare_queryable
+from zenlake.api.reply import Reply
+from zenlake.api.sample import Sample
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampInstrumentation
@@ -52,16 +55,8 @@ from zenlake.api.subscriber import Subscriber, declare_subscriber
 from zenlake.api.timestamp import Timestamp
 from zenlake.errors import ZError
 from zenlake.keyexpr import KeyExpr, Selector
-from zenlake.session.locality import Locality as CoreLocality
 from zenlake.session.open_query import OpenQuery
-from zenlake.session.publications import Publication
 from zenlake.session.sink import Sink
-from zenlake.wire.values.qos import QOS_BYTES
-
-_PUBLICATIONS_MAX: Final = 4_096
-_DEFAULT_QOS: Final = QOS_BYTES[5]
-_open_sessions: Final[weakref.WeakSet[Session]] = weakref.WeakSet()
-_monotonic = time.monotonic
 
 
 @final
@@ -70,9 +65,8 @@ class Session:
 
     __slots__ = ("__weakref__", "_declared_keys", "_publications", "_shell")
     _shell: Shell
-    # What `put` and `delete` without options need, by key.
-    _publications: dict[str, Publication]
-    _declared_keys: dict[str, int]
+    _publications: KnownPublications
+    _declared_keys: DeclaredKeys
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
@@ -81,9 +75,9 @@ class Session:
     def _of(cls, shell: Shell) -> Self:
         made = object.__new__(cls)
         made._shell = shell
-        made._publications = {}
-        made._declared_keys = {}
-        _open_sessions.add(made)
+        made._publications = KnownPublications(shell.core.publications.prepare)
+        made._declared_keys = DeclaredKeys()
+        open_sessions.add(made)
         return made
 
     def __enter__(self) -> Self:
@@ -103,9 +97,9 @@ class Session:
     def zid(self) -> ZenohId:
         return ZenohId.of_wire(self._shell.core.zid)
 
-    def close(self) -> None:
+    def close(self) -> Nothing:
         """End all that was declared and asked, and leave the network; twice is fine."""
-        _open_sessions.discard(self)
+        open_sessions.discard(self)
         self._publications.clear()
         self._shell.close()
 
@@ -113,13 +107,7 @@ class Session:
         return self._shell.core.is_closed
 
     def __del__(self) -> None:
-        # A finalizer may run under the very lock that closing takes.
-        shell = self._shell
-        if not shell.core.is_closed:
-            thread = threading.Thread(target=shell.close, name="zenlake-close", daemon=True)
-            # Refused when the interpreter is going down, and the links with it.
-            with contextlib.suppress(RuntimeError):
-                thread.start()
+        self._shell.close_later()
 
     def new_timestamp(self) -> Timestamp:
         """The time by this node's clock; works after close too."""
@@ -134,26 +122,15 @@ class Session:
         """The key expression; nothing is sent (behaviour reference §3.5)."""
         key = key_text(key_expr)
         self._check()
-        self._declared_keys[key] = self._declared_keys.get(key, 0) + 1
+        self._declared_keys.add(key)
         return key_expr_of(key)
 
-    def undeclare(self, obj: Any) -> None:
+    def undeclare(self, obj: Any) -> Nothing:
         """Take back a key expression of `declare_keyexpr`, or anything declared."""
-        if not isinstance(obj, KeyExpr):
-            obj.undeclare()
-            return
-        key = str(obj)
-        left = self._declared_keys.get(key, 0)
-        if not left:
-            raise ZError(
-                f"Failed to undeclare {key}, make sure you use the result of "
-                "`Session::declare_keyexpr` to call `Session::undeclare`, and that "
-                "key_expression was not undeclared previously"
-            )
-        if left == 1:
-            del self._declared_keys[key]
+        if isinstance(obj, KeyExpr):
+            self._declared_keys.remove(str(obj))
         else:
-            self._declared_keys[key] = left - 1
+            obj.undeclare()
 
     def put(
         self,
@@ -169,9 +146,9 @@ class Session:
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         allowed_destination: Locality | None = None,
         source_info: SourceInfo | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Publish a value."""
-        publication = self._publication(
+        publication = self._publications.of(
             key_expr, congestion_control, priority, express, allowed_destination
         )
         body = wire.Put(
@@ -182,7 +159,7 @@ class Session:
             False,
             None if attachment is None else attachment_of(attachment),
         )
-        self._push(publication, body, timestamp_instrumentation)
+        self._shell.put(publication, body, timestamp_instrumentation)
 
     def delete(
         self,
@@ -196,16 +173,37 @@ class Session:
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         allowed_destination: Locality | None = None,
         source_info: SourceInfo | None = None,
-    ) -> None:
+    ) -> Nothing:
         """Publish that there is no value any more."""
-        publication = self._publication(
+        publication = self._publications.of(
             key_expr, congestion_control, priority, express, allowed_destination
         )
         body = wire.Del(
             timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
         )
-        self._push(publication, body, timestamp_instrumentation)
+        self._shell.put(publication, body, timestamp_instrumentation)
 
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoChannel[Reply] = None,
+        **options: Unpack[GetOptions],
+    ) -> Handler[Reply]: ...
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoPair[Reply, H],
+        **options: Unpack[GetOptions],
+    ) -> H: ...
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoCallback[Reply],
+        **options: Unpack[GetOptions],
+    ) -> None: ...
     def get(
         self,
         selector: Selector | KeyExpr | str,
@@ -255,6 +253,27 @@ class Session:
 
         return ask(shell, handler, cancellation_token, start)
 
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Sample] = None,
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[Handler[Sample]]: ...
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Sample, H],
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[H]: ...
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Sample],
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[None]: ...
     def declare_subscriber(
         self,
         key_expr: KeyExpr | str,
@@ -265,6 +284,27 @@ class Session:
         """Receive samples."""
         return declare_subscriber(self._shell, key_expr, handler, allowed_origin)
 
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Query] = None,
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[Handler[Query]]: ...
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Query, H],
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[H]: ...
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Query],
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[None]: ...
     def declare_queryable(
         self,
         key_expr: KeyExpr | str,
@@ -336,54 +376,3 @@ class Session:
     def _check(self) -> None:
         if self._shell.core.is_closed:
             raise ZError("session closed")
-
-    def _publication(
-        self,
-        key_expr: KeyExpr | str,
-        congestion_control: CongestionControl | None,
-        priority: Priority | None,
-        express: bool | None,
-        allowed_destination: Locality | None,
-    ) -> Publication:
-        """What does not change, remembered where no option was given."""
-        key = key_text(key_expr)
-        if (
-            congestion_control is None
-            and priority is None
-            and express is None
-            and allowed_destination is None
-        ):
-            found = self._publications.get(key)
-            if found is None:
-                prepare = self._shell.core.publications.prepare
-                found = prepare(key, _DEFAULT_QOS, True, CoreLocality.ANY, None)
-                if len(self._publications) >= _PUBLICATIONS_MAX:
-                    self._publications.clear()
-                self._publications[key] = found
-            return found
-        qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
-        destination = locality(allowed_destination, "allowed_destination")
-        return self._shell.core.publications.prepare(key, qos, True, destination, None)
-
-    def _push(
-        self,
-        publication: Publication,
-        body: wire.Put | wire.Del,
-        instrumentation: TimestampInstrumentation | None,
-    ) -> None:
-        shell = self._shell
-        stamps = None if instrumentation is None else shell.stamps(instrumentation)
-        shell.begin()
-        try:
-            shell.core.put(publication, body, stamps, _monotonic())
-        finally:
-            shell.end()
-
-
-@atexit.register
-def _close_all() -> None:
-    """Say goodbye to the network before the interpreter goes."""
-    for session in list(_open_sessions):
-        # One that cannot close must not keep the others from it.
-        with contextlib.suppress(Exception):
-            session.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from zenlake.api.stamps import TimestampContext, TimestampInstrumentation
 from zenlake.session import Factory, SessionCore, SessionSettings
 from zenlake.session.core import Entity
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.publications import Publication
 from zenlake.session.sink import Sink
 from zenlake.session.stamps import SEND, custom_stamped
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
 
 _log: Final = logging.getLogger("zenlake.session")
+_monotonic = time.monotonic
 
 
 class NodeLike(Protocol):
@@ -88,6 +91,19 @@ class Shell:
         self.other_sinks: set[Sink] = set()
         self._context = TimestampContext.of_wire(node.zid, node.role)
 
+    def put(
+        self,
+        publication: Publication,
+        body: wire.Put | wire.Del,
+        instrumentation: TimestampInstrumentation | None,
+    ) -> None:
+        stamps = None if instrumentation is None else self.stamps(instrumentation)
+        self.begin()
+        try:
+            self.core.put(publication, body, stamps, _monotonic())
+        finally:
+            self.end()
+
     def undeclare(self, entity: Entity) -> None:
         self.begin()
         try:
@@ -122,6 +138,14 @@ class Shell:
             sink.close()
             sink.settle()
         self.other_sinks.clear()
+
+    def close_later(self) -> None:
+        """For finalizers, which may run under the very lock that closing takes."""
+        if not self.core.is_closed:
+            thread = threading.Thread(target=self.close, name="zenlake-close", daemon=True)
+            # Refused when the interpreter is going down, and the links with it.
+            with contextlib.suppress(RuntimeError):
+                thread.start()
 
 
 def _complain(text: str) -> None:

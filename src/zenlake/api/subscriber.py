@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 
 from zenlake.api.arguments import key_expr_of, key_text, locality
 from zenlake.api.declared import Handled, UserEnd
 from zenlake.api.enums import Locality
+from zenlake.api.handlers import H
 from zenlake.api.identifiers import EntityGlobalId
+from zenlake.api.sample import Sample
 from zenlake.api.shell import Shell
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.liveliness import Watcher
 from zenlake.session.subscribers import Subscription
 
-H = TypeVar("H")
-
 
 @final
-class Subscriber(Handled[H]):
+class Subscriber(Handled[Sample, H]):
     """Receives every sample whose key intersects its own, from its declaration on."""
 
     __slots__ = ()
@@ -38,7 +38,7 @@ class Subscriber(Handled[H]):
 
 def declare_subscriber(
     shell: Shell, key_expr: KeyExpr | str, handler: object, allowed_origin: Locality | None
-) -> Subscriber[object]:
+) -> Subscriber[Any]:
     key = key_text(key_expr)
     origin = locality(allowed_origin, "allowed_origin")
     user = UserEnd(handler)

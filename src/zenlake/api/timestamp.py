@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final, Self, final
+from typing import Any, Final, Self, final
 
 from zenlake import wire
 from zenlake.api.ntp64 import EPOCH, NTP64
@@ -49,12 +49,12 @@ class TimestampId:
     def __hash__(self) -> int:
         return hash(self._wire)
 
-    def __lt__(self, other: TimestampId) -> bool:
+    def __lt__(self, other: Any) -> bool:
         if not isinstance(other, TimestampId):
             return NotImplemented
         return self._wire.raw < other._wire.raw
 
-    def __le__(self, other: TimestampId) -> bool:
+    def __le__(self, other: Any) -> bool:
         if not isinstance(other, TimestampId):
             return NotImplemented
         return self._wire.raw <= other._wire.raw
@@ -125,16 +125,16 @@ class Timestamp:
     def __hash__(self) -> int:
         return hash(self._wire)
 
-    def __lt__(self, other: Timestamp) -> bool:
+    def __lt__(self, other: Any) -> bool:
         return self._order() < other._order() if isinstance(other, Timestamp) else NotImplemented
 
-    def __le__(self, other: Timestamp) -> bool:
+    def __le__(self, other: Any) -> bool:
         return self._order() <= other._order() if isinstance(other, Timestamp) else NotImplemented
 
-    def __gt__(self, other: Timestamp) -> bool:
+    def __gt__(self, other: Any) -> bool:
         return self._order() > other._order() if isinstance(other, Timestamp) else NotImplemented
 
-    def __ge__(self, other: Timestamp) -> bool:
+    def __ge__(self, other: Any) -> bool:
         return self._order() >= other._order() if isinstance(other, Timestamp) else NotImplemented
 
     def __str__(self) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
 
 from zenlake.api.declared import UserEnd
 from zenlake.api.enums import SampleKind
+from zenlake.api.handlers import H, Handler, T
+from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell
 from zenlake.api.transport import Link, Transport
@@ -15,8 +17,6 @@ from zenlake.errors import ZError
 if TYPE_CHECKING:
     from zenlake.node.events import Listener
     from zenlake.node.info import LinkInfo, TransportInfo
-
-H = TypeVar("H")
 
 
 class _Event:
@@ -68,7 +68,7 @@ class LinkEvent(_Event):
         return link
 
 
-class _EventsListener(Generic[H]):
+class _EventsListener(Generic[T, H]):
     """Gets events of the node, outside all locks."""
 
     __slots__ = ("__weakref__", "_hook", "_shell", "_user")
@@ -89,7 +89,7 @@ class _EventsListener(Generic[H]):
         return made
 
     @classmethod
-    def _hook_of(cls, listener: _EventsListener[H]) -> Listener:
+    def _hook_of(cls, listener: _EventsListener[T, H]) -> Listener:
         sink = listener._user.sink
         events = listener._shell.node.events
         # Who has a callable stays; others are not kept alive by what they listen to.
@@ -132,7 +132,7 @@ class _EventsListener(Generic[H]):
         handler: H = self._user.handler
         return handler
 
-    def undeclare(self) -> None:
+    def undeclare(self) -> Nothing:
         self._check()
         hook, self._hook = self._hook, None
         assert hook is not None
@@ -141,17 +141,14 @@ class _EventsListener(Generic[H]):
         self._user.sink.close()
         self._user.sink.settle()
 
-    def try_recv(self) -> Any:
-        self._check()
-        return self._user.handler.try_recv()
+    def try_recv(self: _EventsListener[T, Handler[T]]) -> T | None:
+        return self.handler.try_recv()
 
-    def recv(self) -> Any:
-        self._check()
-        return self._user.handler.recv()
+    def recv(self: _EventsListener[T, Handler[T]]) -> T:
+        return self.handler.recv()
 
-    def __iter__(self) -> Any:
-        self._check()
-        return iter(self._user.handler)
+    def __iter__(self: _EventsListener[T, Handler[T]]) -> Handler[T]:
+        return iter(self.handler)
 
     def __enter__(self) -> Self:
         self._check()
@@ -163,7 +160,7 @@ class _EventsListener(Generic[H]):
 
 
 @final
-class TransportEventsListener(_EventsListener[H]):
+class TransportEventsListener(_EventsListener[TransportEvent, H]):
     """Transports that come and go."""
 
     __slots__ = ()
@@ -175,7 +172,7 @@ class TransportEventsListener(_EventsListener[H]):
 
 
 @final
-class LinkEventsListener(_EventsListener[H]):
+class LinkEventsListener(_EventsListener[LinkEvent, H]):
     """Links that come and go."""
 
     __slots__ = ()

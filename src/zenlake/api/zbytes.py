@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.api.sealed import sealed
@@ -30,8 +30,9 @@ class ZBytes:
         """The bytes read as UTF-8; `ValueError` if they are not."""
         return self._raw.decode()
 
-    def as_shm(self) -> None:
+    def as_shm(self) -> Any:
         """Always None: zenlake has no shared memory."""
+        return None
 
     def __bool__(self) -> bool:
         return bool(self._raw)

@@ -61,7 +61,7 @@ class Sender(Outward):
         "_link",
         "_rest",
         "_room",
-        "_thread",
+        "_own_thread",
         "_transport",
         "_wake",
         "dropped",
@@ -85,7 +85,7 @@ class Sender(Outward):
         self._close_s = settings.wait_before_close_s
         self._is_batching = settings.batching and not transport.agreed.low_latency
         self._batching_s = settings.batching_s
-        self._thread: threading.Thread | None = None
+        self._own_thread: threading.Thread | None = None
         self._rest = b""  # of a unit that the link took a part of
         self._is_sending = False
         self._is_full = False  # the link took less than it was given
@@ -256,11 +256,11 @@ class Sender(Outward):
 
     def _rouse(self) -> None:
         """Under the lock: the own thread has something to do."""
-        if self._thread is None and not self._is_closed:
-            self._thread = threading.Thread(
+        if self._own_thread is None and not self._is_closed:
+            self._own_thread = threading.Thread(
                 target=self._run, name=f"zenlake send {self._link.dst}", daemon=True
             )
-            self._thread.start()
+            self._own_thread.start()
         self._wake.notify()
 
     def _run(self) -> None:
@@ -320,4 +320,4 @@ class Sender(Outward):
             self._wake.notify_all()
 
     def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
+        join_thread(self._own_thread, timeout_s)
