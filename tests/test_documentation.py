@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from zenlake import Config
 from zenlake.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[1]
         ("docs/tutorial.md", 30),
         ("docs/key-expressions.md", 30),
         ("docs/captures.md", 15),
+        ("docs/node.md", 15),
     ],
 )
 def test_python_examples_run(document: str, examples: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +50,21 @@ def test_the_definition_in_the_readme_is_the_definition() -> None:
     assert match is not None
     source = (ROOT / "src" / "zenlake" / "wire" / "definitions" / "network.py").read_text()
     assert match.group(1) in source
+
+
+def test_the_configurations_of_the_documentation_are_accepted() -> None:
+    blocks = re.findall(r"```json5\n(.*?)```", (ROOT / "docs" / "node.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        Config.from_json5(block)
+
+
+def test_the_keys_of_the_documentation_exist() -> None:
+    keys = (ROOT / "docs" / "configuration.md").read_text()
+    folders = "connect|listen|open|scouting|transport"
+    named = re.findall(rf"`((?:{folders})/[a-z_/]+)`", (ROOT / "docs" / "node.md").read_text())
+    assert len(named) >= 10
+    assert [key for key in named if f"`{key}`" not in keys] == []
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -495,7 +495,7 @@ LIMITS: Final = (
         "HANDSHAKES_MAX",
         HANDSHAKES_MAX,
         "limits/transport/handshakes",
-        "incoming handshakes at once; further links are closed at once",
+        "incoming handshakes at once; then the oldest of the busiest address ends",
     ),
     Limit(
         "TRANSPORTS_MAX",

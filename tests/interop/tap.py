@@ -1,0 +1,110 @@
+"""A tap: passes the bytes of TCP connections on, and keeps them as a capture."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tests.capture.headers import ethernet, ipv4, packet, tcp
+from zenlake.capture.pcapng_writer import PcapngWriter
+
+_SYN, _ACK, _FIN = 0x02, 0x10, 0x01
+_SEGMENT_BYTES = 32_000
+
+
+class Conversation:
+    """The two directions of a connection as segments."""
+
+    def __init__(self, tap: Tap, port: int) -> None:
+        self._tap = tap
+        self._ports = (port, 7447)
+        self._seq = [1000, 5000]
+        self._write(0, b"", _SYN)
+        self._write(1, b"", _SYN | _ACK)
+        self._write(0, b"", _ACK)
+
+    def add(self, direction: int, data: bytes) -> None:
+        for start in range(0, len(data), _SEGMENT_BYTES):
+            self._write(direction, data[start : start + _SEGMENT_BYTES], _ACK)
+
+    def end(self, direction: int) -> None:
+        self._write(direction, b"", _FIN | _ACK)
+
+    def _write(self, direction: int, data: bytes, flags: int) -> None:
+        ends = ("10.0.0.1", "10.0.0.2")
+        ports = self._ports if direction == 0 else self._ports[::-1]
+        with self._tap.lock:
+            mine, other = self._seq[direction], self._seq[1 - direction]
+            ack = other if flags & _ACK else 0
+            segment = tcp(data, mine, ack, flags, ports)
+            self._seq[direction] += len(data) + (flags & (_SYN | _FIN) != 0)
+            whole = ipv4(segment, 6, ends[direction], ends[1 - direction])
+            self._tap.write(ethernet(whole))
+
+
+class Tap:
+    """Connections to `port` go on to `target`; what passes is in the file when it is closed."""
+
+    def __init__(self, path: Path, target: int) -> None:
+        self.lock = threading.RLock()
+        self._file = path.open("wb")
+        self._writer = PcapngWriter(self._file)
+        self._target = target
+        self._count = 0
+        self._sockets: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self._start(self._accept)
+
+    def write(self, frame: bytes) -> None:
+        self._count += 1
+        self._writer.write(packet(frame, 1, self._count, time.time_ns()))
+
+    def close(self) -> None:
+        for one in (self._server, *self._sockets):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        for thread in self._threads:
+            thread.join(5)
+        with self.lock:
+            self._file.close()
+
+    def _start(self, target: object, *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments)  # type: ignore[arg-type]
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, address = self._server.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._target))
+            self._sockets += [near, far]
+            talk = Conversation(self, address[1])
+            self._start(self._pass_on, near, far, talk, 0)
+            self._start(self._pass_on, far, near, talk, 1)
+
+    def _pass_on(
+        self, source: socket.socket, target: socket.socket, talk: Conversation, direction: int
+    ) -> None:
+        try:
+            while data := source.recv(65536):
+                talk.add(direction, data)
+                target.sendall(data)
+            talk.end(direction)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+
+    def __enter__(self) -> Tap:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,76 @@
+"""What our nodes send, captured and read by our own decoder: every byte of it is in order."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interop.cases import CASES
+from tests.interop.puppets import Held, free_port, ours, settings, theirs
+from tests.interop.tap import Tap
+from zenlake import trace
+from zenlake.trace.events import MessageSeen, Missing, SessionChanged, Undecoded
+
+pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+
+CHOSEN = (
+    "everything_a_sample_carries",
+    "declared_publishers_and_wildcards",
+    "ten_megabytes",
+    "many_replies_and_consolidation",
+    "a_timeout",
+    "liveliness",
+    "matching",
+)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "compression": {"transport/unicast/compression/enabled": True},
+    "low latency": {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("mode", ["client", "peer"])
+def test_nothing_of_ours_is_undecodable(mode: str, option: str, tmp_path: Path) -> None:
+    [other, *_] = theirs()
+    options = OPTIONS[option]
+    path = tmp_path / "own.pcapng"
+    port = free_port()
+    with ExitStack() as stack:
+        router = Held(other)
+        stack.callback(router.kill)
+        endpoint = f"tcp/127.0.0.1:{port}"
+        router.open(**settings("router", **{"listen/endpoints": [endpoint]}, **options))
+        tap = stack.enter_context(Tap(path, port))
+        connecting = {"connect/endpoints": [f"tcp/127.0.0.1:{tap.port}"], **options}
+        for name in CHOSEN:
+            if option == "low latency" and name == "ten_megabytes":
+                continue  # a message is one unit there
+            node, friend = Held(ours()), Held(other)
+            stack.callback(node.kill)
+            stack.callback(friend.kill)
+            node.open(**settings(mode, **connecting))
+            friend.open(**settings("client", **{"connect/endpoints": [endpoint]}))
+            CASES[name](node, friend)
+            node.ask("close")
+            node.stop()
+            friend.kill()
+    read(path)
+
+
+def read(path: Path) -> None:
+    sessions = set()
+    messages = 0
+    for event in trace.open(str(path)):
+        assert not isinstance(event, Undecoded), event
+        assert not isinstance(event, Missing), event
+        if isinstance(event, MessageSeen):
+            messages += 1
+            assert not event.ignored, event
+        if isinstance(event, SessionChanged):
+            sessions.add(event.session)
+    assert messages > 300
+    assert len(sessions) >= len(CHOSEN) - 1
