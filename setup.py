@@ -43,6 +43,7 @@ HOT_MODULES = (
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/outward.py",
     "src/zenlake/node/sender.py",
+    "src/zenlake/node/turn.py",
     "src/zenlake/protocol/*.py",
     "src/zenlake/routing/*.py",
     "src/zenlake/session/*.py",

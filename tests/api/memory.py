@@ -54,6 +54,9 @@ class MemoryNode:
     def links(self) -> list[LinkInfo]:
         return []
 
+    def stats(self) -> dict[str, int]:
+        return {}
+
 
 class MemoryNetwork:
     """Nodes whose messages arrive before the operation that sent them returns."""

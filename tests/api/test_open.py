@@ -200,6 +200,9 @@ def test_info_and_events() -> None:
             assert event.transport.zid == b.zid()
             assert a.info.peers_zid() == [b.zid()]
             assert a.info.routers_zid() == []
+            stats = a.info.stats()
+            assert (stats["transports"], stats["dropped_messages"]) == (1, 0)
+            assert (stats["messages_in"] > 0, stats["unknown_aliases"]) == (True, 0)
             (link,) = a.info.links()
             assert link.zid == b.zid()
             assert f'["{link.src}"]' == endpoint

@@ -29,9 +29,7 @@ def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
     before, known = open_sockets(), own_threads()
     yield
     deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline and (
-        own_threads() - known or open_sockets() > before
-    ):
+    while time.monotonic() < deadline and (own_threads() - known or open_sockets() > before):
         time.sleep(0.01)
     assert own_threads() <= known
     assert open_sockets() <= before

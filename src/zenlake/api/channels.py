@@ -11,28 +11,71 @@ for sleepers *after* it appended: so one of the two always sees the other.
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
+from threading import Lock
 from typing import Final
 
 from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.sink import Sink
 
-# Waiting without a limit is interrupted by Ctrl-C on POSIX only.
-_WAIT_S: Final = None if os.name == "posix" else 0.1
+_LOOK_UP_S: Final = -1.0 if os.name == "posix" else 0.1
+
+
+class Waiting:
+    """Threads that wait for something to change: a lock each, which is the quickest way to wake.
+
+    Whoever waits announces itself, looks again whether it must, and then sleeps; whoever
+    changed something wakes all. `deque` is safe to use from any thread, also from a finalizer.
+    """
+
+    __slots__ = ("_locks",)
+
+    def __init__(self) -> None:
+        self._locks: deque[Lock] = deque()
+
+    def announce(self) -> Lock:
+        lock = Lock()
+        lock.acquire()
+        self._locks.append(lock)
+        return lock
+
+    def withdraw(self, lock: Lock) -> None:
+        try:
+            self._locks.remove(lock)
+        except ValueError:
+            return  # woken already
+
+    def sleep(self, lock: Lock) -> None:
+        """Until `wake_all`; Ctrl-C ends it as well."""
+        try:
+            # Without a limit it is interrupted on POSIX only.
+            while not lock.acquire(timeout=_LOOK_UP_S):
+                pass
+        except BaseException:
+            self.withdraw(lock)
+            raise
+
+    def wake_all(self) -> None:
+        while self._locks:
+            try:
+                lock = self._locks.popleft()
+            except IndexError:
+                return
+            lock.release()
+
+    def __bool__(self) -> bool:
+        return len(self._locks) > 0
 
 
 class Channel(Sink):
     """Items on their way to one or more readers; this class keeps them all."""
 
-    __slots__ = ("_changed", "_has_sleepers", "_is_abandoned", "_is_closed", "_items")
+    __slots__ = ("_is_abandoned", "_is_closed", "_items", "_readers")
 
     def __init__(self, items: deque[object]) -> None:
         self._items = items
-        # Reentrant, because the collector may abandon a channel while this thread wakes it.
-        self._changed = threading.Condition(threading.RLock())
-        self._has_sleepers = False
+        self._readers = Waiting()
         self._is_closed = False
         self._is_abandoned = False
 
@@ -44,8 +87,8 @@ class Channel(Sink):
         self._is_closed = True
 
     def settle(self) -> None:
-        if self._has_sleepers and (self._items or self._is_closed):
-            self._wake()
+        if self._items or self._is_closed:
+            self._readers.wake_all()
 
     def abandon(self) -> None:
         """Nobody will read any more: what comes is dropped, and nothing waits for room."""
@@ -54,9 +97,7 @@ class Channel(Sink):
         self._wake()
 
     def _wake(self) -> None:
-        with self._changed:
-            self._has_sleepers = False
-            self._changed.notify_all()
+        self._readers.wake_all()
 
     def try_take(self) -> object | None:
         """The oldest item, None if there is none now; `ZError` if there will be none."""
@@ -86,13 +127,12 @@ class Channel(Sink):
                 return item
 
     def _sleep(self) -> None:
-        """Wait until there are items or the end."""
-        with self._changed:
-            while not self._items and not self._is_closed:
-                self._has_sleepers = True
-                if self._items or self._is_closed:
-                    break
-                self._changed.wait(_WAIT_S)
+        """Wait until there may be items or the end."""
+        lock = self._readers.announce()
+        if self._items or self._is_closed:
+            self._readers.withdraw(lock)
+        else:
+            self._readers.sleep(lock)
 
     def _taken(self) -> None:
         """An item was taken."""
@@ -110,39 +150,35 @@ class RingChannelSink(Channel):
 class FifoChannelSink(Channel):
     """Loses nothing: whoever brings more than `capacity` waits in `settle`."""
 
-    __slots__ = ("_capacity", "_has_waiters")
+    __slots__ = ("_capacity", "_writers")
 
     def __init__(self, capacity: int = HANDLER_ITEMS_MAX) -> None:
         super().__init__(deque())
         self._capacity = capacity
-        self._has_waiters = False
+        self._writers = Waiting()
 
     def settle(self) -> None:
-        if self._has_sleepers and (self._items or self._is_closed):
-            self._wake()
-        if self._has_waiters and self._is_closed:
-            self._wake()
-        if len(self._items) > self._capacity:
-            self._wait_for_room()
-
-    def _wait_for_room(self) -> None:
-        with self._changed:
-            while self._is_too_full():
-                self._has_waiters = True
-                if not self._is_too_full():
-                    break
-                self._changed.wait(_WAIT_S)
+        if self._items or self._is_closed:
+            self._readers.wake_all()
+        if self._is_closed:
+            self._writers.wake_all()
+        while self._is_too_full():
+            lock = self._writers.announce()
+            if self._is_too_full():
+                self._writers.sleep(lock)
+            else:
+                self._writers.withdraw(lock)
 
     def _is_too_full(self) -> bool:
         return len(self._items) > self._capacity and not self._is_closed and not self._is_abandoned
 
     def _wake(self) -> None:
-        self._has_waiters = False
-        super()._wake()
+        self._readers.wake_all()
+        self._writers.wake_all()
 
     def _taken(self) -> None:
-        if self._has_waiters and len(self._items) <= self._capacity:
-            self._wake()
+        if self._writers and len(self._items) <= self._capacity:
+            self._writers.wake_all()
 
     def take_all(self) -> list[object] | None:
         """All items, as soon as there are some; None at the end. For one reader only."""

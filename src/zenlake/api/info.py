@@ -53,6 +53,10 @@ class SessionInfo:
     def links(self) -> list[Link]:
         return [Link.of_info(info) for info in self._shell.node.links()]
 
+    def stats(self) -> dict[str, int]:
+        """What went in and out so far, and everything that was dropped, by cause."""
+        return self._shell.node.stats()
+
     @overload
     def declare_transport_events_listener(
         self, handler: IntoChannel[TransportEvent] = None, *, history: bool | None = None

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake")
 
 _FAREWELL_S: Final = 0.3
-_MESSAGES_IN_A_RUN: Final = 256
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
 
@@ -127,22 +126,18 @@ class LinkRunner:
             failure = error
             deliveries = error.deliveries
         node = self.node
-        receive = node.dispatcher.receive_run
         for delivery in deliveries:
-            messages, reliable = delivery.messages, delivery.reliable
-            # Between two runs the sinks that got much are waited for.
-            for start in range(0, len(messages), _MESSAGES_IN_A_RUN):
-                node.begin()
-                try:
-                    face = self.face
-                    if face is None or self._is_over:
-                        break
-                    receive(face, messages, start, start + _MESSAGES_IN_A_RUN, reliable, now)
-                    discoveries = node.dispatcher.take_discoveries()
-                finally:
-                    node.end()
-                if discoveries:
-                    node.discovery.gossiped(discoveries)
+            face = self.face
+            if face is None or self._is_over:
+                break
+            node.deliver(face, delivery.messages, delivery.reliable, now)
+        if node.dispatcher.has_discoveries:
+            node.begin()
+            try:
+                discoveries = node.dispatcher.take_discoveries()
+            finally:
+                node.end()
+            node.discovery.gossiped(discoveries)
         if failure is not None:
             raise failure
 

@@ -1,15 +1,12 @@
 """Node: links, protocol and routing put together, with threads.
 
-One lock guards routing and sessions. Whoever uses them does so between `begin` and `end`:
+One lock guards routing and sessions. Whoever uses them takes a turn:
 
     node.begin()
     try:
         session.put(...)
     finally:
         node.end()
-
-`end` releases the lock and then, in the calling thread, sends what was put on links and settles
-the sinks that got something: nothing that may wait happens under the lock.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
 from zenlake.links import Link
@@ -30,19 +27,16 @@ from zenlake.node.discovery import Discovery
 from zenlake.node.events import Events
 from zenlake.node.group_runner import GroupRunner
 from zenlake.node.info import LinkInfo, TransportInfo
-from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.opening import Binder, open_node
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
 from zenlake.node.timer import Timer
+from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
-
-if TYPE_CHECKING:
-    from zenlake.session.core import SessionCore
 
 _CLOSE_S: Final = 1.0
 
@@ -51,20 +45,18 @@ class _Joined(Protocol):
     def join(self, timeout_s: float) -> None: ...
 
 
-class Node:
+class Node(Turn):
     """One node of a Zenoh network: client, peer or router by its settings."""
 
     def __init__(self, settings: NodeSettings) -> None:
+        super().__init__(Dispatcher(settings.zid, settings.role, settings.routing))
         self.settings = settings
         self.zid: ZenohId = settings.zid
         self.role: WhatAmI = settings.role
-        self.lock = threading.Lock()
-        self.dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
         self.budget = ReassemblyBudget()
         self.claims = Claims(settings.zid, settings.max_sessions)
         self.events = Events()
         self.runners: dict[ZenohId, LinkRunner] = {}
-        self.touched: list[LinkOutlet] = []
         self.closing = threading.Event()
         self.is_closing = False  # under the lock
         self.accepting = Accepting(self)
@@ -73,48 +65,11 @@ class Node:
         self.connectors: list[Connector] = []
         self.scoutings: list[Scouting] = []
         self.groups: list[GroupRunner] = []
-        self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
-        self._sessions: list[SessionCore] = []
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
         self._dropped = 0
         self._state_lock = threading.Lock()
-
-    # --- use -----------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        self.lock.acquire()
-
-    def end(self) -> None:
-        """Release the lock, then send and settle what was touched under it."""
-        touched = self.touched
-        links = None
-        if touched:
-            links = [outlet.take() for outlet in touched]
-            touched.clear()
-        sinks = None
-        for session in self._sessions:
-            taken = session.take_touched()
-            if taken:
-                sinks = taken if sinks is None else sinks + taken
-        is_early = self._earliest() < self.timer.armed
-        self.lock.release()
-        if links is not None:
-            for sender, full, is_blocking in links:
-                sender.settle(full, is_blocking)
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
-        if is_early:
-            self.timer.wake()
-
-    def add_session(self, session: SessionCore) -> None:
-        """An application in this process; between `begin` and `end`."""
-        self._sessions = [*self._sessions, session]
-
-    def remove_session(self, session: SessionCore) -> None:
-        self._sessions = [one for one in self._sessions if one is not session]
 
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
@@ -240,29 +195,6 @@ class Node:
 
     # --- time ----------------------------------------------------------------------------------
 
-    def _earliest(self) -> float:
-        """Of routing and sessions; under the lock."""
-        deadline = self.dispatcher.next_deadline()
-        earliest = inf if deadline is None else deadline
-        for session in self._sessions:
-            deadline = session.next_deadline()
-            if deadline is not None and deadline < earliest:
-                earliest = deadline
-        return earliest
-
-    def _next_deadline(self) -> float:
-        with self.lock:
-            return self._earliest()
-
-    def _handle_timeout(self, now: float) -> None:
-        self.begin()
-        try:
-            self.dispatcher.handle_timeout(now)
-            for session in self._sessions:
-                session.handle_timeout(now)
-        finally:
-            self.end()
-
     def _next_link_deadline(self) -> float:
         return min((one.next_deadline() for one in self._all_runners()), default=inf)
 
@@ -307,6 +239,9 @@ class Node:
             "queued_bytes": sum(one.total_queued_bytes() for one in transports),
             "stale_frames": sum(one.stale_frames for one in transports),
             "dropped_fragments": sum(one.dropped_fragments for one in transports),
+            "unfinished_messages": sum(one.dropped_messages for one in transports),
+            "unsendable_messages": sum(one.outbound.dropped_messages for one in transports),
+            **self.dispatcher.counters.as_dict(),
         }
 
 

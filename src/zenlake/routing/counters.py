@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+_NAMES: Final = (
+    "future_timestamps",
+    "ignored_interests",
+    "invalid_keys",
+    "late_responses",
+    "malformed_gossip",
+    "redefined_aliases",
+    "refused_aliases",
+    "refused_declarations",
+    "refused_interests",
+    "refused_requests",
+    "reused_ids",
+    "reused_request_ids",
+    "timed_out_interests",
+    "timed_out_requests",
+    "unexpected_messages",
+    "unknown_aliases",
+    "unknown_undeclarations",
+)
+
 
 class Counters:
     """Nothing a neighbour sends is dropped without one of these going up."""
 
-    __slots__ = (
-        "future_timestamps",
-        "ignored_interests",
-        "invalid_keys",
-        "late_responses",
-        "malformed_gossip",
-        "redefined_aliases",
-        "refused_aliases",
-        "refused_declarations",
-        "refused_interests",
-        "refused_requests",
-        "reused_ids",
-        "reused_request_ids",
-        "timed_out_interests",
-        "timed_out_requests",
-        "unexpected_messages",
-        "unknown_aliases",
-        "unknown_undeclarations",
-    )
+    __slots__ = _NAMES
 
     def __init__(self) -> None:
         self.future_timestamps = 0
@@ -60,3 +64,6 @@ class Counters:
 
         self.unknown_aliases = 0
         self.unknown_undeclarations = 0
+
+    def as_dict(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in _NAMES}

@@ -201,6 +201,11 @@ class Dispatcher:
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
 
+    @property
+    def has_discoveries(self) -> bool:
+        """Whether `take_discoveries` has something to give; may be asked without the lock."""
+        return self._gossip.has_discoveries()
+
     def take_discoveries(self) -> list[Discovery]:
         """Nodes that gossip told of since the last call, and that are no neighbours."""
         return self._gossip.take_discoveries()

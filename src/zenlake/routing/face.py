@@ -53,6 +53,8 @@ class Face:
         "queries",
         "region",
         "role",
+        "targets",
+        "targets_version",
         "told",
         "up_by_id",
         "up_interests",
@@ -118,6 +120,10 @@ class Face:
         self.queries: dict[int, Query] = {}
         """Open requests that came from it, by its request id."""
 
+        self.targets: dict[tuple[str, int], list[Face]] = {}
+        """Where its queries went, by key and target, as of this version of the tables."""
+
+        self.targets_version = -1
         self.psids: dict[int, ZenohId] = {}
         """The numbers it gave to nodes in its gossip."""
 

@@ -113,6 +113,9 @@ class Gossip:
             elif state.locators and zid not in self._neighbours:
                 self._discover(zid, state)
 
+    def has_discoveries(self) -> bool:
+        return len(self._discoveries) > 0
+
     def take_discoveries(self) -> list[Discovery]:
         found = [d for d in self._discoveries.values() if d.zid not in self._neighbours]
         self._discoveries.clear()

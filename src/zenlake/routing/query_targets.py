@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.keyexpr.matching import includes
+from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.entity import QUERYABLE
 from zenlake.routing.face import Face
 from zenlake.routing.publications import is_unknown
@@ -25,6 +26,20 @@ class QueryTargets:
         self._tables = tables
 
     def select(self, source: Face, key: str, target: QueryTarget | None) -> list[Face]:
+        """The choice for a valid key, remembered until anything changes."""
+        if (
+            source.targets_version != self._tables.version
+            or len(source.targets) >= CACHED_ROUTES_MAX
+        ):
+            source.targets.clear()
+            source.targets_version = self._tables.version
+        how = -1 if target is None else int(target)
+        found = source.targets.get((key, how))
+        if found is None:
+            found = source.targets[(key, how)] = self._select(source, key, target)
+        return found
+
+    def _select(self, source: Face, key: str, target: QueryTarget | None) -> list[Face]:
         """The choice is made in each region by itself, the nearest faces first."""
         known = self._known(key)
         selected: list[Face] = []

@@ -1,0 +1,104 @@
+"""`Turn`: one thread at a time uses routing and sessions, and cleans up after itself.
+
+Whoever has work for them does it between `begin` and `end`. `end` releases the lock and then,
+in the calling thread, sends what was put on links and settles the sinks that got something:
+nothing that may wait happens under the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from zenlake._mypyc import mypyc_attr
+from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.timer import Timer
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.face import Face
+from zenlake.wire.message import NetworkMessage
+
+if TYPE_CHECKING:
+    from zenlake.session.core import SessionCore
+
+_MESSAGES_IN_A_TURN: Final = 256
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Turn:
+    """What the turn is about: the dispatcher, the sessions, and when they next need one."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.lock = threading.Lock()
+        self.dispatcher = dispatcher
+        self.touched: list[LinkOutlet] = []
+        self._sessions: list[SessionCore] = []
+        self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
+
+    def begin(self) -> None:
+        self.lock.acquire()
+
+    def end(self) -> None:
+        """Release the lock, then send and settle what was touched under it."""
+        touched = self.touched
+        links = None
+        if touched:
+            links = [outlet.take() for outlet in touched]
+            touched.clear()
+        sinks = None
+        for session in self._sessions:
+            taken = session.take_touched()
+            if taken:
+                sinks = taken if sinks is None else sinks + taken
+        is_early = self._earliest() < self.timer.armed
+        self.lock.release()
+        if links is not None:
+            for outward, full, is_blocking in links:
+                outward.settle(full, is_blocking)
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
+        if is_early:
+            self.timer.wake()
+
+    def deliver(
+        self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float
+    ) -> None:
+        """Messages of a link. Between two turns the sinks that got much are waited for."""
+        for start in range(0, len(messages), _MESSAGES_IN_A_TURN):
+            self.begin()
+            try:
+                stop = start + _MESSAGES_IN_A_TURN
+                self.dispatcher.receive_run(face, messages, start, stop, reliable, now)
+            finally:
+                self.end()
+
+    def add_session(self, session: SessionCore) -> None:
+        """An application in this process; between `begin` and `end`."""
+        self._sessions = [*self._sessions, session]
+
+    def remove_session(self, session: SessionCore) -> None:
+        self._sessions = [one for one in self._sessions if one is not session]
+
+    def _earliest(self) -> float:
+        """Of routing and sessions; under the lock."""
+        deadline = self.dispatcher.next_deadline()
+        earliest = inf if deadline is None else deadline
+        for session in self._sessions:
+            deadline = session.next_deadline()
+            if deadline is not None and deadline < earliest:
+                earliest = deadline
+        return earliest
+
+    def _next_deadline(self) -> float:
+        with self.lock:
+            return self._earliest()
+
+    def _handle_timeout(self, now: float) -> None:
+        self.begin()
+        try:
+            self.dispatcher.handle_timeout(now)
+            for session in self._sessions:
+                session.handle_timeout(now)
+        finally:
+            self.end()
