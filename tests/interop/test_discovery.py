@@ -11,6 +11,7 @@ import pytest
 from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
 
 HELLO = b"hello".hex()
 FOUND_SECONDS = 8.0

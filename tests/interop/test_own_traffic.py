@@ -15,6 +15,7 @@ from zenlake import trace
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, Undecoded
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
 
 CHOSEN = (
     "everything_a_sample_carries",

@@ -14,6 +14,7 @@ from tests.interop.cases import CASES, SINCE
 from tests.interop.puppets import TOPOLOGIES, Kind, Topology, ours, pair, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
 
 IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
 IS_ORACLE = os.environ.get("ZENLAKE_INTEROP") == "oracle"

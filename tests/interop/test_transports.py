@@ -12,6 +12,7 @@ from tests.interop.puppets import TOPOLOGIES, Raised, ours, pair, theirs
 from tests.links.certificates import HAS_OPENSSL, Authority
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
 
 _CLIENTS, _PEERS = TOPOLOGIES[0], TOPOLOGIES[3]
 _SIZE = "transport/link/tx/batch_size"

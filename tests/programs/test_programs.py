@@ -13,6 +13,7 @@ import pytest
 from tests.interop.puppets import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
 
 HERE = Path(__file__).parent
 RUNNER = HERE / "on_zenlake.py"
