@@ -12,7 +12,7 @@ from tests.protocol.transports import IS_FULL, framed, payloads, put, transport,
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.errors import TransportError
-from zenlake.wire import CloseReason, Frame
+from zenlake.wire import CloseReason, Frame, Open
 from zenlake.wire.compression import decompress_batch
 
 BLOCKS = 1_000_000 if IS_FULL else 20_000
@@ -102,3 +102,10 @@ def test_corrupt_blocks() -> None:
         with suppress(TransportError):
             receiver.receive(b"\x01" + block, 0.0)
     assert given
+
+
+def test_a_handshake_that_comes_twice_is_ignored() -> None:
+    """On datagrams; there it has no compression header, and INIT and OPEN are not 0 or 1."""
+    receiver = transport(compression=True, is_stream=False)
+    assert receiver.receive(bytes(Open(10, 3, cookie=b"x" * 40)), 0.0) == []
+    assert receiver.inbound.ignored_messages == 1

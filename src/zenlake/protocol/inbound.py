@@ -103,9 +103,9 @@ class Inbound:
             self._break()
             error.deliveries = deliveries
             raise
-        except WireError as error:
+        except WireError as malformed:
             self._break()
-            failure = TransportError(str(error))
+            failure = TransportError(str(malformed))
             failure.deliveries = deliveries
             raise failure from None
         return deliveries
@@ -118,6 +118,10 @@ class Inbound:
         if len(data) > self._batch_size:
             size = self._batch_size
             raise TransportError(f"a batch of {len(data)} bytes, at most {size} are agreed")
+        if self._is_compressed and data and data[0] > 1:
+            # A datagram of the handshake that came twice, or late: those are never compressed.
+            self.ignored_messages += 1
+            return
         self._take(data, now, deliveries)
 
     def _take(self, batch: bytes, now: float, deliveries: list[Delivery]) -> None:
