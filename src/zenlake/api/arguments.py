@@ -16,6 +16,7 @@ from zenlake.api.enums import (
     Priority,
 )
 from zenlake.api.identifiers import SourceInfo
+from zenlake.api.known_keys import is_known, remember
 from zenlake.api.timestamp import Timestamp
 from zenlake.api.zbytes import payload_bytes
 from zenlake.errors import ZError
@@ -24,8 +25,6 @@ from zenlake.session import Locality as CoreLocality
 from zenlake.wire.values.qos import QOS_BYTES
 
 _C = TypeVar("_C", bound=Constant)
-_REMEMBERED_MAX: Final = 8_192
-_known: Final[dict[str, KeyExpr]] = {}
 _CONGESTION_BITS: Final = (0x00, 0x08, 0x20)
 PUT_CONGESTION: Final = 0x00
 QUERY_CONGESTION: Final = 0x08
@@ -33,19 +32,9 @@ _ENCODINGS_MAX: Final = 1_024
 _encodings: Final[dict[str, wire.Encoding | None]] = {}
 
 
-def key_expr_of(text: str) -> KeyExpr:
-    """The KeyExpr of a text known to be valid; one per text, as far as they are remembered."""
-    found = _known.get(text)
-    if found is None:
-        found = KeyExpr.__new__(KeyExpr)
-        found._text = text
-        _remember(text, found)
-    return found
-
-
 def key_text(key_expr: KeyExpr | str) -> str:
     """The text of an argument named `key_expr`."""
-    if type(key_expr) is str and key_expr in _known:
+    if type(key_expr) is str and is_known(key_expr):
         return key_expr
     if isinstance(key_expr, KeyExpr):
         return str(key_expr)
@@ -53,14 +42,8 @@ def key_text(key_expr: KeyExpr | str) -> str:
         kind = type(key_expr).__name__
         raise TypeError(f"argument 'key_expr': '{kind}' object cannot be converted to 'PyString'")
     made = KeyExpr(key_expr)
-    _remember(str(made), made)
+    remember(made)
     return str(made)
-
-
-def _remember(text: str, key_expr: KeyExpr) -> None:
-    if len(_known) >= _REMEMBERED_MAX:
-        _known.clear()
-    _known[text] = key_expr
 
 
 def selector_texts(selector: Selector | KeyExpr | str) -> tuple[str, str]:

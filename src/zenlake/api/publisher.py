@@ -12,7 +12,6 @@ from zenlake.api.arguments import (
     attachment_of,
     constant,
     encoding_of,
-    key_expr_of,
     key_text,
     locality,
     payload_of,
@@ -25,6 +24,7 @@ from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Locality, Priority, Reliability
 from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.matching import (
     MatchingListener,
     declare_matching_listener,

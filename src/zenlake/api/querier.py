@@ -10,7 +10,6 @@ from zenlake.api.arguments import (
     QUERY_CONGESTION,
     attachment_of,
     constant,
-    key_expr_of,
     key_text,
     locality,
     parameters_text,
@@ -32,6 +31,7 @@ from zenlake.api.enums import (
 )
 from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.matching import (
     MatchingListener,
     declare_matching_listener,

@@ -10,7 +10,6 @@ from zenlake.api.arguments import (
     attachment_of,
     encoding_of,
     flag_of,
-    key_expr_of,
     key_text,
     payload_of,
     timestamp_of,
@@ -18,6 +17,7 @@ from zenlake.api.arguments import (
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Priority, ReplyKeyExpr
 from zenlake.api.identifiers import SourceInfo
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor, sealed
 from zenlake.api.shell import Shell

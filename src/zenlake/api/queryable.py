@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar, final
 
-from zenlake.api.arguments import flag_of, key_expr_of, key_text, locality
+from zenlake.api.arguments import flag_of, key_text, locality
 from zenlake.api.declared import Handled, UserEnd
 from zenlake.api.enums import Locality
 from zenlake.api.handlers import H
 from zenlake.api.identifiers import EntityGlobalId
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.query import Query
 from zenlake.api.shell import Shell
 from zenlake.keyexpr import KeyExpr

@@ -9,10 +9,10 @@ from typing import Final, final
 
 from zenlake import wire
 from zenlake._mypyc import mypyc_attr
-from zenlake.api.arguments import key_expr_of
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Priority, SampleKind
 from zenlake.api.identifiers import SourceInfo
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.sealed import sealed
 from zenlake.api.stamps import TimestampStack
 from zenlake.api.timestamp import Timestamp

@@ -10,7 +10,6 @@ from zenlake.api.arguments import (
     attachment_of,
     budget_of,
     encoding_of,
-    key_expr_of,
     key_text,
     locality,
     payload_of,
@@ -36,6 +35,7 @@ from zenlake.api.enums import (
 from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo, ZenohId
 from zenlake.api.info import SessionInfo
+from zenlake.api.known_keys import key_expr_of
 from zenlake.api.known_publications import KnownPublications
 from zenlake.api.liveliness import Liveliness
 from zenlake.api.nothing import Nothing
