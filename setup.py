@@ -40,6 +40,7 @@ HOT_MODULES = (
     "src/zenlake/keyexpr/prefix.py",
     "src/zenlake/keyexpr/tree.py",
     "src/zenlake/node/link_outlet.py",
+    "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
     "src/zenlake/node/sender.py",
     "src/zenlake/node/turn.py",

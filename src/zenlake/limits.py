@@ -92,6 +92,7 @@ HANDSHAKES_MAX: Final = 100
 TRANSPORTS_MAX: Final = 1_000
 UNSENT_BYTES_MAX: Final = 16 << 20
 HANDLER_ITEMS_MAX: Final = 256
+CALLBACK_HOLD_MS_MAX: Final = 10
 CONFIG_CHARACTERS_MAX: Final = 1 << 20
 CONFIG_DEPTH_MAX: Final = 64
 DESERIALIZED_ITEMS_MAX: Final = 1 << 20
@@ -598,6 +599,12 @@ LIMITS: Final = (
         HANDLER_ITEMS_MAX,
         "limits/handler_items",
         "items of the default channel, and before a callback; then the link waits",
+    ),
+    Limit(
+        "CALLBACK_HOLD_MS_MAX",
+        CALLBACK_HOLD_MS_MAX,
+        "limits/callback_hold_ms",
+        "a callback on the thread that reads its link; then another thread reads",
     ),
     Limit(
         "CONFIG_CHARACTERS_MAX",

@@ -48,6 +48,8 @@ class MemoryNode:
     def end(self) -> None:
         self.network.end()
 
+    end_reply = end
+
     def transports(self) -> list[TransportInfo]:
         return []
 

@@ -289,33 +289,48 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
     assert answer["seconds"] < 2
 
 
+def until_alive(b: Held, key: str, keys: list[str]) -> None:
+    """Asked again: real nodes on a busy machine find out late, or find nothing now and then."""
+    for _ in range(20):
+        found = b.ask("alive", key=key)["keys"]
+        if found == keys:
+            return
+        settle()
+    assert found == keys
+
+
+def once(items: list[list[str]]) -> list[list[str]]:
+    """A real node that asks while it watches may be told of a token twice."""
+    return [one for place, one in enumerate(items) if one not in items[:place]]
+
+
 @case()
 def liveliness(a: Held, b: Held) -> None:
     a.ask("token", name="early", key="group/early")
-    settle()
+    until_alive(b, "group/**", ["group/early"])
     b.ask("watch", name="new", key="group/**")
     b.ask("watch", name="all", key="group/*", history=True)
-    settle()
-    assert b.ask("alive", key="group/**")["keys"] == ["group/early"]
+    b.items("all", 1)
     a.ask("token", name="late", key="group/late")
     a.ask("token", name="twin", key="group/late")
-    settle()
-    assert b.ask("alive", key="group/*")["keys"] == ["group/early", "group/late"]
+    b.items("all", 2)
+    until_alive(b, "group/*", ["group/early", "group/late"])
     a.ask("undeclare", name="twin")
     settle()
     a.ask("undeclare", name="late")
+    b.items("all", 3)
     a.ask("undeclare", name="early")
-    assert b.items("all", 4) == [
+    until_alive(b, "group/**", [])
+    assert once(b.items("all", 4)) == [
         ["PUT", "group/early"],
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
         ["DELETE", "group/early"],
     ]
-    assert [one for one in b.items("new", 2) if one[1] == "group/late"] == [
+    assert [one for one in once(b.items("new", 2)) if one[1] == "group/late"] == [
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
     ]
-    assert b.ask("alive", key="group/**")["keys"] == []
 
 
 @case()

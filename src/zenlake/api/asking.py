@@ -10,11 +10,15 @@ from typing import Any
 from zenlake import wire
 from zenlake.api.arguments import encoding_of, payload_of
 from zenlake.api.cancellation import CancellationToken
+from zenlake.api.channels import FifoChannelSink
 from zenlake.api.declared import UserEnd
 from zenlake.api.encoding import Encoding
+from zenlake.api.handlers import Handler, handler_of
 from zenlake.api.shell import Shell
 from zenlake.errors import ZError
+from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.open_query import OpenQuery
+from zenlake.session.queries import Question
 from zenlake.session.sink import Sink
 
 _BYTES = wire.Encoding(0)
@@ -101,6 +105,17 @@ class CancellableSink(Sink):
             with self._changed:
                 self._settling.remove(me)
                 self._changed.notify_all()
+
+
+def ask_plainly(shell: Shell, key: str, parameters: str, question: Question) -> Handler[Any]:
+    """For the default handler, and without a token: the short way."""
+    channel = FifoChannelSink(HANDLER_ITEMS_MAX)
+    shell.begin()
+    try:
+        shell.core.get(key, parameters, question, channel, time.monotonic())
+    finally:
+        shell.end()
+    return handler_of(channel)
 
 
 def ask(

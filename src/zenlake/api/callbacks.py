@@ -1,7 +1,8 @@
 """Callbacks: sinks that call a user's function for each item (behaviour reference §2.14).
 
-An indirect callback runs on a thread of its own, fed by a FIFO; a direct one runs in `settle`,
-on the thread that brought the item. Either way calls come one after the other, in order, what
+An indirect callback runs on a thread of its own, fed by a FIFO, or on the reader of a link as
+long as it is quick (see node/relief.py); a direct one runs in `settle`, on the thread that
+brought the item. Either way calls come one after the other, in order, what
 they raise is logged, and `drop` runs once after the last of them.
 """
 
@@ -19,14 +20,29 @@ from zenlake.session.sink import Sink
 
 LOGGER: Final = logging.getLogger("zenlake.handlers")
 
+# So many times a callback that took long runs on its own thread, before a reader tries again:
+# more each time that it took long again, since a busy machine makes any callback slow at times.
+_SLOW_CALLS_MIN: Final = 16
+_SLOW_CALLS_MAX: Final = 4096
+
 
 class IndirectSink(FifoChannelSink):
     """A FIFO whose reader is a thread: it takes all there is, calls for each, and sleeps again.
 
-    The thread starts with the first item. It is a daemon: it never keeps Python from exiting.
+    The thread starts when it is needed. It is a daemon: it never keeps Python from exiting.
+    Whoever calls, it or the reader of a link, holds `_turn` from taking items to the last call.
     """
 
-    __slots__ = ("_callback", "_drop", "_starting", "_thread_id")
+    __slots__ = (
+        "_callback",
+        "_caller_id",
+        "_drop",
+        "_slow_calls",
+        "_slow_calls_next",
+        "_starting",
+        "_thread_id",
+        "_turn",
+    )
 
     def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
         super().__init__(HANDLER_ITEMS_MAX)
@@ -34,13 +50,43 @@ class IndirectSink(FifoChannelSink):
         self._drop = drop
         self._starting = threading.Lock()
         self._thread_id: int | None = None
+        self._turn = threading.Lock()
+        self._caller_id: int | None = None
+        self._slow_calls = 0
+        self._slow_calls_next = _SLOW_CALLS_MIN
 
     def settle(self) -> None:
+        if not self._items and not self._is_closed:
+            return  # called for already
         if self._thread_id is None:
             self._start()
         # A callback that feeds itself must not wait for itself.
-        if self._thread_id != threading.get_ident():
+        if self._caller_id != threading.get_ident():
             super().settle()
+
+    def is_quick(self) -> bool:
+        if self._slow_calls > 0:
+            self._slow_calls -= 1
+            return False
+        return not self._turn.locked()
+
+    def run_here(self) -> None:
+        if not self._turn.acquire(blocking=False):
+            return
+        self._caller_id = threading.get_ident()
+        items = self._items
+        try:
+            while items and self._slow_calls == 0:
+                self._call(items.popleft())
+            if self._slow_calls_next > _SLOW_CALLS_MIN and self._slow_calls == 0:
+                self._slow_calls_next >>= 1
+        finally:
+            self._caller_id = None
+            self._turn.release()
+
+    def relieved(self) -> None:
+        self._slow_calls = self._slow_calls_next
+        self._slow_calls_next = min(4 * self._slow_calls_next, _SLOW_CALLS_MAX)
 
     def _start(self) -> None:
         with self._starting:
@@ -51,17 +97,24 @@ class IndirectSink(FifoChannelSink):
                 self._thread_id = thread.ident
 
     def _run(self) -> None:
-        callback = self._callback
-        while (items := self.take_all()) is not None:
-            # Reversed and popped: what was delivered must not live until the next item comes.
-            items.reverse()
-            while items:
-                try:
-                    callback(items.pop())
-                except BaseException:  # even SystemExit ends only this call
-                    LOGGER.exception("callback error")
+        while self.wait():
+            with self._turn:
+                self._caller_id = threading.get_ident()
+                items = self.take_all()
+                # Reversed and popped: what was delivered must not live until the next item comes.
+                items.reverse()
+                while items:
+                    self._call(items.pop())
+                self._caller_id = None
         if self._drop is not None:
-            _run_drop(self._drop)
+            with self._turn:  # after the last call
+                _run_drop(self._drop)
+
+    def _call(self, item: object) -> None:
+        try:
+            self._callback(item)
+        except BaseException:  # even SystemExit ends only this call
+            LOGGER.exception("callback error")
 
 
 class DirectSink(Sink):

@@ -17,6 +17,7 @@ from typing import Final
 
 from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
+from zenlake.node.relief import relieve_this_thread
 from zenlake.session.sink import Sink
 
 _LOOK_UP_S: Final = -1.0 if os.name == "posix" else 0.1
@@ -26,13 +27,13 @@ class Waiting:
     """Threads that wait for something to change: a lock each, which is the quickest way to wake.
 
     Whoever waits announces itself, looks again whether it must, and then sleeps; whoever
-    changed something wakes all. `deque` is safe to use from any thread, also from a finalizer.
+    changed something wakes all. A list is safe to use from any thread, also from a finalizer.
     """
 
     __slots__ = ("_locks",)
 
     def __init__(self) -> None:
-        self._locks: deque[Lock] = deque()
+        self._locks: list[Lock] = []
 
     def announce(self) -> Lock:
         lock = Lock()
@@ -48,6 +49,7 @@ class Waiting:
 
     def sleep(self, lock: Lock) -> None:
         """Until `wake_all`; Ctrl-C ends it as well."""
+        relieve_this_thread()
         try:
             # Without a limit it is interrupted on POSIX only.
             while not lock.acquire(timeout=_LOOK_UP_S):
@@ -59,7 +61,7 @@ class Waiting:
     def wake_all(self) -> None:
         while self._locks:
             try:
-                lock = self._locks.popleft()
+                lock = self._locks.pop()
             except IndexError:
                 return
             lock.release()
@@ -114,17 +116,25 @@ class Channel(Sink):
 
     def take(self) -> object:
         """The oldest item, as soon as there is one; `ZError` if there will be none."""
+        item = self.next_item()
+        if item is None:
+            raise ZError("channel is empty and closed")
+        return item
+
+    def next_item(self) -> object | None:
+        """The oldest item, as soon as there is one; None if there will be none."""
         while True:
             is_closed = self._is_closed
-            try:
-                item = self._items.popleft()
-            except IndexError:
-                if is_closed:
-                    raise ZError("channel is empty and closed") from None
-                self._sleep()
-            else:
+            if self._items:
+                try:
+                    item = self._items.popleft()
+                except IndexError:
+                    continue  # another reader was quicker
                 self._taken()
                 return item
+            if is_closed:
+                return None
+            self._sleep()
 
     def _sleep(self) -> None:
         """Wait until there may be items or the end."""
@@ -180,15 +190,19 @@ class FifoChannelSink(Channel):
         if self._writers and len(self._items) <= self._capacity:
             self._writers.wake_all()
 
-    def take_all(self) -> list[object] | None:
-        """All items, as soon as there are some; None at the end. For one reader only."""
+    def wait(self) -> bool:
+        """Until there are items, or False at the end."""
         while True:
             is_closed = self._is_closed
-            items = self._items
-            if items:
-                taken = [items.popleft() for _ in range(len(items))]
-                self._taken()
-                return taken
+            if self._items:
+                return True
             if is_closed:
-                return None
+                return False
             self._sleep()
+
+    def take_all(self) -> list[object]:
+        """All items there are now. For one reader at a time."""
+        items = self._items
+        taken = [items.popleft() for _ in range(len(items))]
+        self._taken()
+        return taken

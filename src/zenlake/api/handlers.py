@@ -14,7 +14,6 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar, cast, final
 from zenlake.api.callbacks import DirectSink, IndirectSink
 from zenlake.api.channels import Channel, FifoChannelSink, RingChannelSink
 from zenlake.api.sealed import no_constructor, sealed
-from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.sink import Sink
 
@@ -45,10 +44,10 @@ class Handler(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        try:
-            return self.recv()
-        except ZError:
-            raise StopIteration from None
+        item = self._channel.next_item()
+        if item is None:
+            raise StopIteration
+        return cast(T, item)
 
     def __del__(self) -> None:
         self._channel.abandon()

@@ -17,7 +17,7 @@ from zenlake.api.arguments import (
     source_info_of,
     timeout_ms_of,
 )
-from zenlake.api.asking import ask, body_of
+from zenlake.api.asking import ask, ask_plainly, body_of
 from zenlake.api.cancellation import CancellationToken
 from zenlake.api.declared import Declared
 from zenlake.api.encoding import Encoding
@@ -118,15 +118,19 @@ class Manner:
 class Querier(Declared):
     """Knows whether anybody would answer. Undeclaring it ends its queries."""
 
-    __slots__ = ("_manner",)
+    __slots__ = ("_manner", "_plain_question")
     _NAME: ClassVar[str] = "querier"
     _entity: Speaker
     _manner: Manner
+    _plain_question: Question
 
     @classmethod
     def _of_manner(cls, shell: Shell, entity: Speaker, manner: Manner) -> Self:
         made = cls._of(shell, entity)
         made._manner = manner
+        made._plain_question = manner.question(
+            body=None, attachment=None, source_info=None, stamps=None, owner_eid=entity.eid
+        )
         return made
 
     @property
@@ -175,6 +179,13 @@ class Querier(Declared):
         shell = self._shell
         key = self._manner.key
         text = parameters_text(parameters)
+        is_plain = (
+            (handler is None and payload is None and encoding is None and attachment is None)
+            and (source_info is None and cancellation_token is None)
+            and timestamp_instrumentation is None
+        )
+        if is_plain:
+            return ask_plainly(shell, key, text, self._plain_question)
         question = self._manner.question(
             body=body_of(payload, encoding),
             attachment=attachment_of(attachment),

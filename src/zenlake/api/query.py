@@ -156,7 +156,7 @@ class Query:
         try:
             shell.core.reply_error(incoming, self._eid, body, time.monotonic())
         finally:
-            shell.end()
+            shell.end_reply()
 
     def _reply(
         self, key_expr: KeyExpr | str, body: wire.Put | wire.Del, express: bool | None
@@ -169,7 +169,7 @@ class Query:
         try:
             shell.core.reply(incoming, self._eid, key, body, express, time.monotonic())
         finally:
-            shell.end()
+            shell.end_reply()
 
     def drop(self) -> Nothing:
         """No more replies; the second time it does nothing."""

@@ -19,7 +19,7 @@ from zenlake.api.arguments import (
     timeout_ms_of,
     timestamp_of,
 )
-from zenlake.api.asking import ask, body_of
+from zenlake.api.asking import ask, ask_plainly, body_of
 from zenlake.api.cancellation import CancellationToken
 from zenlake.api.declared_keys import DeclaredKeys
 from zenlake.api.encoding import Encoding
@@ -56,6 +56,7 @@ from zenlake.api.timestamp import Timestamp
 from zenlake.errors import ZError
 from zenlake.keyexpr import KeyExpr, Selector
 from zenlake.session.open_query import OpenQuery
+from zenlake.session.queries import Question
 from zenlake.session.sink import Sink
 
 
@@ -63,10 +64,11 @@ from zenlake.session.sink import Sink
 class Session:
     """Made by `open`. The last reference to it closes it, as does a `with` block."""
 
-    __slots__ = ("__weakref__", "_declared_keys", "_publications", "_shell")
+    __slots__ = ("__weakref__", "_declared_keys", "_plain_question", "_publications", "_shell")
     _shell: Shell
     _publications: KnownPublications
     _declared_keys: DeclaredKeys
+    _plain_question: Question
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
@@ -75,6 +77,8 @@ class Session:
     def _of(cls, shell: Shell) -> Self:
         made = object.__new__(cls)
         made._shell = shell
+        qos = qos_of(None, None, None, QUERY_CONGESTION)
+        made._plain_question = Question(qos, shell.core.settings.query_timeout_ms)
         made._publications = KnownPublications(shell.core.publications.prepare)
         made._declared_keys = DeclaredKeys()
         open_sessions.add(made)
@@ -231,6 +235,15 @@ class Session:
         """
         shell = self._shell
         key, parameters = selector_texts(selector)
+        is_plain = (
+            (handler is None and target is None and consolidation is None and timeout is None)
+            and (accept_replies is None and congestion_control is None and priority is None)
+            and (express is None and payload is None and encoding is None and attachment is None)
+            and (allowed_destination is None and source_info is None and budget is None)
+            and (cancellation_token is None and timestamp_instrumentation is None)
+        )
+        if is_plain:
+            return ask_plainly(shell, key, parameters, self._plain_question)
         manner = Manner(
             key,
             target,

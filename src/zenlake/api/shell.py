@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake import wire
+from zenlake.api.janitor import Janitor
 from zenlake.api.matching_status import make_status
 from zenlake.api.reply import make_error, make_ok
 from zenlake.api.sample import make_sample
@@ -57,12 +58,23 @@ class NodeLike(Protocol):
     def close(self) -> None: ...
     def begin(self) -> None: ...
     def end(self) -> None: ...
+    def end_reply(self) -> None: ...
 
 
 class Shell:
     """One open session, without the object that users hold."""
 
-    __slots__ = ("_callback", "_context", "begin", "core", "end", "node", "other_sinks")
+    __slots__ = (
+        "_callback",
+        "_context",
+        "_janitor",
+        "begin",
+        "core",
+        "end",
+        "end_reply",
+        "node",
+        "other_sinks",
+    )
 
     def __init__(
         self,
@@ -79,6 +91,7 @@ class Shell:
         self.node = node
         self.begin = node.begin
         self.end = node.end
+        self.end_reply = node.end_reply
         node.begin()
         try:
             self.core = SessionCore(
@@ -88,6 +101,7 @@ class Shell:
         finally:
             node.end()
         self._callback = timestamp_callback
+        self._janitor: Janitor | None = None
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
         self._context = TimestampContext.of_wire(node.zid, node.role)
@@ -116,6 +130,21 @@ class Shell:
         """For finalizers, which run anywhere, also under the lock: it only takes a note."""
         if not self.core.is_closed:
             self.core.lost.append(entity)
+            if self._janitor is not None:
+                self._janitor.tell()
+
+    def watch_queries(self) -> None:
+        """From the first queryable on, queries that are lost are finished at once."""
+        if self._janitor is None:
+            self._janitor = Janitor(self._sweep)
+
+    def _sweep(self) -> None:
+        self.begin()
+        try:
+            if not self.core.is_closed:
+                self.core.sweep(time.monotonic())
+        finally:
+            self.end()
 
     def stamps(
         self, instrumentation: TimestampInstrumentation | None
@@ -134,6 +163,8 @@ class Shell:
             self.core.close()
         finally:
             self.end()
+        if self._janitor is not None:
+            self._janitor.close()
         self.node.close()
         for sink in list(self.other_sinks):
             sink.close()

@@ -3,6 +3,9 @@
 Its reader thread waits on the link and hands messages to routing, under the node's lock. The
 messages that routing sends back out leave after the lock is released. Whoever finds that the
 link is over, sender or timer, breaks it off; the reader then undoes what must be undone, once.
+
+A reader also runs callbacks where little came; one that takes long goes on as a thread of the
+callback's, and another reader takes its place (see relief.py).
 """
 
 from __future__ import annotations
@@ -17,12 +20,14 @@ from zenlake.links import Link, LinkError
 from zenlake.node.claims import Claim
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.relief import AWAY
 from zenlake.node.sender import Sender
 from zenlake.node.threads import join_thread
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
+from zenlake.session.sink import Sink
 from zenlake.wire import CloseReason
 
 if TYPE_CHECKING:
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake")
 
 _FAREWELL_S: Final = 0.3
+# Where more came at once, callbacks have threads of their own: what they gain is not felt.
+_FEW_MESSAGES: Final = 16
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
 
@@ -56,9 +63,16 @@ class LinkRunner:
         self._early = early  # what came right behind the handshake
         self._inward = threading.Lock()
         self._reading_since = inf  # while it waits for bytes; inf while it works
-        self._thread = threading.Thread(
-            target=self._run, name=f"zenlake read {link.dst}", daemon=True
-        )
+        self.away_since = 0.0
+        self._errand: Sink | None = None
+        self._errand_lock = threading.Lock()
+        self._away_thread = 0
+        self._relieved = 0  # readers before this one
+        self._reader = self._new_reader()
+
+    def _new_reader(self) -> threading.Thread:
+        name = f"zenlake read {self.link.dst}"
+        return threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         """Join routing, which says its declarations, and start to read."""
@@ -81,30 +95,33 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         log.debug("transport with %s at %s", self.agreed.zid, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
-        self._thread.start()
+        node.relief.add(self)
+        self._reader.start()
         node.link_timer.wake()
 
     # --- reading -------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        cause = "reading failed"
+        cause: str | None = "reading failed"
+        self.node.settle_rest()
         try:
-            cause = self._read()
-        except LinkError as error:
-            cause = error.cause
-        except TransportError as error:
+            cause = self._read(self._relieved)
+        except (LinkError, TransportError) as error:
             cause = error.cause
         finally:
-            self.drop(cause)
+            if cause is not None:
+                self.drop(cause)
 
-    def _read(self) -> str:
-        """Until the link is over; says why it is."""
+    def _read(self, relieved: int) -> str | None:
+        """Until the link is over; says why it is. None if another reader took over."""
         transport = self.transport
-        data = self._early
+        data, self._early = self._early, b""
         while not self._is_over:
             if data:
                 began = time.monotonic()
                 self._take(data, began)
+                if self._relieved != relieved:
+                    return None
                 if transport.peer_closed is not None:
                     return f"the peer closed ({transport.peer_closed})"
                 now = time.monotonic()
@@ -126,11 +143,17 @@ class LinkRunner:
             failure = error
             deliveries = error.deliveries
         node = self.node
+        sinks: list[Sink] | None = None
+        is_all = failure is None and self.transport.peer_closed is None
         for delivery in deliveries:
             face = self.face
             if face is None or self._is_over:
                 break
-            node.deliver(face, delivery.messages, delivery.reliable, now)
+            messages = delivery.messages
+            if is_all and len(deliveries) == 1 and len(messages) <= _FEW_MESSAGES:
+                sinks = node.deliver_few(face, messages, delivery.reliable, now)
+            else:
+                node.deliver(face, messages, delivery.reliable, now)
         if node.dispatcher.has_discoveries:
             node.begin()
             try:
@@ -140,6 +163,50 @@ class LinkRunner:
             node.discovery.gossiped(discoveries)
         if failure is not None:
             raise failure
+        if sinks is not None:
+            self._settle(sinks)
+
+    # --- callbacks -----------------------------------------------------------------------------
+
+    def _settle(self, sinks: list[Sink]) -> None:
+        """All but the last by threads of their own: at most one callback waits for another."""
+        errand = sinks.pop()
+        for sink in sinks:
+            sink.settle()
+        if errand.is_quick():
+            self._run_here(errand)
+        errand.settle()
+
+    def _run_here(self, sink: Sink) -> None:
+        number = self._relieved
+        self._errand = sink
+        self._away_thread = threading.get_ident()
+        AWAY[self._away_thread] = self
+        self.away_since = time.monotonic()
+        if not self.node.relief.is_watching:
+            self.node.relief.watch()
+        try:
+            sink.run_here()
+        finally:
+            with self._errand_lock:
+                if self._relieved == number:
+                    self._come_back()
+            self.node.settle_rest()
+
+    def _come_back(self) -> None:
+        self._errand = None
+        self.away_since = 0.0
+        AWAY.pop(self._away_thread, None)
+
+    def relieve(self) -> None:
+        with self._errand_lock:
+            if self._errand is None:
+                return
+            self._errand.relieved()
+            self._come_back()
+            self._relieved += 1
+            self._reader = self._new_reader()
+            self._reader.start()
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -193,6 +260,7 @@ class LinkRunner:
         self.sender.stop()
         self.link.close()
         self.transport.release()
+        node.relief.remove(self)
         node.retire(self)
         node.claims.release(self.claim)
         log.debug("transport with %s is over: %s", self.agreed.zid, cause)
@@ -200,8 +268,8 @@ class LinkRunner:
         self.ended.set()
 
     def is_alive(self) -> bool:
-        return self._thread.is_alive()
+        return self._reader.is_alive()
 
     def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
+        join_thread(self._reader, timeout_s)
         self.sender.join(timeout_s)

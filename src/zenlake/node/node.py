@@ -29,6 +29,7 @@ from zenlake.node.group_runner import GroupRunner
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.opening import Binder, open_node
+from zenlake.node.relief import Relief
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
 from zenlake.node.timer import Timer
@@ -65,6 +66,7 @@ class Node(Turn):
         self.connectors: list[Connector] = []
         self.scoutings: list[Scouting] = []
         self.groups: list[GroupRunner] = []
+        self.relief = Relief()
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
@@ -104,6 +106,7 @@ class Node(Turn):
         self._close_runners(runners)
         self.timer.close()
         self.link_timer.close()
+        self.relief.close()
         self._join_all(time.monotonic() + _CLOSE_S)
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
@@ -128,6 +131,7 @@ class Node(Turn):
             self.discovery,
             self.timer,
             self.link_timer,
+            self.relief,
         ]
         for one in joined:
             one.join(max(0.0, deadline - time.monotonic()))

@@ -20,6 +20,7 @@ from typing import Final
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
 from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
+from zenlake.node.relief import relieve_this_thread
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import join_thread
 from zenlake.protocol.transport import Transport
@@ -191,6 +192,7 @@ class Sender(Outward):
             return
         patience_s = self._close_s if is_blocking else self._drop_s
         deadline = None if patience_s is None else monotonic() + patience_s
+        relieve_this_thread()
         with self.lock:
             while not self._transport.has_room(priority) and not self._is_overfull:
                 left = None if deadline is None else deadline - monotonic()

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import threading
 from math import inf
+from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.relief import AWAY
 from zenlake.node.timer import Timer
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
+from zenlake.session.sink import Sink
 from zenlake.wire.message import NetworkMessage
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ class Turn:
         self.lock = threading.Lock()
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
+        self.is_unsettled = False
         self._sessions: list[SessionCore] = []
         self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
 
@@ -40,12 +44,38 @@ class Turn:
 
     def end(self) -> None:
         """Release the lock, then send and settle what was touched under it."""
+        sinks = self.end_unsettled()
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
+
+    def end_reply(self) -> None:
+        """The same after a reply: with a callback that a reader runs, the final goes along.
+
+        It most likely comes next. Otherwise the reader settles when it is back, or whoever
+        takes its place.
+        """
+        if AWAY and get_ident() in AWAY:
+            self.is_unsettled = True
+            self.lock.release()
+        else:
+            self.end()
+
+    def settle_rest(self) -> None:
+        """What `end_reply` left."""
+        if self.is_unsettled:
+            self.begin()
+            self.end()
+
+    def end_unsettled(self) -> list[Sink] | None:
+        """The same, but sinks are for the caller to settle."""
         touched = self.touched
+        self.is_unsettled = False
         links = None
         if touched:
             links = [outlet.take() for outlet in touched]
             touched.clear()
-        sinks = None
+        sinks: list[Sink] | None = None
         for session in self._sessions:
             taken = session.take_touched()
             if taken:
@@ -55,11 +85,9 @@ class Turn:
         if links is not None:
             for outward, full, is_blocking in links:
                 outward.settle(full, is_blocking)
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
         if is_early:
             self.timer.wake()
+        return sinks
 
     def deliver(
         self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float
@@ -72,6 +100,17 @@ class Turn:
                 self.dispatcher.receive_run(face, messages, start, stop, reliable, now)
             finally:
                 self.end()
+
+    def deliver_few(
+        self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float
+    ) -> list[Sink] | None:
+        """The same in one turn; the caller settles the sinks."""
+        self.begin()
+        try:
+            self.dispatcher.receive_run(face, messages, 0, len(messages), reliable, now)
+        finally:
+            sinks = self.end_unsettled()
+        return sinks
 
     def add_session(self, session: SessionCore) -> None:
         """An application in this process; between `begin` and `end`."""

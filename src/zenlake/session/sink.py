@@ -23,5 +23,15 @@ class Sink:
     def settle(self) -> None:
         """Outside the lock: wait until there is room again, or run direct callbacks."""
 
+    def is_quick(self) -> bool:
+        """Whether the reader of a link may call `run_here` before it settles."""
+        return False
+
+    def run_here(self) -> None:
+        """Call a callback for what there is, if nobody does. `relieved` may come meanwhile."""
+
+    def relieved(self) -> None:
+        """The callback that runs in `run_here` takes long; its thread need not come back."""
+
     def close(self) -> None:
         """No more items; under the lock, perhaps more than once. `settle` follows too."""

@@ -1,0 +1,203 @@
+"""Callbacks on the thread that reads a link: sooner, and never at the cost of the link."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sized
+
+import pytest
+
+import zenlake
+from zenlake.limits import CALLBACK_HOLD_MS_MAX
+from zenlake.node import Node
+
+PATIENCE_S = 5.0
+HOLD_S = CALLBACK_HOLD_MS_MAX / 1000
+
+
+def peer(**settings: str) -> zenlake.Session:
+    config = zenlake.Config()
+    config.insert_json5("mode", '"peer"')
+    config.insert_json5("scouting/multicast/enabled", "false")
+    for key, value in settings.items():
+        config.insert_json5(f"{key}/endpoints", f'["{value}"]')
+    return zenlake.open(config)
+
+
+def node_of(session: zenlake.Session) -> Node:
+    node = session._shell.node
+    assert isinstance(node, Node)
+    return node
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[zenlake.Session, zenlake.Session]]:
+    with peer(listen="tcp/127.0.0.1:0") as a, peer(connect=node_of(a).locators()[0]) as b:
+        yield a, b
+
+
+def until(is_done: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def until_long(items: Sized, count: int) -> None:
+    until(lambda: len(items) == count)
+
+
+def tell(session: zenlake.Session, key: str) -> zenlake.Publisher:
+    """A publisher whose subscriber is known already."""
+    publisher = session.declare_publisher(key)
+    until(lambda: publisher.matching_status.matching)
+    return publisher
+
+
+def readers() -> set[int | None]:
+    return {one.ident for one in threading.enumerate() if one.name.startswith("zenlake read")}
+
+
+def test_a_quick_callback_runs_on_the_reader(
+    pair: tuple[zenlake.Session, zenlake.Session],
+) -> None:
+    a, b = pair
+    threads: list[int] = []
+    subscriber = a.declare_subscriber("k", lambda _: threads.append(threading.get_ident()))
+    publisher = tell(b, "k")
+    for count in range(1, 4):
+        publisher.put(b"")
+        until_long(threads, count)
+    assert set(threads) <= readers()
+    subscriber.undeclare()
+
+
+def test_a_slow_one_does_not_keep_the_link_from_being_read(
+    pair: tuple[zenlake.Session, zenlake.Session],
+) -> None:
+    a, b = pair
+    release = threading.Event()
+    slow: list[bytes] = []
+    quick: list[float] = []
+
+    def hold(sample: zenlake.Sample) -> None:
+        release.wait(PATIENCE_S)
+        slow.append(sample.payload.to_bytes())
+
+    a.declare_subscriber("slow", hold)
+    a.declare_subscriber("quick", lambda _: quick.append(time.monotonic()))
+    publisher, other = tell(b, "slow"), tell(b, "quick")
+    publisher.put(b"0")
+    time.sleep(2 * HOLD_S)
+    for number in range(1, 10):
+        publisher.put(b"%d" % number)
+    other.put(b"")
+    until(lambda: quick)
+    assert not slow
+    release.set()
+    until(lambda: len(slow) == 10)
+    assert slow == [b"%d" % number for number in range(10)]
+    assert len(readers()) == 2
+
+
+def test_a_callback_may_ask_and_wait(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
+    """The answer comes on the link whose reader runs the callback."""
+    a, b = pair
+    took_s: list[float] = []
+    answers: list[bytes] = []
+
+    def ask(_: zenlake.Sample) -> None:
+        began = time.monotonic()
+        for reply in a.get("question"):
+            assert reply.ok is not None
+            answers.append(reply.ok.payload.to_bytes())
+        took_s.append(time.monotonic() - began)
+
+    def answer(query: zenlake.Query) -> None:
+        with query:
+            query.reply("question", b"42")
+
+    b.declare_queryable("question", answer)
+    a.declare_subscriber("k", ask)
+    publisher = tell(b, "k")
+    for count in range(1, 11):
+        publisher.put(b"")
+        until_long(took_s, count)
+    assert answers == [b"42"] * 10
+    # It need not wait until somebody finds the reader away.
+    assert sorted(took_s)[5] < HOLD_S
+
+
+def test_a_callback_may_close_the_session(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
+    a, b = pair
+    closed = threading.Event()
+
+    def close(_: zenlake.Sample) -> None:
+        a.close()
+        closed.set()
+
+    a.declare_subscriber("k", close)
+    tell(b, "k").put(b"")
+    assert closed.wait(PATIENCE_S)
+    assert a.is_closed()
+    until(lambda: not b.info.transports())
+
+
+def test_a_callback_may_undeclare_itself(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
+    a, b = pair
+    dropped = threading.Event()
+    calls: list[bytes] = []
+    subscriber: zenlake.Subscriber[None]
+
+    def once(sample: zenlake.Sample) -> None:
+        calls.append(sample.payload.to_bytes())
+        subscriber.undeclare()
+        assert not dropped.is_set()
+
+    subscriber = a.declare_subscriber("k", zenlake.handlers.Callback(once, dropped.set))
+    publisher = tell(b, "k")
+    publisher.put(b"1")
+    assert dropped.wait(PATIENCE_S)
+    publisher.put(b"2")
+    time.sleep(2 * HOLD_S)
+    assert calls == [b"1"]
+
+
+def test_a_reply_leaves_with_its_final(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
+    a, b = pair
+
+    def answer(query: zenlake.Query) -> None:
+        with query:
+            query.reply("question", b"42")
+
+    a.declare_queryable("question", answer)
+    querier = b.declare_querier("question")
+    until(lambda: querier.matching_status.matching)
+    batches = a.info.stats()["batches_out"]
+    for _ in range(20):
+        assert len(list(querier.get())) == 1
+    assert a.info.stats()["batches_out"] - batches < 30
+
+
+def test_a_reply_does_not_wait_for_a_callback_that_goes_on(
+    pair: tuple[zenlake.Session, zenlake.Session],
+) -> None:
+    a, b = pair
+    release = threading.Event()
+
+    def answer(query: zenlake.Query) -> None:
+        with query:
+            query.reply("question", b"42")
+            release.wait(PATIENCE_S)
+
+    a.declare_queryable("question", answer)
+    querier = b.declare_querier("question", consolidation=zenlake.ConsolidationMode.NONE)
+    until(lambda: querier.matching_status.matching)
+    began = time.monotonic()
+    replies = querier.get()
+    assert replies.recv().ok is not None
+    assert time.monotonic() - began < PATIENCE_S / 2
+    assert replies.try_recv() is None
+    release.set()
+    assert list(replies) == []
