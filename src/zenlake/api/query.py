@@ -180,7 +180,7 @@ class Query:
                 self._is_dropped = True
                 shell.core.drop_query(self._incoming, time.monotonic())
         finally:
-            shell.end()
+            shell.end_reply()
 
     def __del__(self) -> None:
         if not self._is_dropped:

@@ -50,10 +50,10 @@ class Turn:
                 sink.settle()
 
     def end_reply(self) -> None:
-        """The same after a reply: with a callback that a reader runs, the final goes along.
+        """The same after a reply or its final, which leave together.
 
-        It most likely comes next. Otherwise the reader settles when it is back, or whoever
-        takes its place.
+        Where a reader runs the callback, those of all queries that it has brought: it settles
+        when it is back, or whoever takes its place does.
         """
         if AWAY and get_ident() in AWAY:
             self.is_unsettled = True
