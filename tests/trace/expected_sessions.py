@@ -67,6 +67,13 @@ SESSIONS: Final[dict[str, list[str]]] = {
         "sub router closed 1",
         "pub router lost 1",  # killed
     ],
+    "ros2": [
+        "lidar router closed 1",
+        "viewer router closed 1",
+        "mapper router closed 1",
+        "camera router lost 1",
+        "bridge router closed 1",
+    ],
     "routers_ring": [
         "router1 router0 closed 1",
         "router2 router1 closed 1",

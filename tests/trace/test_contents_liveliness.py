@@ -31,7 +31,7 @@ def is_own(sidecar: Sidecar, row: Row, key: str) -> bool:
 
 
 def test_these_captures_have_liveliness() -> None:
-    assert len(WATCHING) == 7
+    assert len(WATCHING) == 8
     assert len(ASKING) == 8
 
 

@@ -109,7 +109,7 @@ def pushes(name: str, reading: Reading, sidecar: Sidecar, node: str) -> list[Mes
 
 
 def test_own_captures() -> None:
-    assert len(OWN) == 13
+    assert len(OWN) == 14
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -13,7 +13,7 @@ class Flow:
     two ends from 1; it is 0 for one that was there before the capture.
     """
 
-    __slots__ = ("destination", "name", "number", "reverse_text", "source", "text")
+    __slots__ = ("destination", "is_behind", "name", "number", "reverse_text", "source", "text")
 
     def __init__(
         self, source: str, destination: str, number: int, text: str, reverse_text: str
@@ -25,6 +25,8 @@ class Flow:
         """`A:p-B:q`, without the number."""
         self.reverse_text = reverse_text
         self.name = f"{text}#{number}"
+        self.is_behind = False
+        """Whether a side acknowledged bytes that the capture does not have, or has only later."""
 
     def __repr__(self) -> str:
         return f"Flow({self.name})"

@@ -89,6 +89,16 @@ class Direction:
         self.seen_syn = seen_syn
         events.append(StreamOpened(self.flow, self.index, seen_syn))
 
+    def compare(self, acked: int) -> None:
+        """Whether the other side has more than the capture."""
+        if self.next_seq == UNKNOWN:
+            # The other side opened; of this one, not even that is there.
+            is_more = self.end_seq == UNKNOWN and self.peer.seen_syn
+        else:
+            is_more = distance(acked, self.next_seq) > 0
+        if is_more:
+            self.flow.is_behind = True
+
     def close(self, cause: str, events: list[StreamEvent]) -> None:
         """Hand out what is held, tell what the other side has beyond it, and close."""
         if self.next_seq == UNKNOWN:

@@ -68,7 +68,10 @@ class TcpStreams:
             if flow is not self._last:
                 self._recent.move_to_end(flow)
                 self._last = flow
-            direction.peer.acked = segment.ack
+            peer = direction.peer
+            peer.acked = segment.ack
+            if segment.ack != peer.next_seq:
+                peer.compare(segment.ack)
             payload = segment.payload
             if not payload:
                 return ()
@@ -103,6 +106,7 @@ class TcpStreams:
         self._last = flow
         if flags & ACK:
             direction.peer.acked = segment.ack
+            direction.peer.compare(segment.ack)
         if flags & RST:
             self._reset(direction, segment, events)
             return

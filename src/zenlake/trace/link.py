@@ -22,6 +22,7 @@ class Link:
         "ended_ns",
         "ends",
         "form",
+        "is_behind",
         "is_closed",
         "name",
         "opener",
@@ -48,6 +49,8 @@ class Link:
         self.form: int | None = None
         """How its units are formed, where that was found out without a handshake."""
         self.is_closed = False
+        self.is_behind = False
+        """Whether one end got something that is not in the capture, or comes later in it."""
         self.ended_ns = 0
         """When the first of its directions ended."""
 

@@ -9,7 +9,7 @@ import pytest
 from tests.lake.tables.cases import Row, by_case, columns, frame, staged
 from zenlake.errors import LocalError
 from zenlake.lake.tables import exchanges, traces
-from zenlake.lake.tables.hops import NEVER, Hops, Request
+from zenlake.trace.timelines.hops import NEVER, Hops, Request
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

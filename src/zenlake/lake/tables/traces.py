@@ -7,7 +7,8 @@ A node passes a REQUEST on once in each session. Where several would do, the old
 all came over one session, which keeps the order; otherwise it cannot be known.
 
 What is taken already is hard to say in SQL. So requests that ask the same are walked in
-order, one group after the other, by a class that remembers the open ones (`hops.py`).
+order, one group after the other, by a class that remembers the open ones
+(`trace/timelines/hops.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from zenlake.lake.tables.conform import query
-from zenlake.lake.tables.hops import NEVER, Hops, Request
+from zenlake.trace.timelines.hops import NEVER, Hops, Request
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -44,6 +44,7 @@ class Connections:
         if connection is None:
             connection = self._open(flow)
         if isinstance(event, StreamBytes):
+            connection.link.is_behind = flow.is_behind
             connection.feed(direction, event.data, event.number or packet, event.time_ns or time_ns)
             held = connection.held_bytes()
             if held or connection in self._holding:

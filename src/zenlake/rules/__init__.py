@@ -1,0 +1,46 @@
+"""Conformance: what the pages and references demand of nodes, and a capture can show.
+
+    rule            Rule, and the decorator that registers one
+    book            all of them, by topic: handshake, channels, keys, queries, ...
+    facts, memory   what rules may know, and how it changes
+    spelling        where bytes are not what their messages would be written as
+    checker         Checker: events in, findings out
+
+from zenlake import rules, trace
+
+for finding in rules.check(trace.open("robot.pcapng")):
+    print(finding.packet, finding.rule.id, finding.message)
+
+Rules know events of a trace and nothing of files, tables or terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from zenlake.rules.book import RULES
+from zenlake.rules.checker import Checker
+from zenlake.rules.finding import Finding
+from zenlake.rules.rule import ERROR, NOTE, SEVERITIES, WARNING, Rule
+from zenlake.trace.trace import Trace
+
+__all__ = [
+    "ERROR",
+    "NOTE",
+    "RULES",
+    "SEVERITIES",
+    "WARNING",
+    "Checker",
+    "Finding",
+    "Rule",
+    "check",
+]
+
+
+def check(trace: Trace, only: Collection[str] | None = None) -> Iterator[Finding]:
+    """What breaks the rules in a capture, or only some of them, as it is found."""
+    checker = Checker(only)
+    for item, events in trace.steps():
+        checker.feed(item, events)
+        if checker.findings:
+            yield from checker.take()

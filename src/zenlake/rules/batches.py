@@ -1,0 +1,252 @@
+"""Rules about batches: their size, whether they can be read, how they are spelled."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.rules import spelling
+from zenlake.rules.facts import OPENED, SeenBatch
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.trace.link import LinkBatch
+from zenlake.wire._generated.transport import Close, Fragment
+
+_GRACE_NS: Final = 1_000_000_000
+"""What was on its way may still come for so long."""
+
+
+def _agreed_bytes(seen: SeenBatch) -> int | None:
+    """The batch size that holds for a batch; None during the handshake or where not known."""
+    session = seen.talk.session
+    if session is None or seen.line.stage < OPENED:
+        return None
+    return session.batch_size
+
+
+def _prefix_bytes(seen: SeenBatch) -> int:
+    session = seen.talk.session
+    is_stream = seen.batch.link.protocol == "tcp"
+    return 2 if is_stream and session is not None and not session.lowlatency else 0
+
+
+@rule(
+    "batch-too-large",
+    ERROR,
+    LinkBatch,
+    text="A batch, with its length before it and the header of compression, is no larger than"
+    " the batch size agreed on; nor is a unit of a low-latency link.",
+    page="wire reference §6.1, §9; SN-29",
+)
+def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    agreed = _agreed_bytes(seen)
+    size = len(batch.data) + _prefix_bytes(seen)
+    if agreed is None or batch.state != "ok" or size <= agreed or seen.talk.is_multicast:
+        return None
+    return f"a batch of {size} bytes, {agreed} are agreed"
+
+
+@rule(
+    "group-batch-large",
+    NOTE,
+    LinkBatch,
+    text="No batch is larger than the size that JOIN announces. Deployed nodes send datagrams as"
+    " large as the link carries.",
+    page="Message Reference, JOIN; SN-87",
+)
+def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    agreed = _agreed_bytes(seen)
+    if agreed is None or not seen.talk.is_multicast or len(batch.data) <= agreed:
+        return None
+    return f"a datagram of {len(batch.data)} bytes, JOIN says {agreed}"
+
+
+@rule(
+    "batch-empty",
+    NOTE,
+    LinkBatch,
+    text="A batch holds one or more messages. Deployed nodes send an empty one where they gave"
+    " up a message in fragments.",
+    page="packets, Batch; SN-31, SN-34",
+)
+def batch_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if batch.data or batch.state != "ok" or batch.link.protocol == "scouting":
+        return None
+    return "a batch without a message"
+
+
+@rule(
+    "batch-undecodable",
+    ERROR,
+    LinkBatch,
+    text="A batch is messages to its last byte; one that cannot be read ends the link.",
+    page="wire reference §6.4, §12.7 N14",
+    whole=True,
+)
+def batch_undecodable(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if batch.state != "malformed" or batch.error is None:
+        return None
+    if _unknown_mandatory(batch) is not None or batch.error.message == "low-latency unit":
+        return None
+    return f"{batch.lost_bytes} bytes cannot be read: {batch.error}"
+
+
+@rule(
+    "low-latency-kind",
+    ERROR,
+    LinkBatch,
+    text="A low-latency link carries network messages, KEEP_ALIVE and CLOSE, and no frames.",
+    page="wire reference §9; SN-28",
+    whole=True,
+)
+def low_latency_kind(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    error = batch.error
+    if batch.state != "malformed" or error is None or error.message != "low-latency unit":
+        return None
+    return error.cause
+
+
+@rule(
+    "low-latency-batched",
+    NOTE,
+    LinkBatch,
+    text="On a low-latency link every message is a unit of its own.",
+    page="wire reference §9",
+)
+def low_latency_batched(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    session = seen.talk.session
+    is_one = session is not None and session.lowlatency and seen.line.stage == OPENED
+    if not is_one or len(batch.messages) < 2:
+        return None
+    return f"{len(batch.messages)} messages in one unit"
+
+
+def _unknown_mandatory(batch: LinkBatch) -> str | None:
+    error = batch.error
+    if error is None or not error.cause.startswith("unknown extension"):
+        return None
+    return f"{error.message}: {error.cause}"
+
+
+@rule(
+    "mandatory-extension-unknown",
+    WARNING,
+    LinkBatch,
+    text="An extension marked as mandatory is one that its message defines; whoever does not"
+    " know it must end the link.",
+    page="packets, Extension Header; wire reference §2.1; SN-13",
+)
+def mandatory_extension_unknown(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return _unknown_mandatory(batch)
+
+
+@rule(
+    "mandatory-extension-accepted",
+    ERROR,
+    LinkBatch,
+    text="Whoever gets a message with an unknown mandatory extension ends the link: after it,"
+    " nothing but CLOSE is sent.",
+    page="wire reference §2.1, §12.7 N2, N15; SN-13",
+)
+def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    other, line = 1 - batch.direction, seen.line
+    what = line.refusable[other]
+    if not what or seen.talk.is_multicast or not batch.messages:
+        return None
+    since_ns = batch.time_ns - line.refusable_ns[other]
+    if since_ns < _GRACE_NS or isinstance(batch.messages[0], Close):
+        return None
+    return f"it goes on {since_ns / 1e9:.1f} s after it got {what}"
+
+
+# --- spelling ---------------------------------------------------------------------------------
+
+
+@rule(
+    "reserved-bits",
+    ERROR,
+    LinkBatch,
+    text="Reserved bits are sent as zero.",
+    page="Message Reference, boxes; wire reference §1.1; SN-8",
+)
+def reserved_bits(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return seen.odd(spelling.RESERVED)
+
+
+@rule(
+    "integer-not-minimal",
+    ERROR,
+    LinkBatch,
+    text="A variable-length integer is written in as few bytes as it needs.",
+    page="packets, VLE; wire reference §1.2; SN-2",
+)
+def integer_not_minimal(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return seen.odd(spelling.OVERLONG)
+
+
+@rule(
+    "extension-repeated",
+    WARNING,
+    LinkBatch,
+    text="An extension comes once in a message; of several, only the last counts.",
+    page="wire reference §2.1; SN-16",
+)
+def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return seen.odd(spelling.REPEATED)
+
+
+@rule(
+    "suffix-empty",
+    WARNING,
+    LinkBatch,
+    text="N says that a suffix follows, so the suffix is not empty.",
+    page="Message Reference, N; wire reference §1.10; SN-50",
+)
+def suffix_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return seen.odd(spelling.EMPTY_SUFFIX)
+
+
+@rule(
+    "zid-zeros",
+    WARNING,
+    LinkBatch,
+    text="An id is written without zero bytes at its high end.",
+    page="wire reference §1.4; SN-4",
+)
+def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return seen.odd(spelling.ZID_ZEROS)
+
+
+@rule(
+    "compression-header",
+    ERROR,
+    LinkBatch,
+    text="Of the header of a compressed batch, all bits but the lowest are zero.",
+    page="wire reference §6.2",
+)
+def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    session = seen.talk.session
+    if session is None or not session.compression or seen.line.stage < OPENED:
+        return None
+    if not batch.data or batch.data[0] < 2 or batch.state != "ok":
+        return None
+    if isinstance(batch.messages[0] if batch.messages else None, Close):
+        return None  # of a handshake that failed, which is never compressed
+    return f"the header is {batch.data[0]:#04x}"
+
+
+@rule(
+    "fragment-small",
+    NOTE,
+    LinkBatch,
+    text="All fragments but the last fill their batch.",
+    page="wire reference §7",
+)
+def fragment_small(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    agreed = _agreed_bytes(seen)
+    session = seen.talk.session
+    if agreed is None or session is None or session.compression or session.is_multicast:
+        return None
+    first = batch.messages[0] if batch.messages else None
+    size = len(batch.data) + _prefix_bytes(seen)
+    if not isinstance(first, Fragment) or not first.more or 2 * size > agreed:
+        return None
+    return f"a fragment that others follow, in a batch of {size} bytes of {agreed}"

@@ -1,0 +1,68 @@
+"""Book: all rules, by topic, in the order in which a session meets them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from zenlake.rules import (
+    batches,
+    channels,
+    declarations,
+    fragments,
+    handshake,
+    interests,
+    keys,
+    link_states,
+    liveness,
+    multicast,
+    queries,
+    samples,
+    scouting,
+)
+from zenlake.rules.rule import BY_BODY, BY_SUBJECT, REGISTERED, Rule
+from zenlake.wire._generated import declare
+from zenlake.wire._generated.network import Declare
+from zenlake.wire.message import Declaration
+
+_TOPICS: Final[dict[str, ModuleType]] = {
+    "Scouting": scouting,
+    "Handshake": handshake,
+    "Leases and the end": liveness,
+    "Batches": batches,
+    "Channels": channels,
+    "Fragments": fragments,
+    "Keys": keys,
+    "Declarations": declarations,
+    "Interests": interests,
+    "Queries": queries,
+    "What samples carry": samples,
+    "Link states": link_states,
+    "Multicast groups": multicast,
+}
+
+
+def _of(module: ModuleType) -> list[Rule]:
+    functions = list(vars(module).values())
+    return [rule for rule in REGISTERED.values() if rule.judge in functions]
+
+
+BY_TOPIC: Final = {topic: _of(module) for topic, module in _TOPICS.items()}
+RULES: Final = {rule.id: rule for rules in BY_TOPIC.values() for rule in rules}
+"""By id, in the order in which they are explained."""
+
+
+def _of_declaration(body: type) -> list[Rule]:
+    """All rules to ask about a DECLARE that carries such a body."""
+    bound = {rule.id for rules in BY_BODY.values() for rule in rules}
+    own = BY_BODY.get(body, [])
+    return [rule for rule in BY_SUBJECT[Declare] if rule.id not in bound or rule in own]
+
+
+BY_DECLARATION: Final[dict[type, list[Rule]]] = {
+    body: _of_declaration(body)
+    for body in vars(declare).values()
+    if isinstance(body, type) and issubclass(body, Declaration) and body is not Declaration
+}
+
+__all__ = ["BY_DECLARATION", "BY_SUBJECT", "BY_TOPIC", "RULES"]

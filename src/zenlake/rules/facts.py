@@ -1,0 +1,306 @@
+"""Facts: what rules may know when something is seen, kept once for all of them.
+
+A `Line` is one link with its handshake, a `Side` what one node of a session has said that is
+still in force, a `Talk` both sides of a session. Rules read them; only `memory` changes them,
+after the rules were asked.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from zenlake.limits import RULES_ENDED_REQUESTS_MAX
+from zenlake.rules.finding import Place
+from zenlake.rules.spelling import Oddity
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.session import Node, Session
+from zenlake.wire._generated.network import Interest
+from zenlake.wire._generated.transport import Init, Join, Open
+from zenlake.wire.values.choices import InterestMode
+
+VERSION: Final = 9
+NEVER: Final = -1
+OPENED: Final = 4
+"""The stage of a link whose handshake is complete."""
+DATAGRAMS: Final = ("udp", "multicast", "scouting")
+"""Where the network may lose, repeat and reorder."""
+_ABOVE: Final = {"client": 0, "peer": 1, "router": 2}
+
+
+class Line:
+    """One link: its handshake so far, and when each direction spoke."""
+
+    __slots__ = (
+        "batches",
+        "closed",
+        "init_ack",
+        "init_syn",
+        "is_cut",
+        "is_datagrams",
+        "is_ordered",
+        "join",
+        "join_ns",
+        "open_syn",
+        "refusable",
+        "refusable_ns",
+        "said_ns",
+        "stage",
+    )
+
+    def __init__(self, is_datagrams: bool) -> None:
+        self.is_datagrams = is_datagrams
+        self.is_cut = False
+        """Whether the batch being read is not all there."""
+        self.is_ordered = True
+        """Whether the messages of the handshake came one after the other."""
+        self.stage = 0
+        """How many of INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK were seen in that order."""
+        self.init_syn: Init | None = None
+        self.init_ack: Init | None = None
+        self.open_syn: Open | None = None
+        self.said_ns = [NEVER, NEVER]
+        """When each direction last sent a batch."""
+        self.batches = [0, 0]
+        """How many each direction sent, the one being judged left out."""
+        self.closed = [0, 0]
+        """The packet of each direction's CLOSE."""
+        self.refusable = ["", ""]
+        """Of each direction: what it sent that ends a link at its receiver."""
+        self.refusable_ns = [0, 0]
+        self.join: Join | None = None
+        self.join_ns = 0
+
+
+class OpenRequest:
+    """A REQUEST that waits for its final."""
+
+    __slots__ = ("any_key", "budget", "id", "key", "place", "qos", "responses", "timeout_ms")
+
+    def __init__(self, event: MessageSeen, place: Place, id: int, qos: int) -> None:
+        self.place = place
+        self.id = id
+        self.key = event.key
+        self.qos = qos
+        self.any_key = False
+        self.budget: int | None = None
+        self.timeout_ms: int | None = None
+        self.responses = 0
+
+
+class OpenInterest:
+    """An INTEREST that is in force, or waits for its D_FINAL."""
+
+    __slots__ = ("finals", "id", "interest", "key", "place")
+
+    def __init__(self, interest: Interest, key: str | None, place: Place) -> None:
+        self.interest = interest
+        self.id = interest.id
+        self.key = key
+        self.place = place
+        self.finals = 0
+
+    @property
+    def asks_for_current(self) -> bool:
+        return self.interest.mode in (InterestMode.CURRENT, InterestMode.CURRENT_FUTURE)
+
+
+class OpenFragments:
+    """A message of which the last fragment has not come; `place` is that of the newest one."""
+
+    __slots__ = ("place", "priority", "reliable")
+
+    def __init__(self, place: Place, priority: int, reliable: bool) -> None:
+        self.place = place
+        self.priority = priority
+        self.reliable = reliable
+
+
+class Side:
+    """What one node of a session has said."""
+
+    __slots__ = (
+        "after_fragments",
+        "aliases",
+        "ended_interests",
+        "ended_requests",
+        "entities",
+        "forgets",
+        "fragments",
+        "gave_up",
+        "has_spoken",
+        "interests",
+        "node",
+        "psids",
+        "requests",
+        "source_sns",
+        "state_sns",
+        "told",
+    )
+
+    def __init__(self, node: Node | None) -> None:
+        self.node = node
+        self.aliases: dict[int, str | None] = {}
+        self.entities: dict[tuple[str, int], str | None] = {}
+        """Keys of what it declared, by SUBSCRIBER, QUERYABLE or TOKEN and the number."""
+        self.interests: dict[int, OpenInterest] = {}
+        self.ended_interests: dict[int, OpenInterest] = {}
+        """By number, those that are over, with the time of that in their place."""
+        self.requests: dict[int, OpenRequest] = {}
+        self.ended_requests: OrderedDict[int, int] = OrderedDict()
+        """Requests that got their final, and the packet of that."""
+        self.forgets = False
+        """Whether some of these had to make room."""
+        self.fragments: dict[int, OpenFragments] = {}
+        self.after_fragments: dict[int, int] = {}
+        """By channel, the number of the last fragment, where nothing has followed it."""
+        self.has_spoken = False
+        """Whether a network message came from it."""
+        self.gave_up = False
+        """Whether it sent an empty batch while a message in fragments was not complete."""
+        self.psids: dict[int, str] = {0: ""}
+        self.state_sns: dict[int, int] = {}
+        self.source_sns: dict[tuple[str, int, int], int] = {}
+        self.told: dict[str, int] = {}
+        """How often each rule was broken."""
+
+    @property
+    def role(self) -> str | None:
+        return None if self.node is None else self.node.role
+
+    def end_request(self, id: int, packet: int) -> None:
+        self.requests.pop(id, None)
+        self.ended_requests[id] = packet
+        if len(self.ended_requests) > RULES_ENDED_REQUESTS_MAX:
+            self.ended_requests.popitem(last=False)
+            self.forgets = True
+
+
+class Talk:
+    """A session, and what each side has said; of a multicast group, each member."""
+
+    __slots__ = (
+        "has_gaps",
+        "is_met",
+        "is_over",
+        "is_sure",
+        "is_whole",
+        "joins",
+        "nobody",
+        "session",
+        "sides",
+    )
+
+    def __init__(self, session: Session | None, is_whole: bool) -> None:
+        self.session = session
+        self.is_whole = is_whole
+        """Whether everything said so far is in the capture."""
+        self.is_sure = True
+        """Whether nothing is known to be missing since it was found."""
+        self.has_gaps = False
+        """Whether numbers of datagrams are missing, which the network may have lost."""
+        self.is_met = True
+        """Whether both have spoken, where that is needed to know that this is their only link."""
+        self.is_over = False
+        self.sides: dict[Node, Side] = {}
+        self.joins: list[Join] = []
+        """Of a group, the first one of some members."""
+        self.nobody = Side(None)
+
+    def side(self, node: Node | None) -> Side:
+        if node is None:
+            return self.nobody
+        side = self.sides.get(node)
+        if side is None:
+            side = self.sides[node] = Side(node)
+        return side
+
+    def lose(self) -> None:
+        """Something is not in the capture."""
+        self.is_whole = self.is_sure = False
+
+    @property
+    def is_multicast(self) -> bool:
+        return self.session is not None and self.session.is_multicast
+
+
+class Seen:
+    """A message, and what is known before it."""
+
+    __slots__ = ("asked", "event", "line", "receiver", "sender", "talk")
+
+    def __init__(
+        self, event: MessageSeen, talk: Talk, line: Line, asked: OrderedDict[str, int]
+    ) -> None:
+        self.event = event
+        self.talk = talk
+        self.line = line
+        self.sender = talk.side(event.sender_node)
+        self.receiver = talk.side(event.receiver_node)
+        self.asked = asked
+        """For each address that sent SCOUT, the roles it looks for."""
+
+    @property
+    def qos_agreed(self) -> bool | None:
+        session = self.talk.session
+        return None if session is None else session.qos
+
+    @property
+    def goes_down(self) -> bool:
+        """From a router to a peer or client, or from a peer to a client (behaviour §3.1)."""
+        sender, receiver = self.sender.role, self.receiver.role
+        if sender is None or receiver is None:
+            return False
+        return _ABOVE[sender] > _ABOVE[receiver]
+
+
+class SeenBatch:
+    """A batch, and what is known before it."""
+
+    __slots__ = ("batch", "line", "oddities", "receiver", "sender", "talk")
+
+    def __init__(
+        self,
+        batch: LinkBatch,
+        talk: Talk,
+        line: Line,
+        sender: Side,
+        receiver: Side,
+        oddities: list[Oddity],
+    ) -> None:
+        self.batch = batch
+        self.talk = talk
+        self.line = line
+        self.sender = sender
+        self.receiver = receiver
+        self.oddities = oddities
+        """What another spelling of the same messages would not have."""
+
+    def odd(self, kind: str) -> str | None:
+        for oddity in self.oddities:
+            if oddity.kind == kind:
+                return oddity.text
+        return None
+
+
+class SeenLack:
+    """Where something is missing or could not be read, what is known of the session."""
+
+    __slots__ = ("line", "talk")
+
+    def __init__(self, line: Line, talk: Talk) -> None:
+        self.line = line
+        self.talk = talk
+
+
+class Ending:
+    """How a session ended: the time, and which node sent a CLOSE, if one did."""
+
+    __slots__ = ("closed_by", "is_cut", "time_ns")
+
+    def __init__(self, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
+        self.time_ns = time_ns
+        self.closed_by = closed_by
+        self.is_cut = is_cut
+        """Whether only the capture ended."""

@@ -1,0 +1,70 @@
+"""Finding: a rule that was broken, and where."""
+
+from __future__ import annotations
+
+from zenlake.rules.rule import Rule
+from zenlake.trace.events import MessageSeen
+from zenlake.trace.link import Link, LinkBatch
+from zenlake.trace.session import Node, Session
+
+
+class Place:
+    """Where something was seen: packet and time, link, session and sender."""
+
+    __slots__ = ("link", "node", "packet", "seq", "session", "time_ns")
+
+    def __init__(
+        self,
+        packet: int,
+        time_ns: int,
+        seq: int,
+        link: Link,
+        session: Session | None,
+        node: Node | None,
+    ) -> None:
+        self.packet = packet
+        self.time_ns = time_ns
+        self.seq = seq
+        """Of the message among all of the capture; 0 where it is about a whole batch."""
+        self.link = link
+        self.session = session
+        self.node = node
+        """Who broke the rule; its zid may be told by a later message."""
+
+
+def place_of(event: MessageSeen) -> Place:
+    return Place(
+        event.packet, event.time_ns, event.seq, event.link, event.session, event.sender_node
+    )
+
+
+def batch_place(batch: LinkBatch, node: Node | None) -> Place:
+    return Place(batch.packet, batch.time_ns, 0, batch.link, batch.link.session, node)
+
+
+class Finding:
+    """`message` says in words what happened, with the values."""
+
+    __slots__ = ("message", "place", "rule")
+
+    def __init__(self, rule: Rule, place: Place, message: str) -> None:
+        self.rule = rule
+        self.place = place
+        self.message = message
+
+    @property
+    def packet(self) -> int:
+        return self.place.packet
+
+    @property
+    def sender_zid(self) -> str | None:
+        node = self.place.node
+        return None if node is None else node.zid
+
+    @property
+    def session(self) -> str | None:
+        session = self.place.session
+        return None if session is None else session.id
+
+    def __repr__(self) -> str:
+        return f"Finding({self.rule.id}, {self.rule.severity}, {self.packet}, {self.message!r})"

@@ -1,0 +1,134 @@
+"""Rules about messages in fragments."""
+
+from __future__ import annotations
+
+from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenLack
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.trace.channel import channel_key
+from zenlake.trace.events import Undecoded
+from zenlake.wire._generated.transport import Fragment, Frame
+
+
+@rule(
+    "fragment-without-first",
+    ERROR,
+    Fragment,
+    text="With patch 1, the first fragment of a message says so.",
+    page="wire reference §7; SN-34",
+    whole=True,
+)
+def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
+    if seen.line.is_datagrams or seen.event.ignored != "its first fragment is not here":
+        return None
+    return f"fragment {message.sn} follows no first one"
+
+
+@rule(
+    "fragments-interrupted",
+    ERROR,
+    Frame,
+    Fragment,
+    text="Between the fragments of a message nothing else is sent in its channel.",
+    page="wire reference §7",
+    whole=True,
+)
+def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
+    if not seen.sender.fragments or seen.sender.gave_up or seen.line.is_datagrams:
+        return None
+    if isinstance(message, Fragment) and (not message.first or message.drop):
+        return None
+    waiting = seen.sender.fragments.get(channel_key(message))
+    if waiting is None or seen.event.ignored is not None:
+        return None
+    packet = waiting.place.packet
+    return f"{message.NAME} {message.sn} after the fragment in packet {packet}, which has more"
+
+
+@rule(
+    "fragments-abandoned",
+    NOTE,
+    Frame,
+    Fragment,
+    text="Who gives up a message in fragments says so with Drop. Deployed nodes send an empty"
+    " batch instead.",
+    page="wire reference §7; SN-34",
+    whole=True,
+)
+def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
+    if not seen.sender.fragments or not seen.sender.gave_up or seen.line.is_datagrams:
+        return None
+    if isinstance(message, Fragment) and (not message.first or message.drop):
+        return None
+    waiting = seen.sender.fragments.get(channel_key(message))
+    if waiting is None or seen.event.ignored is not None:
+        return None
+    return f"the message of packet {waiting.place.packet} has no end"
+
+
+@rule(
+    "fragment-out-of-order",
+    ERROR,
+    Fragment,
+    text="The fragments of a message have consecutive sequence numbers.",
+    page="wire reference §7",
+    whole=True,
+)
+def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
+    if seen.line.is_datagrams or seen.event.ignored != "a fragment before it is missing":
+        return None
+    return f"fragment {message.sn} does not follow the one before"
+
+
+@rule(
+    "fragments-without-end",
+    ERROR,
+    OpenFragments,
+    text="A message in fragments is sent to its last one, or given up with Drop.",
+    page="wire reference §7",
+    whole=True,
+)
+def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
+    if end.closed_by is None or end.closed_by is not waiting.place.node:
+        return None
+    return "more fragments were to follow, and CLOSE did"
+
+
+@rule(
+    "fragments-undecodable",
+    ERROR,
+    Undecoded,
+    text="The fragments of a message are one network message to the last byte.",
+    page="wire reference §7",
+    whole=True,
+)
+def fragments_undecodable(undecoded: Undecoded, seen: SeenLack) -> str | None:
+    if not undecoded.cause.startswith("in fragments"):
+        return None
+    return f"{undecoded.bytes} bytes {undecoded.cause}"
+
+
+@rule(
+    "fragment-empty",
+    WARNING,
+    Fragment,
+    text="A fragment carries a part of a message.",
+    page="Message Reference, FRAGMENT",
+)
+def fragment_empty(message: Fragment, seen: Seen) -> str | None:
+    return None if message.payload or message.drop else f"fragment {message.sn} is empty"
+
+
+@rule(
+    "fragment-marked-without-patch",
+    NOTE,
+    Fragment,
+    text="First and Drop are for sessions that agreed on patch 1. Deployed nodes always send"
+    " First.",
+    page="wire reference §5.3, §7; SN-34",
+    whole=True,
+)
+def fragment_marked_without_patch(message: Fragment, seen: Seen) -> str | None:
+    session = seen.talk.session
+    if not (message.first or message.drop) or session is None or session.patch != 0:
+        return None
+    return f"{'First' if message.first else 'Drop'} with patch 0"

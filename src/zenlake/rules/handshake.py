@@ -1,0 +1,316 @@
+"""Rules about INIT and OPEN: their order, and what the answer may settle."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.rules.facts import OPENED, VERSION, Seen, SeenBatch
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.session import lease_ms
+from zenlake.wire._generated.transport import Fragment, Frame, Init, Join, Open
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.resolution import Resolution
+
+_BATCH_BYTES_DEFAULT: Final = 0xFFFF
+_BATCH_BYTES_LEAST: Final = 16
+_RESOLUTION_DEFAULT: Final = Resolution()
+_STAGE_NAMES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "data")
+_DATA: Final = (Frame, Fragment, NetworkMessage)
+
+
+def _stage_of(kind: str) -> int:
+    return _STAGE_NAMES.index(kind)
+
+
+@rule(
+    "handshake-order",
+    ERROR,
+    Init,
+    Open,
+    text="INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK come in this order, from alternating sides.",
+    page="Message Reference, INIT and OPEN; wire reference §5.1",
+    whole=True,
+)
+def handshake_order(message: Init | Open, seen: Seen) -> str | None:
+    line, kind = seen.line, seen.event.kind
+    if line.is_datagrams or line.stage == OPENED:
+        return None
+    is_turn = seen.event.direction == seen.event.link.opener ^ (line.stage & 1)
+    if _stage_of(kind) == line.stage and is_turn:
+        return None
+    return f"{kind} comes where {_STAGE_NAMES[line.stage]} should"
+
+
+@rule(
+    "handshake-repeated",
+    ERROR,
+    Init,
+    Open,
+    text="A session that is open gets no INIT and no OPEN; they are ignored.",
+    page="wire reference §6.4",
+    whole=True,
+)
+def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
+    if seen.line.is_datagrams or seen.line.stage < OPENED:
+        return None
+    return f"{seen.event.kind} in a session that is open"
+
+
+@rule(
+    "data-before-open",
+    ERROR,
+    LinkBatch,
+    text="Nothing but the handshake, or CLOSE, is sent before OPEN_ACK.",
+    page="wire reference §5.1",
+    whole=True,
+)
+def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if seen.line.is_datagrams or seen.line.stage >= OPENED or not batch.messages:
+        return None
+    first = batch.messages[0]
+    if not isinstance(first, _DATA):
+        return None
+    return f"{first.NAME} where {_STAGE_NAMES[seen.line.stage]} should come"
+
+
+@rule(
+    "handshake-not-alone",
+    ERROR,
+    LinkBatch,
+    text="INIT and OPEN are each alone in their batch; what follows is not read.",
+    page="wire reference §5.1",
+)
+def handshake_not_alone(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if len(batch.messages) < 2 or batch.link.protocol == "scouting":
+        return None
+    for message in batch.messages:
+        if isinstance(message, (Init, Open)):
+            return f"{message.NAME} in a batch of {len(batch.messages)} messages"
+    return None
+
+
+@rule(
+    "version-other",
+    WARNING,
+    Init,
+    Join,
+    text="The version is 9.",
+    page="Message Reference, INIT and JOIN; SN-35",
+)
+def version_other(message: Init | Join, seen: Seen) -> str | None:
+    return None if message.version == VERSION else f"version {message.version}"
+
+
+@rule(
+    "version-accepted",
+    ERROR,
+    Init,
+    text="An INIT_SYN of another version is refused with CLOSE, not answered.",
+    page="wire reference §5.2, §12.7 N1; SN-35",
+    whole=True,
+)
+def version_accepted(message: Init, seen: Seen) -> str | None:
+    offer = seen.line.init_syn
+    if message.cookie is None or offer is None or offer.version == VERSION:
+        return None
+    return f"INIT_ACK answers version {offer.version}"
+
+
+@rule(
+    "resolution-raised",
+    ERROR,
+    Init,
+    text="INIT_ACK settles resolutions that are no larger than those offered.",
+    page="wire reference §5.2, §5.3",
+    whole=True,
+)
+def resolution_raised(message: Init, seen: Seen) -> str | None:
+    offer = seen.line.init_syn
+    if message.cookie is None or offer is None:
+        return None
+    offered, settled = offer.resolution or _RESOLUTION_DEFAULT, message.resolution
+    settled = settled or _RESOLUTION_DEFAULT
+    if settled.byte & 3 > offered.byte & 3 or settled.byte >> 2 > offered.byte >> 2:
+        return f"{settled}; offered were {offered}"
+    return None
+
+
+@rule(
+    "batch-size-raised",
+    WARNING,
+    Init,
+    text="INIT_ACK settles the smaller of both batch sizes.",
+    page="wire reference §5.3",
+    whole=True,
+)
+def batch_size_raised(message: Init, seen: Seen) -> str | None:
+    offer = seen.line.init_syn
+    if message.cookie is None or offer is None:
+        return None
+    offered = _BATCH_BYTES_DEFAULT if offer.batch_size is None else offer.batch_size
+    settled = _BATCH_BYTES_DEFAULT if message.batch_size is None else message.batch_size
+    return f"{settled} bytes; offered were {offered}" if settled > offered else None
+
+
+@rule(
+    "batch-size-tiny",
+    WARNING,
+    Init,
+    text="A batch size of less than 16 bytes leaves no room for any fragment.",
+    page="wire reference §5.3; SN-83",
+)
+def batch_size_tiny(message: Init, seen: Seen) -> str | None:
+    size = message.batch_size
+    return f"{size} bytes" if size is not None and size < _BATCH_BYTES_LEAST else None
+
+
+@rule(
+    "extension-not-offered",
+    ERROR,
+    Init,
+    text="INIT_ACK agrees only to what INIT_SYN offered.",
+    page="wire reference §5.3",
+    whole=True,
+)
+def extension_not_offered(message: Init, seen: Seen) -> str | None:
+    offer = seen.line.init_syn
+    if message.cookie is None or offer is None:
+        return None
+    if message.compression and not offer.compression:
+        return "compression was not offered"
+    if message.lowlatency and not offer.lowlatency:
+        return "low latency was not offered"
+    if (message.qos or message.qos_link) and not (offer.qos or offer.qos_link):
+        return "QoS was not offered"
+    if message.multilink is not None and offer.multilink is None:
+        return "several links were not offered"
+    if message.shm is not None and offer.shm is None:
+        return "shared memory was not offered"
+    return None
+
+
+@rule(
+    "patch-raised",
+    ERROR,
+    Init,
+    text="INIT_ACK settles a patch level that is no higher than the one offered.",
+    page="wire reference §5.3",
+    whole=True,
+)
+def patch_raised(message: Init, seen: Seen) -> str | None:
+    offer = seen.line.init_syn
+    if message.cookie is None or offer is None:
+        return None
+    settled, offered = message.patch or 0, offer.patch or 0
+    return f"patch {settled}; offered was {offered}" if settled > offered else None
+
+
+@rule(
+    "qos-twice",
+    ERROR,
+    Init,
+    text="INIT has QoS or QoSLink, not both.",
+    page="wire reference §5.3, §12.7 N6",
+)
+def qos_twice(message: Init, seen: Seen) -> str | None:
+    return "QoS and QoSLink" if message.qos and message.qos_link is not None else None
+
+
+@rule(
+    "low-latency-with-qos",
+    ERROR,
+    Init,
+    text="Low latency and QoS exclude each other.",
+    page="wire reference §5.3, §9",
+)
+def low_latency_with_qos(message: Init, seen: Seen) -> str | None:
+    if message.lowlatency and (message.qos or message.qos_link is not None):
+        return "low latency and QoS"
+    return None
+
+
+@rule(
+    "cookie-not-echoed",
+    ERROR,
+    Open,
+    text="OPEN_SYN returns the cookie of INIT_ACK byte for byte.",
+    page="Message Reference, OPEN; wire reference §5.5, §12.7 N10",
+    whole=True,
+)
+def cookie_not_echoed(message: Open, seen: Seen) -> str | None:
+    ack = seen.line.init_ack
+    if message.cookie is None or ack is None or ack.cookie == message.cookie:
+        return None
+    return f"a cookie of {len(message.cookie)} bytes that INIT_ACK does not have"
+
+
+@rule(
+    "initial-sn-outside",
+    ERROR,
+    Open,
+    text="The first sequence number lies within the resolution agreed on.",
+    page="Message Reference, OPEN; SN-32, SN-84",
+    whole=True,
+)
+def initial_sn_outside(message: Open, seen: Seen) -> str | None:
+    ack = seen.line.init_ack
+    if ack is None:
+        return None
+    mask = (ack.resolution or _RESOLUTION_DEFAULT).sn_mask
+    return f"{message.initial_sn} is above {mask}" if message.initial_sn > mask else None
+
+
+@rule(
+    "connection-to-self",
+    ERROR,
+    Open,
+    text="A node does not accept its own id: it refuses with CLOSE 7.",
+    page="wire reference §5.2",
+    whole=True,
+)
+def connection_to_self(message: Open, seen: Seen) -> str | None:
+    offer, ack = seen.line.init_syn, seen.line.init_ack
+    if message.cookie is not None or offer is None or ack is None or offer.zid != ack.zid:
+        return None
+    return f"OPEN_ACK to {offer.zid}, which is its own id"
+
+
+@rule(
+    "clients-only",
+    ERROR,
+    Open,
+    text="Two clients open no session with each other.",
+    page="behaviour reference §3.1",
+    whole=True,
+)
+def clients_only(message: Open, seen: Seen) -> str | None:
+    if message.cookie is not None or seen.sender.role != "client":
+        return None
+    return "a client accepts a client" if seen.receiver.role == "client" else None
+
+
+@rule(
+    "lease-zero",
+    ERROR,
+    Open,
+    Join,
+    text="A lease is a time within which something will come, so it is not zero.",
+    page="wire reference §5.7; SN-96",
+)
+def lease_zero(message: Open | Join, seen: Seen) -> str | None:
+    return "a lease of 0" if message.lease == 0 else None
+
+
+@rule(
+    "lease-in-milliseconds",
+    NOTE,
+    Open,
+    Join,
+    text="A lease of whole seconds is written in seconds (T).",
+    page="wire reference §5.7",
+)
+def lease_in_milliseconds(message: Open | Join, seen: Seen) -> str | None:
+    if message.seconds or message.lease == 0 or message.lease % 1000:
+        return None
+    return f"{lease_ms(message)} ms"

@@ -1,0 +1,117 @@
+"""Rules about link states: the network as nodes tell it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.errors import WireError
+from zenlake.rules.facts import Seen
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.wire._generated.network import Oam
+from zenlake.wire._generated.structures import LinkState
+from zenlake.wire.codec import decode_link_states
+
+LINK_STATE_ID: Final = 1
+
+
+def states_of(message: Oam) -> tuple[LinkState, ...]:
+    """Those of a link state message; none where it cannot be read."""
+    if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+        return ()
+    try:
+        return decode_link_states(message.body).link_states
+    except WireError:
+        return ()
+
+
+@rule(
+    "oam-unknown",
+    NOTE,
+    Oam,
+    text="Management of the network is link state, id 1; others are ignored.",
+    page="wire reference §2.5",
+)
+def oam_unknown(message: Oam, seen: Seen) -> str | None:
+    return None if message.id == LINK_STATE_ID else f"OAM {message.id}"
+
+
+@rule(
+    "link-state-undecodable",
+    ERROR,
+    Oam,
+    text="The body of a link state is a list of link states.",
+    page="packets, LinkStateList; wire reference §2.5; SN-73, SN-74",
+)
+def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
+    if message.id != LINK_STATE_ID:
+        return None
+    if not isinstance(message.body, bytes):
+        return "it has no bytes"
+    try:
+        decode_link_states(message.body)
+    except WireError as error:
+        return str(error)
+    return None
+
+
+@rule(
+    "link-state-client",
+    WARNING,
+    Oam,
+    text="Link states go between routers and peers; clients send and get none.",
+    page="wire reference §2.5; SN-76",
+)
+def link_state_client(message: Oam, seen: Seen) -> str | None:
+    if message.id != LINK_STATE_ID or "client" not in (seen.sender.role, seen.receiver.role):
+        return None
+    return f"from a {seen.sender.role} to a {seen.receiver.role}"
+
+
+@rule(
+    "link-state-unnamed",
+    WARNING,
+    Oam,
+    text="A number stands for a node only after a link state that has its id.",
+    page="wire reference §2.5; behaviour reference §4.7",
+    whole=True,
+)
+def link_state_unnamed(message: Oam, seen: Seen) -> str | None:
+    states = states_of(message)
+    named = {state.psid for state in states if state.zid is not None}
+    for state in states:
+        # The sender itself needs no name: its session has told it.
+        if state.psid and state.psid not in named and state.psid not in seen.sender.psids:
+            return f"number {state.psid} has no id"
+    return None
+
+
+@rule(
+    "link-state-renamed",
+    ERROR,
+    Oam,
+    text="The number of a node stays the same for the life of a session.",
+    page="wire reference §2.5",
+    whole=True,
+)
+def link_state_renamed(message: Oam, seen: Seen) -> str | None:
+    for state in states_of(message):
+        known = seen.sender.psids.get(state.psid)
+        if known and state.zid is not None and known != str(state.zid):
+            return f"number {state.psid} is {known}, and is said to be {state.zid}"
+    return None
+
+
+@rule(
+    "link-state-old",
+    WARNING,
+    Oam,
+    text="The version of a node's link state does not fall; an older one is ignored.",
+    page="behaviour reference §4.7",
+    whole=True,
+)
+def link_state_old(message: Oam, seen: Seen) -> str | None:
+    for state in states_of(message):
+        last = seen.sender.state_sns.get(state.psid)
+        if last is not None and state.sn < last:
+            return f"version {state.sn} of number {state.psid} after {last}"
+    return None

@@ -1,0 +1,127 @@
+"""Rules about time: leases, keep-alives, and what comes after a CLOSE."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, Side
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.trace.link import LinkBatch
+from zenlake.wire._generated.transport import Close
+from zenlake.wire.values.choices import CloseReason
+
+_NS_PER_MS: Final = 1_000_000
+_MARGIN_MS: Final = 1_000
+"""Timers of nodes and clocks of captures are not exact."""
+
+
+def _silence_ms(seen: SeenBatch, direction: int) -> float | None:
+    """How long a direction of an open unicast link has been silent, up to this batch."""
+    line = seen.line
+    if line.stage < OPENED or seen.talk.is_multicast or line.said_ns[direction] == NEVER:
+        return None
+    if line.closed[0] or line.closed[1]:
+        return None
+    return (seen.batch.time_ns - line.said_ns[direction]) / _NS_PER_MS
+
+
+def _lease_ms(side: Side) -> int:
+    node = side.node
+    return 0 if node is None or node.lease_ms is None else node.lease_ms
+
+
+@rule(
+    "lease-exceeded",
+    WARNING,
+    LinkBatch,
+    text="A node sends something within every lease that it announced; one that was suspended, or"
+    " has no time, does not.",
+    page="Message Reference, OPEN; wire reference §5.7",
+    whole=True,
+)
+def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
+    if silence_ms is None or not lease_ms or silence_ms <= lease_ms + _MARGIN_MS:
+        return None
+    return f"silent for {silence_ms / 1000:.1f} s, its lease is {lease_ms / 1000:g} s"
+
+
+@rule(
+    "keep-alive-late",
+    WARNING,
+    LinkBatch,
+    text="A node that has nothing to send sends KEEP_ALIVE several times in every lease.",
+    page="wire reference §5.7, §13",
+    whole=True,
+)
+def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
+    if silence_ms is None or not lease_ms or silence_ms > lease_ms + _MARGIN_MS:
+        return None
+    if 4 * silence_ms <= 3 * lease_ms + 4 * _MARGIN_MS:
+        return None
+    return f"silent for {silence_ms / 1000:.1f} s of a lease of {lease_ms / 1000:g} s"
+
+
+@rule(
+    "lease-not-enforced",
+    WARNING,
+    LinkBatch,
+    text="A link from which nothing came for the lease of the other node is dropped.",
+    page="wire reference §5.7, §12.7 N21",
+    whole=True,
+)
+def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    silence_ms, lease_ms = _silence_ms(seen, 1 - batch.direction), _lease_ms(seen.receiver)
+    if silence_ms is None or not lease_ms or silence_ms <= 2 * lease_ms + _MARGIN_MS:
+        return None
+    return (
+        f"it goes on though nothing came for {silence_ms / 1000:.1f} s, "
+        f"the other's lease is {lease_ms / 1000:g} s"
+    )
+
+
+@rule(
+    "traffic-after-close",
+    ERROR,
+    LinkBatch,
+    text="After CLOSE a node sends nothing more on that link.",
+    page="Message Reference, CLOSE; wire reference §5.2",
+)
+def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return None if _is_low_latency(seen) else _after_close(batch, seen)
+
+
+@rule(
+    "low-latency-after-close",
+    NOTE,
+    LinkBatch,
+    text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, where a"
+    " message and the end meet; it is not read.",
+    page="Message Reference, CLOSE; wire reference §9",
+)
+def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    return _after_close(batch, seen) if _is_low_latency(seen) else None
+
+
+def _after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    packet = seen.line.closed[batch.direction]
+    if not packet or not batch.messages or seen.line.is_datagrams:
+        return None  # datagrams may change their order
+    return f"{batch.messages[0].NAME} after the CLOSE in packet {packet}"
+
+
+def _is_low_latency(seen: SeenBatch) -> bool:
+    session = seen.talk.session
+    return session is not None and bool(session.lowlatency)
+
+
+@rule(
+    "close-reason-unknown",
+    WARNING,
+    Close,
+    text="The reason of a CLOSE is one of those that are defined, 0 to 7.",
+    page="wire reference §5.2; SN-37",
+)
+def close_reason_unknown(message: Close, seen: Seen) -> str | None:
+    return None if message.reason < len(CloseReason) else f"reason {message.reason}"

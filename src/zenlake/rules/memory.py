@@ -1,0 +1,212 @@
+"""Memory: how facts change with what was seen, after the rules were asked about it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.keyexpr.parameters import Parameters
+from zenlake.limits import RULES_OPEN_MAX
+from zenlake.rules.channels import qos_byte
+from zenlake.rules.declarations import ENTITIES, UNDECLARED
+from zenlake.rules.facts import (
+    OPENED,
+    Line,
+    OpenFragments,
+    OpenInterest,
+    OpenRequest,
+    Seen,
+    Side,
+    Talk,
+)
+from zenlake.rules.finding import place_of
+from zenlake.rules.link_states import states_of
+from zenlake.rules.samples import stream_of
+from zenlake.trace.channel import channel_key
+from zenlake.trace.events import MessageSeen
+from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr, UndeclareKeyExpr
+from zenlake.wire._generated.network import (
+    Declare,
+    Interest,
+    Oam,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+)
+from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, Join, Open
+from zenlake.wire.values.choices import InterestMode
+
+_MEMBERS_MAX: Final = 64
+_NOT_NUMBERED: Final = (
+    "its sequence number is not new",
+    "its sequence number is outside the resolution",
+)
+_WITHOUT_FIRST: Final = "its first fragment is not here"
+_STAGES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK")
+
+
+def remember(seen: Seen) -> None:
+    """What a message says stays in force until another one ends it."""
+    message = seen.event.message
+    if isinstance(message, Push):
+        _push(message, seen)
+    elif isinstance(message, (Frame, Fragment)):
+        _carrier(message, seen)
+    elif isinstance(message, Request):
+        _request(message, seen)
+    elif isinstance(message, Response):
+        request = seen.receiver.requests.get(message.request_id)
+        if request is not None:
+            request.responses += 1
+    elif isinstance(message, ResponseFinal):
+        if message.request_id in seen.receiver.requests:
+            seen.receiver.end_request(message.request_id, seen.event.packet)
+    elif isinstance(message, Declare):
+        _declare(message, seen)
+    elif isinstance(message, Interest):
+        _interest(message, seen)
+    elif isinstance(message, (Init, Open)):
+        _handshake(message, seen.event, seen.line)
+    elif isinstance(message, Close):
+        seen.line.closed[seen.event.direction] = seen.event.packet
+    elif isinstance(message, Join):
+        _join(message, seen)
+    elif isinstance(message, Oam):
+        _link_states(message, seen.sender)
+
+
+def _handshake(message: Init | Open, event: MessageSeen, line: Line) -> None:
+    if line.stage == OPENED:
+        return
+    if isinstance(message, Init):
+        if message.cookie is None:
+            line.init_syn = message
+        else:
+            line.init_ack = message
+    elif message.cookie is not None:
+        line.open_syn = message
+    place = _STAGES.index(event.kind)
+    line.is_ordered = line.is_ordered and place == line.stage
+    line.stage = place + 1
+
+
+def _join(message: Join, seen: Seen) -> None:
+    if seen.line.join is None and len(seen.talk.joins) < _MEMBERS_MAX:
+        seen.talk.joins.append(message)
+    seen.line.join, seen.line.join_ns = message, seen.event.time_ns
+    seen.line.stage = OPENED
+
+
+def _carrier(message: Frame | Fragment, seen: Seen) -> None:
+    side = seen.sender
+    channel = channel_key(message)
+    if side.after_fragments:
+        side.after_fragments.pop(channel, None)
+    if isinstance(message, Frame):
+        if side.fragments:
+            side.fragments.pop(channel, None)
+            side.gave_up = side.gave_up and bool(side.fragments)
+        return
+    if message.first:
+        side.gave_up = False
+    if message.more and not message.drop:
+        priority = 5 if message.qos is None else int(message.qos)
+        side.fragments[channel] = OpenFragments(place_of(seen.event), priority, message.reliable)
+    else:
+        side.fragments.pop(channel, None)
+        side.after_fragments[channel] = message.sn
+
+
+def forget_fragments(message: Fragment, seen: Seen) -> None:
+    """A fragment that is not taken; some use up their number, and end what others began."""
+    channel, side = channel_key(message), seen.sender
+    if seen.event.ignored not in _NOT_NUMBERED:
+        side.after_fragments.pop(channel, None)
+        if seen.event.ignored != _WITHOUT_FIRST:
+            side.fragments.pop(channel, None)
+
+
+def _push(message: Push, seen: Seen) -> None:
+    side, source = seen.sender, message.body.source_info
+    if source is not None and len(side.source_sns) < RULES_OPEN_MAX:
+        side.source_sns[str(source.zid), source.eid, stream_of(seen)] = source.sn
+
+
+def _request(message: Request, seen: Seen) -> None:
+    side, id = seen.sender, message.request_id
+    if _is_full(seen.talk, len(side.requests)) or id in side.requests:
+        return
+    request = OpenRequest(seen.event, place_of(seen.event), id, qos_byte(message.qos))
+    parameters = message.body.parameters
+    request.any_key = parameters is not None and "_anyke" in Parameters(parameters)
+    request.budget = message.budget
+    request.timeout_ms = message.timeout_ms
+    side.requests[id] = request
+    side.ended_requests.pop(id, None)
+
+
+def _declare(message: Declare, seen: Seen) -> None:
+    side, body, key = seen.sender, message.body, seen.event.key
+    if isinstance(body, DeclareKeyExpr):
+        if not _is_full(seen.talk, len(side.aliases)):
+            side.aliases.setdefault(body.expr_id, key)
+    elif isinstance(body, UndeclareKeyExpr):
+        side.aliases.pop(body.expr_id, None)
+    elif isinstance(body, DeclareFinal):
+        _final(message.interest_id, seen)
+    elif isinstance(body, ENTITIES):
+        if body.id and not _is_full(seen.talk, len(side.entities)):
+            side.entities.setdefault((body.NAME[2:], body.id), key)
+    elif isinstance(body, UNDECLARED):
+        side.entities.pop((body.NAME[2:], body.id), None)
+
+
+def _interest(message: Interest, seen: Seen) -> None:
+    side, id = seen.sender, message.id
+    if message.mode == InterestMode.FINAL:
+        ended = side.interests.pop(id, None)
+        if ended is not None:
+            _end_interest(ended, seen, side)
+        return
+    if _is_full(seen.talk, len(side.interests)) or id in side.interests:
+        return
+    side.interests[id] = OpenInterest(message, seen.event.key, place_of(seen.event))
+    side.ended_interests.pop(id, None)
+
+
+def _final(id: int | None, seen: Seen) -> None:
+    asker = seen.receiver
+    interest = None if id is None else asker.interests.get(id)
+    if interest is None or id is None:
+        return
+    interest.finals += 1
+    if interest.interest.mode == InterestMode.CURRENT:
+        del asker.interests[id]
+        _end_interest(interest, seen, asker)
+
+
+def _end_interest(interest: OpenInterest, seen: Seen, side: Side) -> None:
+    if _is_full(seen.talk, len(side.ended_interests)):
+        return
+    place = place_of(seen.event)
+    interest.place = place
+    side.ended_interests[interest.id] = interest
+
+
+def _link_states(message: Oam, side: Side) -> None:
+    for state in states_of(message):
+        if len(side.psids) >= RULES_OPEN_MAX:
+            return
+        if state.zid is not None:
+            side.psids[state.psid] = str(state.zid)
+        side.state_sns[state.psid] = state.sn
+        for psid in state.links:
+            side.psids.setdefault(psid, "")
+
+
+def _is_full(talk: Talk, count: int) -> bool:
+    """More than is remembered: from here on, the session is not known whole."""
+    if count < RULES_OPEN_MAX:
+        return False
+    talk.is_whole = False
+    return True

@@ -1,0 +1,193 @@
+"""Rules about what publications, queries and replies carry."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from zenlake.rules.facts import Seen
+from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
+from zenlake.wire._generated.network import (
+    Declare,
+    Interest,
+    Oam,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+)
+from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire._generated.transport import Close, Init, Join, Open
+from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES, Encoding
+
+_AHEAD_NS: Final = 500_000_000
+"""What a clock may be ahead of the receiver's (behaviour reference §2.11)."""
+
+
+def data_of(message: Push | Request | Response) -> Put | Del | Query | Err:
+    body = message.body
+    return body.body if isinstance(body, Reply) else body
+
+
+def encoding_of(message: Push | Request | Response) -> Encoding | None:
+    data = data_of(message)
+    if isinstance(data, Query):
+        return None if data.body is None else data.body.encoding
+    return data.encoding if isinstance(data, (Put, Err)) else None
+
+
+@rule(
+    "encoding-unknown",
+    NOTE,
+    Push,
+    Request,
+    Response,
+    text="An encoding is one of the predefined ones, or 65535 with its name in the schema.",
+    page="wire reference §1.7",
+)
+def encoding_unknown(message: Push | Request | Response, seen: Seen) -> str | None:
+    encoding = encoding_of(message)
+    if encoding is None or encoding.id < len(ENCODING_NAMES) or encoding.id == CUSTOM_ID:
+        return None
+    return f"encoding {encoding.id}"
+
+
+@rule(
+    "schema-not-text",
+    NOTE,
+    Push,
+    Request,
+    Response,
+    text="The schema of an encoding is text. Deployed nodes do not check it.",
+    page="wire reference §1.7; SN-7",
+)
+def schema_not_text(message: Push | Request | Response, seen: Seen) -> str | None:
+    encoding = encoding_of(message)
+    if encoding is None or encoding.schema is None:
+        return None
+    try:
+        encoding.schema.decode()
+    except UnicodeDecodeError:
+        return f"a schema of {len(encoding.schema)} bytes that is not UTF-8"
+    return None
+
+
+@rule(
+    "timestamp-ahead",
+    WARNING,
+    Push,
+    text="A timestamp is not more than half a second ahead of the clock of whoever gets it.",
+    page="behaviour reference §2.11, §4.6",
+)
+def timestamp_ahead(message: Push, seen: Seen) -> str | None:
+    stamp = message.body.timestamp
+    if stamp is None:
+        return None
+    ahead_ns = stamp.ns - seen.event.time_ns
+    return f"{ahead_ns / 1e9:.1f} s ahead of the capture" if ahead_ns > _AHEAD_NS else None
+
+
+@rule(
+    "source-sn-backwards",
+    NOTE,
+    Push,
+    text="The numbers that a source gives its publications rise. An application may set them as it"
+    " likes.",
+    page="wire reference §2.4; behaviour reference §6.8",
+    whole=True,
+)
+def source_sn_backwards(message: Push, seen: Seen) -> str | None:
+    source = message.body.source_info
+    if source is None or seen.line.is_datagrams:
+        return None
+    last = seen.sender.source_sns.get((str(source.zid), source.eid, stream_of(seen)))
+    if last is None or source.sn >= last or last - source.sn > 1 << 31:
+        return None
+    return f"number {source.sn} of {source.zid}/{source.eid} after {last}"
+
+
+@rule(
+    "shm-not-agreed",
+    ERROR,
+    Push,
+    Response,
+    text="A payload lies in shared memory only where both sides agreed on it.",
+    page="wire reference §10.3, §12.7 N17; SN-60",
+    whole=True,
+)
+def shm_not_agreed(message: Push | Response, seen: Seen) -> str | None:
+    data, line = data_of(message), seen.line
+    if not isinstance(data, (Put, Err)) or not data.shm or line.init_ack is None:
+        return None
+    return None if line.init_ack.shm is not None else "shared memory was not agreed on"
+
+
+@rule(
+    "node-id-not-router",
+    WARNING,
+    Push,
+    Request,
+    Declare,
+    text="NodeId is sent only between routers.",
+    page="Message Reference, NodeId; wire reference §2.4; SN-57",
+)
+def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | None:
+    if not message.node_id:
+        return None
+    roles = seen.sender.role, seen.receiver.role
+    if None in roles or roles == ("router", "router"):
+        return None
+    return f"NodeId {message.node_id} from a {roles[0]} to a {roles[1]}"
+
+
+@rule(
+    "node-id-unknown",
+    WARNING,
+    Push,
+    Request,
+    Declare,
+    text="NodeId is a number that the sender gave to a node in its link states.",
+    page="wire reference §2.4; behaviour reference §4.7; SN-57",
+    whole=True,
+)
+def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None:
+    if not message.node_id or message.node_id in seen.sender.psids:
+        return None
+    if seen.sender.role != "router" or seen.receiver.role != "router":
+        return None
+    return f"NodeId {message.node_id}, which no link state named"
+
+
+@rule(
+    "extension-unknown",
+    NOTE,
+    Scout,
+    Hello,
+    Init,
+    Open,
+    Close,
+    Join,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+    Declare,
+    Interest,
+    Oam,
+    text="An extension is one that its message defines; unknown optional ones are passed over.",
+    page="packets, Extensions; SN-14, SN-15",
+)
+def extension_unknown(message: Any, seen: Seen) -> str | None:
+    if message.extensions:
+        return f"extension {message.extensions[0].header:#04x}"
+    if isinstance(message, (Push, Request, Response)):
+        data = data_of(message)
+        if data.extensions:
+            return f"extension {data.extensions[0].header:#04x} of {data.NAME}"
+    return None
+
+
+def stream_of(seen: Seen) -> int:
+    """The channel in which order is kept."""
+    carrier = seen.event.carrier
+    return 0 if carrier is None else 2 * carrier.priority + carrier.reliable

@@ -1,0 +1,116 @@
+"""Captures made from a seed: nodes that keep all rules, or break one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from tests.rules.chat import Chat
+from tests.rules.faults import FAULTS, Fault
+from tests.rules.group import Group, hello, scout
+from tests.rules.wires import Recorder
+from zenlake import rules, trace
+from zenlake.rules import Finding
+
+
+class Made(NamedTuple):
+    """A capture with one fault, in the packet told."""
+
+    path: Path
+    fault: Fault
+    packet: int
+
+
+def clean(path: Path, seed: int, actions: int = 30) -> Path:
+    """Nodes that do nothing wrong."""
+    recorder = Recorder(seed)
+    _others(recorder)
+    chat = Chat(recorder)
+    chat.open()
+    for _ in range(actions):
+        chat.act()
+    if recorder.random.random() < 0.7:
+        chat.close()
+    recorder.write(path)
+    return path
+
+
+def broken(path: Path, seed: int, rule: str) -> Made:
+    """Nodes of which one breaks `rule` once, somewhere among what is right."""
+    return made_of(path, seed, Random(seed).choice(FAULTS[rule]))
+
+
+def made_of(path: Path, seed: int, fault: Fault) -> Made:
+    recorder = Recorder(seed)
+    _others(recorder)
+    if fault.where == "scouting":
+        packet = fault.break_rule(recorder)
+    elif fault.where == "group":
+        packet = _group(recorder, fault)
+    else:
+        packet = _chat(recorder, fault)
+    recorder.write(path)
+    return Made(path, fault, packet)
+
+
+def _chat(recorder: Recorder, fault: Fault) -> int:
+    random = recorder.random
+    options = fault.options
+    if rules.RULES[fault.rule].needs_whole:
+        # What was lost of datagrams nobody can see.
+        options = {**options, "protocol": "tcp"}
+    chat = Chat(recorder, **options)
+    if fault.where == "chat":
+        chat.open()
+        for _ in range(random.randrange(15)):
+            chat.act()
+    packet = fault.break_rule(chat)
+    if fault.ends and not chat.is_dead:
+        chat.cut()
+    for _ in range(random.randrange(10)):
+        chat.act()
+    if not chat.is_dead and random.random() < 0.7:
+        chat.close()
+    return packet
+
+
+def _group(recorder: Recorder, fault: Fault) -> int:
+    group = Group(recorder)
+    group.join(0)
+    group.join(1)
+    for _ in range(recorder.random.randrange(10)):
+        group.act()
+    packet = fault.break_rule(group)
+    for _ in range(recorder.random.randrange(10)):
+        group.put(1)
+    return packet
+
+
+def _others(recorder: Recorder) -> None:
+    """What else may be in a capture."""
+    if recorder.random.random() < 0.3:
+        scout(recorder, source="10.0.3.9:42000")
+        hello(recorder, destination="10.0.3.9:42000")
+    if recorder.random.random() < 0.2:
+        other = Chat(recorder, number=2, protocol="tcp")
+        other.open()
+        for _ in range(recorder.random.randrange(8)):
+            other.act()
+        other.close()
+
+
+def findings(path: Path) -> list[Finding]:
+    return list(rules.check(trace.open(str(path))))
+
+
+def seeds(count: int, start: int = 0) -> list[tuple[int, str]]:
+    """So many captures, all rules in turn, each time in another order."""
+    found: list[tuple[int, str]] = []
+    names = sorted(FAULTS)
+    while len(found) < count:
+        seed = start + len(found)
+        if len(found) % len(names) == 0:
+            Random(seed).shuffle(names)
+        found.append((seed, names[len(found) % len(names)]))
+    return found

@@ -1,0 +1,112 @@
+"""What a checker finds among thousands of captures, what it does not, and what it holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.rules.captures import clean, findings
+from tests.rules.chat import Chat
+from tests.rules.damage import DAMAGE, Packets, damaged
+from tests.rules.faults.on_the_wire import push
+from tests.rules.gate import run
+from tests.rules.wires import Recorder
+from zenlake import limits, rules, trace
+from zenlake.limits import (
+    RULES_ENDED_REQUESTS_MAX,
+    RULES_FINDINGS_PER_SIDE_MAX,
+    RULES_OPEN_MAX,
+)
+from zenlake.rules import facts, memory
+from zenlake.rules.facts import Side
+
+IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
+
+
+def test_the_right_rule_at_the_right_packet(tmp_path: Path) -> None:
+    captures = 1_000 if IS_FULL else 150
+    start = Random().randrange(1_000_000)
+    score = run(captures, start, tmp_path)
+    assert score.right >= 0.99 * captures, (start, score.missed)
+    assert score.other_errors == 0, (start, score.missed)
+
+
+def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+    start = Random().randrange(1_000_000)
+    for seed in range(start, start + (500 if IS_FULL else 40)):
+        assert not findings(clean(tmp_path / "clean.pcapng", seed)), seed
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda one: one.__name__)
+def test_what_is_missing_is_nobodys_fault(
+    damage: Callable[[Packets, Random], Packets], tmp_path: Path
+) -> None:
+    start = Random().randrange(1_000_000)
+    for seed in range(start, start + (300 if IS_FULL else 20)):
+        path = clean(tmp_path / "clean.pcapng", seed, 40)
+        found = findings(damaged(path, tmp_path / "damaged.pcapng", damage, seed))
+        assert not found, (seed, found)
+
+
+def test_the_rest_is_counted_and_told(tmp_path: Path) -> None:
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
+    chat.open()
+    times = RULES_FINDINGS_PER_SIDE_MAX + 7
+    for _ in range(times):
+        chat.send(0, push("a//b"))
+    for _ in range(5):
+        chat.send(0, push("a/*"))
+    chat.close(0)
+    recorder.write(tmp_path / "many.pcapng")
+    checker = rules.Checker()
+    for item, events in trace.open(str(tmp_path / "many.pcapng")).steps():
+        checker.feed(item, events)
+    found = checker.take()
+    assert checker.counts == {"key-invalid": times, "put-to-many": 5}
+    told = [one.message for one in found if one.rule.id == "key-invalid"]
+    assert len(told) == RULES_FINDINGS_PER_SIDE_MAX + 1
+    assert told[-1] == "7 more of these"
+    assert [one.rule.id for one in found].count("put-to-many") == 1
+    assert not checker.take()
+
+
+def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp", lowlatency=False)
+    chat.open()
+    chat.send(0, push("a//b"), push("a/*"))
+    recorder.write(tmp_path / "two.pcapng")
+    opened = trace.open(str(tmp_path / "two.pcapng"))
+    assert [one.rule.id for one in rules.check(opened, ["put-to-many"])] == ["put-to-many"]
+
+
+def test_more_than_can_be_remembered_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert limits.RULES_OPEN_MAX == RULES_OPEN_MAX > 1_000
+    monkeypatch.setattr(memory, "RULES_OPEN_MAX", 4)
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp")
+    chat.open()
+    for _ in range(6):
+        chat.send(0, chat.request_message(0, "a/b"))
+    for number in range(1, 7):
+        chat.final(1, number)
+    chat.close()
+    recorder.write(tmp_path / "many.pcapng")
+    assert not findings(tmp_path / "many.pcapng")
+
+
+def test_requests_that_are_over_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert RULES_ENDED_REQUESTS_MAX > 1_000
+    monkeypatch.setattr(facts, "RULES_ENDED_REQUESTS_MAX", 2)
+    side = Side(None)
+    for number in range(3):
+        side.end_request(number, 7)
+    assert list(side.ended_requests) == [1, 2]
+    assert side.forgets

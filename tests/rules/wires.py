@@ -1,0 +1,109 @@
+"""Wires: what nodes say to each other, as packets of a capture.
+
+A wire sends units at the scene's time and gives the number of the packet that completes each.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from tests.capture.headers import ethernet, ipv4, packet, tcp, udp
+from zenlake.capture.packet import Packet
+from zenlake.capture.pcapng_writer import PcapngWriter
+
+_SYN, _ACK, _PUSH, _FIN = 0x02, 0x10, 0x18, 0x11
+_MSS = 1_400
+START_NS = 1_700_000_000_000_000_000
+MILLISECOND = 1_000_000
+SECOND = 1_000 * MILLISECOND
+
+
+class Recorder:
+    """The packets of one capture, in the order of time."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.packets: list[Packet] = []
+        self.now_ns = START_NS
+
+    def wait(self, ns: int) -> None:
+        self.now_ns += ns
+
+    def add(self, data: bytes) -> int:
+        self.wait(self.random.randrange(20_000, 2 * MILLISECOND))
+        number = len(self.packets) + 1
+        self.packets.append(packet(ethernet(data), number=number, time_ns=self.now_ns))
+        return number
+
+    def write(self, path: Path) -> None:
+        with path.open("wb") as file:
+            writer = PcapngWriter(file)
+            for one in self.packets:
+                writer.write(one)
+
+
+class TcpWire:
+    """One connection; units may come in several segments."""
+
+    is_stream = True
+
+    def __init__(self, recorder: Recorder, number: int) -> None:
+        self._recorder = recorder
+        self._hosts = ("10.0.0.1", "10.0.0.2")
+        self._ports = (40_000 + number, 7_447)
+        self._seq = [1_000, 5_000]
+        self._segment(0, b"", _SYN)
+        self._segment(1, b"", _SYN | _ACK)
+        self._segment(0, b"", _ACK)
+
+    def send(self, direction: int, data: bytes) -> int:
+        random, number, size = self._recorder.random, 0, _MSS
+        if len(data) > 1 and random.random() < 0.15:
+            size = random.randrange(1, len(data))
+        while data:
+            number = self._segment(direction, data[:size], _PUSH)
+            data, size = data[size:], _MSS
+        return number
+
+    def end(self) -> None:
+        for direction in (0, 1):
+            self._segment(direction, b"", _FIN)
+
+    def _segment(self, direction: int, data: bytes, flags: int) -> int:
+        ports = self._ports if direction == 0 else self._ports[::-1]
+        hosts = self._hosts if direction == 0 else self._hosts[::-1]
+        ack = self._seq[1 - direction] if flags != _SYN else 0
+        segment = tcp(data, self._seq[direction], ack, flags, ports)
+        self._seq[direction] += len(data) + (1 if flags & 0x03 else 0)
+        return self._recorder.add(ipv4(segment, 6, *hosts))
+
+
+class UdpWire:
+    """Datagrams between two addresses."""
+
+    is_stream = False
+
+    def __init__(self, recorder: Recorder, number: int) -> None:
+        self._recorder = recorder
+        self._hosts = ("10.0.1.1", "10.0.1.2")
+        self._ports = (40_000 + number, 7_447)
+        self._sent: list[bytes] = []
+
+    def send(self, direction: int, data: bytes) -> int:
+        ports = self._ports if direction == 0 else self._ports[::-1]
+        hosts = self._hosts if direction == 0 else self._hosts[::-1]
+        if data in self._sent[-16:]:
+            # At once, it would be taken for one datagram that two interfaces show.
+            self._recorder.wait(20 * MILLISECOND)
+        self._sent.append(data)
+        return self._recorder.add(ipv4(udp(data, ports), 17, *hosts))
+
+    def end(self) -> None:
+        """Nothing says so."""
+
+
+def datagram(recorder: Recorder, source: str, destination: str, data: bytes) -> int:
+    """From `A:p` to `A:p`."""
+    (a, p), (b, q) = (end.split(":") for end in (source, destination))
+    return recorder.add(ipv4(udp(data, (int(p), int(q))), 17, a, b))
