@@ -1,0 +1,112 @@
+"""Payloads to JSON: messages of known types in CDR, as ROS serializes them.
+
+Numbers are written as short as their precision allows; what JSON has no number for is a text
+(`"nan"`, `"inf"`, `"-inf"`). Arrays of bytes, such as images, are one text in base64. Known types
+hold each other seven deep at most, so depth needs no limit of its own; size has one.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from zenlake.limits import ROS_PAYLOAD_BYTES_MAX
+from zenlake.ros.definitions import Definition, find
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
+_BYTES: Final = {"uint8", "byte", "char"}
+_NOTHING: Final = "structure_needs_at_least_one_member"
+"""What a message without fields has instead of none."""
+
+
+class Read(NamedTuple):
+    """One of the two."""
+
+    text: str | None
+    reason: str | None
+
+
+def payload_json(meant: str, payload: bytes) -> str | None:
+    """The message as JSON; None where it cannot be read, and `why_no_json` says why.
+
+    `meant` is a type's name or hash, or the key of rmw_zenoh that it was sent on.
+    """
+    return _read(meant, payload).text
+
+
+def why_no_json(meant: str, payload: bytes) -> str | None:
+    """The reason; None where the payload can be read."""
+    return _read(meant, payload).reason
+
+
+def _read(meant: str, payload: bytes) -> Read:
+    definition = find(meant)
+    if isinstance(definition, str):
+        return Read(None, definition)
+    if len(payload) > ROS_PAYLOAD_BYTES_MAX:
+        return Read(None, f"{len(payload)} bytes, above the limit of {ROS_PAYLOAD_BYTES_MAX}")
+    try:
+        message = definition.store.deserialize_cdr(payload, definition.name)
+        return Read(_message(message, definition), None)
+    except Exception as error:  # whatever bytes make the decoder of others raise
+        return Read(None, f"no {definition.name}: {' '.join(str(error).split())}")
+
+
+def _message(message: Any, definition: Definition) -> str:
+    fields = definition.store.fielddefs[definition.name][1]
+    return _object(
+        (name, _field(getattr(message, name), described, definition.store))
+        for name, described in fields
+        if name != _NOTHING
+    )
+
+
+def _field(value: Any, described: Any, store: Typestore) -> str:
+    """`described` is rosbags' own: a node type, and what it is of."""
+    from rosbags.interfaces import Nodetype
+
+    node, of = described
+    if node == Nodetype.NAME:
+        return _message(value, Definition(store, of))
+    if node == Nodetype.BASE:
+        return _scalar(value, of[0])
+    inner, _ = of
+    if inner[0] == Nodetype.BASE:
+        return _array(value, inner[1][0])
+    return _list(_field(one, inner, store) for one in value)
+
+
+def _array(values: Any, kind: str) -> str:
+    if kind in _BYTES:
+        return json.dumps(b64encode(bytes(values)).decode())
+    if kind.startswith("float"):
+        return _list(map(_float, values))
+    if kind == "string":
+        return _list(map(json.dumps, values))
+    return json.dumps(values.tolist())
+
+
+def _scalar(value: Any, kind: str) -> str:
+    if kind == "float32":
+        from numpy import float32
+
+        value = float32(value)
+    return _float(value) if kind.startswith("float") else json.dumps(value)
+
+
+def _float(value: Any) -> str:
+    """The shortest text that stands for it, in the precision that it has."""
+    return str(value) if isfinite(value) else f'"{value!s}"'
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(texts)}]"
+
+
+def _object(fields: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in fields) + "}"
