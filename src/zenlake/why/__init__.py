@@ -1,0 +1,26 @@
+"""Why: what a capture says about what failed, in words with packet numbers.
+
+    records         what stories are told from
+    from_capture    fills them from a capture (from_lives: its timelines)
+    from_lake       fills them from the tables of a lake (lake_queries: what it asks)
+    collector       keeps what is asked for, within limits
+    journeys        one query over all its hops
+    network         the evidence, arranged for questions
+    query_story     of a query: query_steps its steps, query_failures what went wrong, query_ends
+    publication_story, waiting_story, token_story, reconnect_story, link_story
+                    of the other subjects
+    absence, disjoint, delivery, passing
+                    why nobody was there, keys do not match, a reply or publication was dropped
+    stories         all of it, the worst first
+    causes          the words programs may count on
+
+One engine, two readers: the same capture gives the same stories from its file and from a lake.
+"""
+
+from zenlake.why.causes import CAUSES
+from zenlake.why.records import Evidence
+from zenlake.why.stories import Report, report
+from zenlake.why.story import Story
+from zenlake.why.wanted import Wanted, wanted
+
+__all__ = ["CAUSES", "Evidence", "Report", "Story", "Wanted", "report", "wanted"]

@@ -1,0 +1,144 @@
+"""Absence: why nobody got a query or a publication that reached a node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from shlex import quote
+
+from zenlake.why.network import Network
+from zenlake.why.records import Declaration, Moment
+from zenlake.why.story import Story
+from zenlake.why.words import apart, counted, key_text
+
+
+@dataclass(slots=True)
+class Absence:
+    """A cause, a sentence for the first line, and what belongs into the story."""
+
+    cause: str
+    sentence: str
+    lives: list[Declaration] = field(default_factory=list)
+    """Declarations that explain it."""
+    advice: list[str] = field(default_factory=list)
+    culprit: str | None = None
+
+    def tell(self, story: Story, network: Network) -> None:
+        story.cause = self.cause
+        story.advice += self.advice
+        story.culprit = self.culprit
+        for life in self.lives:
+            tell_life(story, network, life, story.at.time_ns)
+
+
+def tell_life(story: Story, network: Network, life: Declaration, until_ns: int) -> None:
+    """Who declared what to whom, and when it ended, if that was before the story was over."""
+    words = network.words
+    story.involve(life.sender)
+    if life.declared is not None:
+        how = ", complete" if life.complete else ""
+        story.add(
+            life.declared,
+            f"{words.who(life.sender)} declares {life.entity} {key_text(life.key)} "
+            f"to {words.who(life.receiver)}{how}",
+        )
+        story.show(life.declared)
+    if life.ended is not None and life.ended_by is not None and life.ended.time_ns <= until_ns:
+        ended = f"{words.who(life.sender)} undeclares"
+        if life.ended_by == "session":
+            pair = f"{words.who(life.sender)} and {words.who(life.receiver)}"
+            ended = f"the session of {pair} ends, and with it"
+        story.add(life.ended, f"{ended} {life.entity} {key_text(life.key)}")
+
+
+def explain_absence(
+    network: Network, node: str | None, asker: str | None, entity: str, key: str, at: Moment
+) -> Absence | None:
+    """Why `node` had nobody for `key` at that moment; None where it had somebody."""
+    matching = network.matching(node, asker, entity, key)
+    if any(life.is_alive(at.time_ns) for life in matching):
+        return None
+    later = [one for one in matching if one.declared and one.declared.time_ns > at.time_ns]
+    if later:
+        return _declared_later(network, later[0], entity, at)
+    if matching:
+        return _gone(network, matching[-1], entity, at)
+    return _never(network, node, asker, entity, key)
+
+
+def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
+    assert life.declared is not None
+    late = apart(at.time_ns, life.declared.time_ns)
+    who = network.words.who(life.sender)
+    return Absence(
+        "not_yet_declared",
+        f"{who} declared its {entity} {key_text(life.key)} only {late} later "
+        f"(packet {life.declared.packet})",
+        [life],
+        [_WAIT[entity]],
+        life.sender,
+    )
+
+
+def _gone(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
+    who = network.words.who(life.sender)
+    when = "before" if life.ended is None else f"{apart(life.ended.time_ns, at.time_ns)} before"
+    how = "was undeclared" if life.ended_by == "undeclare" else "went with its session"
+    place = "" if life.ended is None or life.ended.packet is None else life.ended.packet
+    return Absence(
+        "gone",
+        f"the {entity} {key_text(life.key)} of {who} {how} {when}"
+        + (f" (packet {place})" if place else ""),
+        [life],
+        [f"Find out why {who} gave it up: is the program still running, is it still connected?"],
+        life.sender,
+    )
+
+
+def _never(network: Network, node: str | None, asker: str | None, entity: str, key: str) -> Absence:
+    offers = [one for one in network.offers(node, asker, entity) if one.key is not None]
+    found = network.nearest(key, [one.key for one in offers if one.key is not None])
+    if found is not None:
+        life = next(one for one in offers if one.key == found.declared)
+        advice = [f"Use the same key on both sides: {key_text(key)} or {key_text(life.key)}."]
+        if found.would_match is not None:
+            advice = [f"An expression that matches: {key_text(found.would_match)}"]
+        advice.append(f"zenlake ke intersects {quote(found.declared)} {quote(key)}")
+        nearest = "" if found.cause == "at_chunk" else f"no {entity} matches; the nearest: "
+        sentence = f"{nearest}{found.text} ({network.words.who(life.sender)} declared it"
+        sentence += f" in packet {life.declared.packet})" if life.declared else ")"
+        return Absence(found.cause, sentence, [life], advice, life.sender)
+    roles = (network.words.role(node), network.words.role(asker))
+    if network.has_one_link(node) and roles != ("peer", "peer"):  # peers tell each other all
+        who = network.words.who(node)
+        return Absence(
+            "not_visible",
+            f"the capture shows only one link of {who}, so who else is connected to it, and "
+            f"declared a {entity}, is not in it",
+            advice=[f"Capture at {who}, on all of its links."],
+        )
+    hidden = network.hidden()
+    if hidden is not None:
+        return Absence(
+            "not_visible",
+            f"no {entity} for it is seen to be declared to {network.words.who(node)}, but {hidden}",
+            advice=["Capture without TLS, or from before the nodes connect."],
+        )
+    count = len({one.key for one in offers})
+    known = f"{counted(count, 'other key is', 'other keys are')} declared" if count else ""
+    sentence = f"no {entity} for it was declared to {network.words.who(node)}"
+    return Absence(
+        f"no_{entity}", sentence + (f" ({known})" if known else ""), advice=[_NOBODY[entity]]
+    )
+
+
+_WAIT = {
+    "queryable": "Ask again after a moment, or wait until a querier's matching status is true.",
+    "subscriber": "Publications are not kept for those who come later: wait for the publisher's "
+    "matching status, or use a storage or an advanced publisher with a cache.",
+}
+_NOBODY = {
+    "queryable": "Is the program with the queryable running and connected to the same network? "
+    "A queryable with allowed_origin SESSION_LOCAL is not declared to others.",
+    "subscriber": "Is the program with the subscriber running and connected to the same network? "
+    "A subscriber with allowed_origin SESSION_LOCAL is not declared to others.",
+}

@@ -1,0 +1,127 @@
+"""Collector: takes records for one capture and keeps what is asked for, within limits."""
+
+from __future__ import annotations
+
+from zenlake.limits import (
+    WHY_RECORDS_MAX,
+    WHY_REPLIES_PER_QUERY_MAX,
+    WHY_SAMPLES_MAX,
+    WHY_SAMPLES_PER_KEY_MAX,
+)
+from zenlake.why.records import (
+    Declaration,
+    Evidence,
+    Flow,
+    Interest,
+    Loss,
+    Moment,
+    Query,
+    Reply,
+    Sample,
+    SessionLife,
+)
+from zenlake.why.wanted import Wanted
+
+
+class Collector:
+    """Both readers hand their records to it, so that both keep the same."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        wanted: Wanted,
+        records_max: int = WHY_RECORDS_MAX,
+        samples_max: int = WHY_SAMPLES_MAX,
+    ) -> None:
+        self.evidence = evidence
+        self.wanted = wanted
+        self._records_max = records_max
+        self._samples_left = samples_max
+        self._named: set[str] = set()
+        """Questions of queries that are asked for by number; all their hops stay."""
+
+    def session(self, session: SessionLife) -> None:
+        if self._has_room("sessions", len(self.evidence.sessions)):
+            self.evidence.sessions[session.id] = session
+
+    def role(self, zid: str | None, role: str | None) -> None:
+        if zid is not None and role is not None and len(self.evidence.roles) < self._records_max:
+            self.evidence.roles[zid] = role
+
+    def heard(self, session: str, zid: str | None, at: Moment) -> None:
+        heard = self.evidence.heard
+        if zid is not None and (len(heard) < 2 * self._records_max or (session, zid) in heard):
+            heard[session, zid] = at
+
+    def query(self, query: Query) -> None:
+        if not self.wanted.has_key(query.key):
+            return
+        queries, named = self.evidence.queries, self._named
+        if self.wanted.names(query.request_id, query.seq):
+            named.add(query.question)
+        if len(queries) >= self._records_max:
+            # Those that were answered need no story.
+            open_ones = [one for one in queries if one.question in named or not _is_plain(one)]
+            self._leave_out("answered queries", len(queries) - len(open_ones))
+            queries[:] = open_ones
+        if self._has_room("queries", len(queries)):
+            queries.append(query)
+
+    def reply(self, query: Query, reply: Reply) -> None:
+        if len(query.replies) < WHY_REPLIES_PER_QUERY_MAX:
+            query.replies.append(reply)
+        else:
+            query.more_replies += 1
+
+    def declaration(self, declaration: Declaration) -> None:
+        """All of them, whatever is asked for: a key that nearly matches explains much."""
+        if declaration.entity != "keyexpr" and self._has_room(
+            "declarations", len(self.evidence.declarations)
+        ):
+            self.evidence.declarations.append(declaration)
+
+    def interest(self, interest: Interest) -> None:
+        if self._has_room("interests", len(self.evidence.interests)):
+            self.evidence.interests.append(interest)
+
+    def loss(self, loss: Loss) -> None:
+        if self._has_room("losses", len(self.evidence.losses)):
+            self.evidence.losses.append(loss)
+
+    def flow(self, flow: Flow) -> Flow | None:
+        """The one of this session, sender and key; None where there is no room for another."""
+        if self.wanted.only_queries:
+            return None
+        place = (flow.session, flow.sender, flow.key)
+        known = self.evidence.flows.get(place)
+        if known is None and self._has_room("published keys", len(self.evidence.flows)):
+            known = self.evidence.flows[place] = flow
+        return known
+
+    def sample(self, flow: Flow, sample: Sample) -> None:
+        is_wanted = self.wanted.has_key(flow.key)
+        if is_wanted and self._samples_left and len(flow.samples) < WHY_SAMPLES_PER_KEY_MAX:
+            self._samples_left -= 1
+            flow.samples.append(sample)
+
+    def _has_room(self, what: str, count: int) -> bool:
+        if count < self._records_max:
+            return True
+        self._leave_out(what, 1)
+        return False
+
+    def _leave_out(self, what: str, count: int) -> None:
+        if count:
+            left_out = self.evidence.left_out
+            left_out[what] = left_out.get(what, 0) + count
+
+
+def _is_plain(query: Query) -> bool:
+    """Answered in time, with nothing to remark."""
+    final = query.final
+    return (
+        final is not None
+        and final.time_ns <= query.deadline_ns
+        and any(reply.kind != "ERR" for reply in query.replies)
+        and not any(reply.after_final or reply.kind == "ERR" for reply in query.replies)
+    )

@@ -1,0 +1,159 @@
+"""Evidence from a capture, without Spark: its events, one after the other."""
+
+from __future__ import annotations
+
+from hashlib import md5
+from typing import Final
+
+from zenlake import trace
+from zenlake.trace import facts
+from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.rows.row_maker import RowMaker
+from zenlake.trace.rows.rows import Rows
+from zenlake.trace.session import Session
+from zenlake.trace.timelines.declarations import Declarations
+from zenlake.trace.timelines.exchanges import Exchanges
+from zenlake.trace.timelines.interests import Interests
+from zenlake.trace.trace import Trace
+from zenlake.why.collector import Collector
+from zenlake.why.from_lives import (
+    declaration_of,
+    interest_of,
+    loss_of,
+    query_of,
+    replies_of,
+    session_of,
+)
+from zenlake.why.journeys import find_journeys
+from zenlake.why.records import Evidence, Flow, Moment, Sample
+from zenlake.why.wanted import Wanted
+from zenlake.wire._generated.network import Push
+from zenlake.wire._generated.transport import Close
+
+_DIGEST_DIGITS: Final = 12
+
+
+def read_capture(path: str, wanted: Wanted) -> Evidence:
+    """Everything about what is wanted, from one pass over the file."""
+    with trace.open(path) as opened:
+        return _Reader(opened, path, wanted).read()
+
+
+class _Reader:
+    def __init__(self, opened: Trace, path: str, wanted: Wanted) -> None:
+        self._trace = opened
+        self._evidence = Evidence(path)
+        self._collector = Collector(self._evidence, wanted)
+        self._numbers = RowMaker(opened, Rows(path, ()))
+        self._exchanges = Exchanges()
+        self._declarations = Declarations()
+        self._interests = Interests()
+        self._closes: dict[Session, MessageSeen] = {}
+
+    def read(self) -> Evidence:
+        for item, events in self._trace.steps():
+            if isinstance(item, LinkBatch):
+                self._numbers.seq(item.link, item.packet)
+            for event in events:
+                self._feed(event, isinstance(item, LinkBatch))
+        self._end()
+        return self._evidence
+
+    def _feed(self, event: TraceEvent, in_batch: bool) -> None:
+        if isinstance(event, MessageSeen):
+            # As in the tables, so that a trace id means the same query everywhere.
+            event.seq = self._numbers.seq(event.link, event.packet)
+            if event.session is not None:
+                at = Moment(event.time_ns, event.packet)
+                self._collector.heard(event.session.id, event.sender_zid, at)
+            if isinstance(event.message, Push):
+                self._publication(event)
+                return
+            if isinstance(event.message, Close) and event.session is not None:
+                self._closes.setdefault(event.session, event)
+        elif isinstance(event, Missing):
+            self._collector.loss(loss_of(event))
+        elif isinstance(event, Undecoded) and not in_batch:
+            self._numbers.seq(event.link, event.packet)
+        self._follow(event)
+        if isinstance(event, SessionChanged) and event.change in ("closed", "lost", "refused"):
+            self._session(event.session)
+
+    def _follow(self, event: TraceEvent) -> None:
+        for exchange in self._exchanges.feed(event):
+            self._query(exchange)
+        for life in self._declarations.feed(event):
+            self._collector.declaration(declaration_of(life))
+        for interest in self._interests.feed(event):
+            if interest.opened is not None:
+                self._collector.interest(interest_of(interest))
+
+    def _query(self, exchange: trace.Exchange) -> None:
+        query = query_of(exchange)
+        if query is not None:
+            for reply in replies_of(exchange):
+                self._collector.reply(query, reply)
+            query.more_replies += exchange.replies + exchange.errors - len(query.replies)
+            self._collector.query(query)
+
+    def _publication(self, event: MessageSeen) -> None:
+        session, key = event.session, event.key
+        if session is None or key is None:
+            return
+        qos = facts.qos_of(event)
+        assert qos is not None
+        reliability = facts.reliability(event) or "reliable"
+        flow = self._collector.flow(
+            Flow(
+                session.id,
+                event.sender_zid,
+                event.receiver_zid,
+                key,
+                str(qos.congestion),
+                reliability,
+                int(qos.priority),
+            )
+        )
+        if flow is None:
+            return
+        at = Moment(event.time_ns, event.packet)
+        flow.first = at if not flow.count else flow.first
+        flow.last = at
+        flow.count += 1
+        if event.ignored is not None:
+            flow.ignored += 1
+            return
+        payload = facts.payload_of(event)
+        digest = None if payload is None else md5(payload, usedforsecurity=False).hexdigest()
+        self._collector.sample(flow, Sample(at, digest and digest[:_DIGEST_DIGITS]))
+
+    def _session(self, session: Session) -> None:
+        close = self._closes.pop(session, None)
+        self._collector.session(session_of(session, close))
+        for node in session.members.values() if session.is_multicast else session.nodes:
+            self._collector.role(node.zid, node.role)
+
+    def _end(self) -> None:
+        evidence, opened = self._evidence, self._trace
+        for exchange in self._exchanges.end():
+            self._query(exchange)
+        for life in self._declarations.end():
+            self._collector.declaration(declaration_of(life))
+        for interest in self._interests.end():
+            if interest.opened is not None:
+                self._collector.interest(interest_of(interest))
+        for session in opened.sessions:
+            if session.id not in evidence.sessions:
+                self._session(session)
+        evidence.packets = opened.packets
+        evidence.first_ns = opened.first_ns or 0
+        evidence.last_ns = opened.last_ns or 0
+        evidence.undecoded = dict(opened.undecoded)
+        if opened.is_damaged:
+            evidence.damage = "the file is damaged and was read as far as possible"
+        find_journeys(evidence.queries)
+        evidence.queries.sort(key=lambda query: (query.seq, query.session))
+        evidence.declarations.sort(key=lambda life: (life.seq, life.session))
+        evidence.interests.sort(key=lambda interest: (interest.seq, interest.session))
+        evidence.losses.sort(key=lambda loss: (loss.at, loss.kind))

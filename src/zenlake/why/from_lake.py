@@ -1,0 +1,197 @@
+"""Evidence from the tables of a lake, on DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+
+from zenlake.errors import LocalError
+from zenlake.lake import sql_duckdb
+from zenlake.lake.sql_functions import sql_error
+from zenlake.lake.store import Store
+from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
+from zenlake.trace.rows.message_rows import timestamp_order
+from zenlake.why.collector import Collector
+from zenlake.why.lake_queries import (
+    CAPTURES,
+    DECLARATIONS,
+    FLOWS,
+    HEARD,
+    INTERESTS,
+    LOSSES,
+    QUERIES,
+    REPLIES,
+    ROLES,
+    SAMPLES,
+    SESSIONS,
+)
+from zenlake.why.records import (
+    Declaration,
+    Evidence,
+    Flow,
+    Interest,
+    Loss,
+    Moment,
+    Query,
+    Reply,
+    Sample,
+    SessionLife,
+)
+from zenlake.why.wanted import Wanted, without_at
+from zenlake.why.words import error_text
+from zenlake.wire.values.timestamp import Timestamp
+
+
+def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterator[Evidence]:
+    """One for each capture in the lake, in the order of their times; or only of one path."""
+    snapshot = Store(directory).snapshot()
+    if only is not None and only not in snapshot.manifest.captures:
+        raise LocalError(f"{directory}: no capture {only!r} (zenlake lake ls lists them)")
+    with (
+        TemporaryDirectory(prefix="zenlake-") as spill,
+        sql_duckdb.opened(snapshot, spill) as connection,
+    ):
+        for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
+            if only not in (None, capture):
+                continue
+            evidence = Evidence(capture, packets or 0, first_ns, last_ns, damage=error)
+            for part in (undecoded or "").split("; "):
+                state, _, size = part.partition(": ")
+                if size:
+                    evidence.undecoded[state] = int(size.split()[0])
+            yield _Reader(connection, evidence, wanted).read()
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
+    try:
+        sql_duckdb.execute(connection, sql)
+        return connection.fetchall()
+    except duckdb.Error as error:
+        raise sql_error(str(error)) from None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+class _Reader:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, evidence: Evidence, wanted: Wanted
+    ) -> None:
+        self._connection = connection
+        self._evidence = evidence
+        self._collector = Collector(evidence, wanted)
+
+    def read(self) -> Evidence:
+        self._sessions()
+        self._queries()
+        for row in self._ask(DECLARATIONS):
+            self._collector.declaration(_declaration(row))
+        for session, seq, time_ns, packet, *rest in self._ask(INTERESTS):
+            self._collector.interest(Interest(session, seq, Moment(time_ns, packet), *rest))
+        for session, time_ns, packet, *rest in self._ask(LOSSES):
+            self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
+        if not self._collector.wanted.only_queries:
+            self._flows()
+        return self._evidence
+
+    def _ask(self, sql: str, asked: str = "true", limit: int = 0) -> list[tuple[Any, ...]]:
+        here = f"capture = {_quoted(self._evidence.capture)}"
+        return _rows(
+            self._connection,
+            sql.format(here=here, asked=asked, limit=limit, per_key=WHY_SAMPLES_PER_KEY_MAX),
+        )
+
+    def _asked(self, column: str) -> str:
+        """As `Wanted.has_key`."""
+        key = self._collector.wanted.key
+        if key is None:
+            return "true"
+        without = f"regexp_replace({column}, '(^|/)@', '\\1~', 'g')"
+        return f"""({column} IS NULL OR ke_intersects({column}, {_quoted(key)})
+            OR ke_intersects({without}, {_quoted(without_at(key))}))"""
+
+    def _named(self) -> str:
+        """Of a query that is named, all hops and whoever may be meant as well."""
+        query = self._collector.wanted.query
+        if query is None:
+            return "true"
+        number = int(query.rpartition("/")[2])
+        here = f"capture = {_quoted(self._evidence.capture)}"
+        is_named = f"(request_id = {number} OR trace_id = {number})"
+        return f"""(q.request_id = {number} OR q.trace_id IN
+            (SELECT trace_id FROM queries WHERE {here} AND {is_named}))"""
+
+    def _sessions(self) -> None:
+        members: set[str] = set()
+        for *fields, opener_role, acceptor_role, group in self._ask(SESSIONS):
+            members.update((group or "").split())
+            session = SessionLife(*fields)
+            self._collector.session(session)
+            self._collector.role(session.opener, opener_role)
+            self._collector.role(session.acceptor, acceptor_role)
+        for name, zid, time_ns, packet in self._ask(HEARD):
+            self._collector.heard(name, zid, Moment(time_ns, packet))
+        for zid, role in self._ask(ROLES) if members else ():
+            if zid in members:
+                self._collector.role(zid, role)
+
+    def _queries(self) -> None:
+        found: dict[tuple[str, int], Query] = {}
+        rows = self._ask(QUERIES, f"{self._asked('q.key')} AND {self._named()}", WHY_RECORDS_MAX)
+        for session, seq, time_ns, packet, *rest in rows:
+            *said, trace_id, final_ns, final_packet, final_seq, reused = rest
+            query = Query(session, seq, Moment(time_ns, packet), *said)
+            query.trace_id = trace_id
+            if final_ns is not None:
+                query.final, query.final_seq = Moment(final_ns, final_packet), final_seq
+            query.reused = reused and query.final is None
+            found[session, seq] = query
+            self._collector.query(query)
+        for session, seq, time_ns, packet, kind, key, replier, stamp, late, error in self._ask(
+            REPLIES
+        ):
+            asking = found.get((session, seq))
+            if asking is not None:
+                at = Moment(time_ns, packet)
+                order = "" if stamp is None else timestamp_order(Timestamp.parse(stamp))
+                text = error_text(error) if kind == "ERR" else None
+                self._collector.reply(asking, Reply(at, kind, key, replier, order, late, text))
+        self._evidence.queries.sort(key=lambda query: (query.seq, query.session))
+
+    def _flows(self) -> None:
+        for row in self._ask(FLOWS, limit=WHY_RECORDS_MAX):
+            session, sender, key, receiver, congestion, reliability, priority = row[:7]
+            flow = Flow(session, sender, receiver, key, congestion, reliability, priority)
+            flow.count, flow.ignored = row[7:9]
+            flow.first, flow.last = Moment(*row[10:12]), Moment(*row[12:14])
+            self._collector.flow(flow)
+        for session, sender, key, time_ns, packet, digest in self._ask(
+            SAMPLES, self._asked("key"), WHY_SAMPLES_MAX
+        ):
+            known = self._evidence.flows.get((session, sender, key))
+            if known is not None:
+                self._collector.sample(known, Sample(Moment(time_ns, packet), digest))
+
+
+def _declaration(row: tuple[Any, ...]) -> Declaration:
+    session, seq, entity, key, sender, receiver, id, declared_ns, packet = row[:9]
+    ended_ns, ended_packet, ended_by, complete, interest_id = row[9:]
+    return Declaration(
+        session,
+        seq,
+        entity,
+        key,
+        sender,
+        receiver,
+        id or 0,
+        None if declared_ns is None else Moment(declared_ns, packet),
+        None if ended_ns is None else Moment(ended_ns, ended_packet),
+        ended_by,
+        complete,
+        interest_id,
+        entity == "token" and not id and bool(interest_id),
+    )

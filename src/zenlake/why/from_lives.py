@@ -1,0 +1,187 @@
+"""Records from what the timelines of a trace give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import md5
+
+from zenlake.trace import facts
+from zenlake.trace.events import MessageSeen, Missing
+from zenlake.trace.rows.message_rows import timestamp_order
+from zenlake.trace.session import Session
+from zenlake.trace.timelines.declarations import DeclarationLife
+from zenlake.trace.timelines.exchange import Exchange
+from zenlake.trace.timelines.interests import InterestLife
+from zenlake.why.records import (
+    Declaration,
+    Interest,
+    Loss,
+    Moment,
+    Query,
+    Reply,
+    SessionLife,
+)
+from zenlake.why.words import error_text
+from zenlake.wire._generated.data import Put
+from zenlake.wire._generated.data import Reply as WireReply
+from zenlake.wire._generated.network import Request, Response
+
+
+def moment(event: MessageSeen) -> Moment:
+    return Moment(event.time_ns, event.packet)
+
+
+def session_of(session: Session, close: MessageSeen | None) -> SessionLife:
+    opener, acceptor = session.nodes
+    return SessionLife(
+        session.id,
+        None if session.is_multicast else opener.zid,
+        None if session.is_multicast else acceptor.zid,
+        session.started_ns,
+        session.closed_ns,
+        session.outcome,
+        session.close_reason,
+        session.links[0].protocol,
+        None if close is None else close.sender_zid,
+        None if close is None else close.packet,
+        session.opened_ns is not None or session.outcome != "refused",
+    )
+
+
+def query_of(exchange: Exchange) -> Query | None:
+    """None where the REQUEST is not in the capture."""
+    request = exchange.request
+    if request is None:
+        return None
+    message = request.message
+    assert isinstance(message, Request)
+    body = message.body
+    source = body.source_info
+    final = exchange.final
+    target, consolidation = facts.target(request), facts.consolidation(request)
+    timeout_ms = None if message.timeout_ms is None else float(message.timeout_ms)
+    parameters = body.parameters or ""
+    asked = (
+        request.key,
+        parameters,
+        target,
+        consolidation,
+        timeout_ms,
+        message.budget,
+        facts.payload_of(request),
+        facts.encoding_of(request),
+        body.attachment,
+        None if source is None else f"{source.zid}/{source.eid}/{source.sn}",
+    )
+    return Query(
+        exchange.session.id,
+        request.seq,
+        moment(request),
+        exchange.requester_zid,
+        exchange.responder_zid,
+        exchange.request_id,
+        request.key,
+        parameters,
+        target or "",
+        consolidation or "",
+        timeout_ms,
+        md5(repr(asked).encode(), usedforsecurity=False).hexdigest(),
+        final=None if final is None else moment(final),
+        final_seq=None if final is None else final.seq,
+        reused=exchange.ended_by is None,
+    )
+
+
+def replies_of(exchange: Exchange) -> Iterator[Reply]:
+    for event in exchange.responses:
+        yield _reply(event, False)
+    for event in exchange.after_final:
+        yield _reply(event, True)
+
+
+def _reply(event: MessageSeen, after_final: bool) -> Reply:
+    message = event.message
+    assert isinstance(message, Response)
+    body = message.body
+    replier = None if message.responder is None else str(message.responder.zid)
+    if not isinstance(body, WireReply):
+        error = error_text(facts.payload_of(event))
+        return Reply(moment(event), "ERR", event.key, replier, "", after_final, error)
+    stamp = body.body.timestamp
+    return Reply(
+        moment(event),
+        "PUT" if isinstance(body.body, Put) else "DEL",
+        event.key,
+        replier,
+        "" if stamp is None else timestamp_order(stamp),
+        after_final,
+    )
+
+
+def declaration_of(life: DeclarationLife) -> Declaration:
+    first = life.declared or life.undeclared
+    assert first is not None
+    ended = None
+    if life.ended_ns is not None:
+        packet = None if life.undeclared is None else life.undeclared.packet
+        ended = Moment(life.ended_ns, packet)
+    return Declaration(
+        life.session.id,
+        first.seq,
+        life.entity,
+        life.key,
+        life.sender_zid,
+        life.receiver_zid,
+        life.id,
+        None if life.declared is None else moment(life.declared),
+        ended,
+        life.ended_by,
+        life.complete,
+        life.interest_id,
+        life.is_answer,
+    )
+
+
+def interest_of(life: InterestLife) -> Interest:
+    opened = life.opened
+    assert opened is not None
+    closed_ns = None
+    if life.ended_by == "closed" and life.closed is not None:
+        closed_ns = life.closed.time_ns
+    elif life.ended_by == "session":
+        closed_ns = life.session.closed_ns
+    return Interest(
+        life.session.id,
+        opened.seq,
+        moment(opened),
+        life.sender_zid,
+        life.receiver_zid,
+        life.id,
+        str(life.mode),
+        life.options or "",
+        opened.key,
+        None if life.final is None else life.final.time_ns,
+        closed_ns,
+    )
+
+
+def loss_of(missing: Missing) -> Loss:
+    session = missing.link.session
+    sender = receiver = None
+    if session is not None and session.is_multicast:
+        sender = session.members.get(missing.link.ends[0])
+    elif session is not None:
+        side = missing.link.sides[missing.direction]
+        sender, receiver = session.nodes[side], session.nodes[1 - side]
+    reliable = missing.reliable
+    return Loss(
+        None if session is None else session.id,
+        Moment(missing.time_ns, missing.packet),
+        missing.kind,
+        None if sender is None else sender.zid,
+        None if receiver is None else receiver.zid,
+        missing.priority,
+        None if reliable is None else "reliable" if reliable else "best_effort",
+        missing.count or None,
+        missing.bytes or None,
+    )

@@ -1,0 +1,72 @@
+"""Journeys: one query from its asker through every node that passed it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from zenlake.trace.timelines.hops import NEVER, Hops, Request
+from zenlake.why.records import Query
+
+
+@dataclass(slots=True)
+class Journey:
+    """One REQUEST, and those that its receiver sent on because of it."""
+
+    query: Query
+    onward: list[Journey] = field(default_factory=list)
+
+    def hops(self) -> Iterator[Query]:
+        yield self.query
+        for part in self.onward:
+            yield from part.hops()
+
+    def leaves(self) -> Iterator[Journey]:
+        if not self.onward:
+            yield self
+        for part in self.onward:
+            yield from part.leaves()
+
+
+def find_journeys(queries: list[Query]) -> None:
+    """Sets `trace_id`: requests that ask the same are led back to where they began."""
+    questions: dict[str, list[Query]] = {}
+    for query in queries:
+        questions.setdefault(query.question, []).append(query)
+    for same in questions.values():
+        hops = Hops()
+        for query in sorted(same, key=lambda one: (one.seq, one.session)):
+            query.trace_id = hops.add(
+                Request(
+                    query.seq,
+                    query.at.time_ns,
+                    query.session,
+                    query.requester,
+                    query.responder,
+                    NEVER if query.final_seq is None else query.final_seq,
+                    query.deadline_ns,
+                )
+            )
+
+
+def journeys(queries: list[Query]) -> list[Journey]:
+    """Each query as a tree; one whose origin is not known stands for itself."""
+    found: list[Journey] = []
+    traces: dict[int, list[Journey]] = {}
+    for query in sorted(queries, key=lambda one: (one.seq, one.session)):
+        journey = Journey(query)
+        earlier = [] if query.trace_id is None else traces.setdefault(query.trace_id, [])
+        parent = next(
+            (
+                one
+                for one in reversed(earlier)
+                if one.query.responder == query.requester and one.query.session != query.session
+            ),
+            None,
+        )
+        if parent is None:
+            found.append(journey)
+        else:
+            parent.onward.append(journey)
+        earlier.append(journey)
+    return found

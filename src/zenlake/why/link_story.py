@@ -1,0 +1,94 @@
+"""What was lost on links, whatever it was: nobody knows the keys of what never came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.why.network import IN_CAPTURE_ONLY, Network
+from zenlake.why.records import Loss
+from zenlake.why.story import Story
+from zenlake.why.words import counted, packets_text
+
+_SHOWN: Final = 5
+_CAUSES: Final = {"sn_gap": "lost_on_link", "fragment": "incomplete_fragments"}
+
+
+def link_stories(network: Network) -> Iterator[Story]:
+    groups: dict[tuple[str | None, str | None, str, int | None, str | None], list[Loss]] = {}
+    for loss in network.evidence.losses:
+        kind = "capture" if loss.kind in IN_CAPTURE_ONLY else loss.kind
+        place = (loss.session, loss.sender, kind, loss.priority, loss.reliability)
+        groups.setdefault(place, []).append(loss)
+    for (session, sender, kind, _, _), losses in groups.items():
+        if session is None:
+            continue
+        # Where the capture lacks bytes, numbers that are missing show nothing more.
+        has_holes = any(
+            loss.kind in IN_CAPTURE_ONLY and loss.sender == sender
+            for loss in network.losses(session)
+        )
+        if kind == "capture":
+            yield _hole(network, session, losses)
+        elif not has_holes:
+            yield _lost(network, session, _CAUSES.get(kind, "lost_on_link"), losses)
+
+
+def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
+    words, first = network.words, losses[0]
+    story = _story(network, session, cause, losses)
+    story.culprit = first.sender
+    life = network.evidence.sessions.get(session)
+    protocol = None if life is None else life.protocol
+    channel = f"priority {first.priority}, {(first.reliability or '').replace('_', ' ')}"
+    count = sum(loss.count or 0 for loss in losses)
+    size = sum(loss.bytes or 0 for loss in losses)
+    packets = packets_text([loss.at.packet for loss in losses])
+    pair = f"from {words.who(first.sender)} to {network.receiver(session, first.receiver)}"
+    if cause == "lost_on_link":
+        text = f"{counted(count, 'frame')} lost {pair} ({channel}): "
+        text += f"sequence numbers are missing before {packets}"
+    else:
+        text = f"{counted(len(losses), 'large message')} never whole {pair} ({channel}): "
+        text += f"the fragments end without the last one, or one is missing ({packets}"
+        text += f", {counted(size, 'byte')} given up)" if size else ")"
+    story.headline = f"{text}."
+    if protocol in ("udp", "multicast"):
+        story.advice.append("UDP does not repeat what is lost: use TCP where that matters.")
+    else:
+        story.advice.append(
+            f"Over {(protocol or 'tcp').upper()} nothing gets lost on the way: "
+            f"{words.who(first.sender)} dropped it, which congestion control drop allows when its "
+            "queue is full."
+        )
+    story.advice.append("Publish with CongestionControl.BLOCK where every message counts.")
+    return story
+
+
+def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
+    words, first = network.words, losses[0]
+    story = _story(network, session, "capture_incomplete", losses)
+    size = sum(loss.bytes or 0 for loss in losses)
+    packets = packets_text([loss.at.packet for loss in losses])
+    story.headline = (
+        f"The capture lacks {counted(size, 'byte') if size else 'bytes'} from "
+        f"{words.who(first.sender)} to {network.receiver(session, first.receiver)} "
+        f"(near {packets}): the "
+        "nodes may have got them, stories about this link may be wrong."
+    )
+    story.advice.append("Capture again without losses: larger buffer (tcpdump -B), no -s limit.")
+    return story
+
+
+def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
+    words = network.words
+    story = Story("link", cause, "", losses[0].at, session=session)
+    story.involve(losses[0].sender, losses[0].receiver)
+    for loss in losses[:_SHOWN]:
+        is_message = loss.kind == "fragment"
+        parts = [counted(loss.count, "message" if is_message else "frame")] if loss.count else []
+        parts += [counted(loss.bytes, "byte")] if loss.bytes else []
+        what = ", ".join(parts) or "something"
+        story.add(loss.at, f"{what} missing from {words.who(loss.sender)} ({loss.kind})")
+        story.show(loss.at)
+    return story

@@ -1,0 +1,163 @@
+"""Network: the evidence of one capture, arranged for questions about nodes and keys."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from zenlake.limits import WHY_KEYS_COMPARED_MAX
+from zenlake.why.disjoint import Difference, nearest
+from zenlake.why.records import Declaration, Evidence, Flow, Interest, Loss, Moment, SessionLife
+from zenlake.why.wanted import meet
+from zenlake.why.words import Words, counted
+
+_COMPARISONS: Final = "keys without a match (to look for one that is near)"
+IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
+"""Losses of the capture: the nodes themselves may well have got everything."""
+
+
+class Network:
+    """Who told whom what; which sessions and losses there were."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.words = Words(evidence)
+        self._told_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
+        self._told_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
+        for life in evidence.declarations:
+            if not life.is_answer:
+                self._told_to[life.receiver, life.entity].append(life)
+                self._told_by[life.sender, life.entity].append(life)
+        self._sessions: dict[str, list[SessionLife]] = defaultdict(list)
+        for session in evidence.sessions.values():
+            for zid in {session.opener, session.acceptor} - {None}:
+                assert zid is not None
+                self._sessions[zid].append(session)
+        self._neighbours: dict[str | None, int] = {}
+        self._compared = 0
+        self._watchers: dict[str | None, list[Interest]] = defaultdict(list)
+        for interest in evidence.interests:
+            if "T" in interest.options:
+                self._watchers[interest.receiver].append(interest)
+        self._losses: dict[str | None, list[Loss]] = defaultdict(list)
+        for loss in evidence.losses:
+            self._losses[loss.session].append(loss)
+        self._flows: dict[tuple[str | None, str], list[Flow]] = defaultdict(list)
+        self._flows_to: dict[str | None, list[Flow]] = defaultdict(list)
+        for flow in evidence.flows.values():
+            self._flows[flow.sender, flow.key].append(flow)
+            self._flows_to[flow.receiver].append(flow)
+        self.tokens: dict[str, list[Declaration]] = defaultdict(list)
+        """By key, answers to liveliness gets too."""
+        for life in evidence.declarations:
+            if life.entity == "token" and life.key is not None:
+                self.tokens[life.key].append(life)
+
+    def told_to(self, zid: str | None, entity: str) -> list[Declaration]:
+        return self._told_to[zid, entity]
+
+    def told_by(self, zid: str | None, entity: str) -> list[Declaration]:
+        return self._told_by[zid, entity]
+
+    def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
+        """What a node can hand a query or publication of `asker` to, matching or not.
+
+        Others told it; or it told the asker so itself, and what it told on is left out.
+        """
+        from_others = [life for life in self.told_to(node, entity) if life.sender != asker]
+        keys = {life.key for life in from_others}
+        own = [
+            life
+            for life in self.told_by(node, entity)
+            if life.receiver == asker and life.key not in keys
+        ]
+        return from_others + own
+
+    def matching(
+        self, node: str | None, asker: str | None, entity: str, key: str
+    ) -> list[Declaration]:
+        return [
+            life
+            for life in self.offers(node, asker, entity)
+            if life.key is not None and meet(life.key, key)
+        ]
+
+    def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
+        """What a node declared that matches its own message: that is handed over inside it."""
+        for life in self.told_by(node, entity):
+            if life.key is not None and life.is_alive(at.time_ns) and meet(life.key, key):
+                return life if self.words.role(node) != "router" else None
+        return None
+
+    def wire_loss(self, session: str, sender: str | None, from_ns: int, to_ns: int) -> Loss | None:
+        """Frames of a sender that did not arrive in this time."""
+        for loss in self._losses[session]:
+            if (
+                loss.kind == "sn_gap"
+                and loss.sender == sender
+                and from_ns <= loss.at.time_ns <= to_ns
+            ):
+                return loss
+        return None
+
+    def sessions_of(self, zid: str | None) -> list[SessionLife]:
+        return [] if zid is None else self._sessions[zid]
+
+    def has_one_link(self, zid: str | None) -> bool:
+        """Whether the capture shows a router or peer with a single neighbour: it may have more."""
+        if zid not in self._neighbours:
+            others = {session.other(zid) for session in self.sessions_of(zid)}
+            self._neighbours[zid] = len(others)
+        return self.words.role(zid) != "client" and self._neighbours[zid] <= 1
+
+    def is_group(self, session: str) -> bool:
+        """Whether it is a multicast group: what is sent is for all, and may get lost."""
+        life = self.evidence.sessions.get(session)
+        return life is not None and life.protocol == "multicast"
+
+    def receiver(self, session: str | None, zid: str | None) -> str:
+        """Whom something went to, in words."""
+        if session is not None and self.is_group(session):
+            return "the group"
+        return self.words.who(zid)
+
+    def hidden(self) -> str | None:
+        """What of the capture may hold declarations that are not seen, in words."""
+        encrypted = self.evidence.undecoded.get("encrypted", 0)
+        if encrypted:
+            return f"{counted(encrypted, 'byte')} of the capture are encrypted"
+        partial = sum(one.outcome == "partial" for one in self.evidence.sessions.values())
+        if partial:
+            return f"{counted(partial, 'session')} began before the capture"
+        return None
+
+    def nearest(self, key: str, keys: list[str]) -> Difference | None:
+        """The key among these that looks as if it was meant; looking has its limit."""
+        if self._compared >= WHY_KEYS_COMPARED_MAX:
+            left_out = self.evidence.left_out
+            left_out[_COMPARISONS] = left_out.get(_COMPARISONS, 0) + 1
+            return None
+        different = list(dict.fromkeys(keys))
+        self._compared += len(different)
+        return nearest(key, different)
+
+    def losses(self, session: str | None) -> list[Loss]:
+        return self._losses[session]
+
+    def capture_gap(self, session: str, from_ns: int, to_ns: int) -> Loss | None:
+        """Where the capture lacks bytes of a session in this time."""
+        for loss in self._losses[session]:
+            if loss.kind in IN_CAPTURE_ONLY and from_ns <= loss.at.time_ns <= to_ns:
+                return loss
+        return None
+
+    def sent_on(self, node: str | None, key: str) -> list[Flow]:
+        """Publications of a key that a node sent, to whomever."""
+        return self._flows[node, key]
+
+    def received_by(self, node: str | None) -> list[Flow]:
+        return self._flows_to[node]
+
+    def watchers(self, node: str | None) -> list[Interest]:
+        """Who asked a node to be told of tokens."""
+        return self._watchers[node]

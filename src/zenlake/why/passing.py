@@ -1,0 +1,153 @@
+"""Passing: what a node did with publications it got, for each node that subscribes there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from zenlake.why.network import IN_CAPTURE_ONLY, Network
+from zenlake.why.records import Declaration, Flow, Loss, Sample
+
+_UNSURE_NS: Final = 50_000_000
+"""Around a declaration, whether a publication meets it depends on the node's own order."""
+
+
+@dataclass(slots=True)
+class Passing:
+    """One subscriber of the node that got a flow, and what it was sent of it."""
+
+    source: Flow
+    """What the node got."""
+    life: Declaration
+    flow: Flow | None
+    """What was passed on; None for nothing."""
+    before: int
+    """Publications before the subscriber was declared."""
+    expected: int
+    missing: list[Sample]
+    cause: str
+    losses: list[Loss] = field(default_factory=list)
+
+    @property
+    def never(self) -> bool:
+        return self.flow is None and self.expected > 0
+
+
+def passings(network: Network, flow: Flow) -> list[Passing]:
+    """Of subscribers that were there while it was published; one for each node."""
+    found: dict[str | None, Passing] = {}
+    matching = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
+    for life in matching:
+        if life.sender == flow.receiver or life.declared is None:
+            continue
+        if life.declared.time_ns > flow.last.time_ns or not _overlaps(life, flow):
+            continue
+        one = _passing(network, flow, life)
+        known = found.get(life.sender)
+        if known is None or len(one.missing) < len(known.missing) or one.before < known.before:
+            found[life.sender] = one
+    passed = [one for one in found.values() if one.flow is not None or one.expected]
+    if any(one.flow is not None for one in passed):
+        # Routers know of a subscriber from several others, and send to one that is nearer.
+        passed = [one for one in passed if not (one.never and _is_router(network, one))]
+    return passed
+
+
+def _is_router(network: Network, passing: Passing) -> bool:
+    return network.words.role(passing.life.sender) == "router"
+
+
+def all_passings(network: Network, flow: Flow) -> list[Passing]:
+    """From node to node, as far as it went."""
+    found = passings(network, flow)
+    seen = {flow.session}
+    for one in found:  # grows while it is walked
+        if one.flow is not None and one.flow.session not in seen:
+            seen.add(one.flow.session)
+            found += passings(network, one.flow)
+    return found
+
+
+def _overlaps(life: Declaration, flow: Flow) -> bool:
+    return life.ended is None or life.ended.time_ns >= flow.first.time_ns
+
+
+def _passing(network: Network, flow: Flow, life: Declaration) -> Passing:
+    assert life.declared is not None
+    sent = next(
+        (one for one in network.sent_on(flow.receiver, flow.key) if one.session == life.session),
+        None,
+    )
+    from_ns = life.declared.time_ns + _UNSURE_NS
+    until_ns = (network.evidence.last_ns if life.ended is None else life.ended.time_ns) - _UNSURE_NS
+    arrived = _found_again(flow.samples, [] if sent is None else sent.samples)
+    # Beyond what is followed one by one nothing can be said.
+    if sent is not None and sent.count - sent.ignored > len(sent.samples) and sent.samples:
+        until_ns = min(until_ns, sent.samples[-1].at.time_ns)
+    expected = [
+        number
+        for number, sample in enumerate(flow.samples)
+        if from_ns <= sample.at.time_ns <= until_ns
+    ]
+    numbers = [number for number in expected if number not in arrived]
+    missing = [flow.samples[number] for number in numbers]
+    before = sum(sample.at.time_ns < life.declared.time_ns for sample in flow.samples)
+    passing = Passing(flow, life, sent, before, len(expected), missing, "delivered")
+    if missing:
+        spans = [_span(network, flow, number, arrived) for number in numbers]
+        passing.cause, passing.losses = _cause(network, flow, passing, spans)
+    return passing
+
+
+def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
+    """Which of the publications appear on the other link, in the same order."""
+    found: dict[int, Sample] = {}
+    place = 0
+    for sample in received:
+        for number in range(place, len(sent)):
+            if _is_same(sent[number], sample):
+                found[number] = sample
+                place = number + 1
+                break
+    return found
+
+
+def _span(network: Network, flow: Flow, number: int, arrived: dict[int, Sample]) -> tuple[int, int]:
+    """When a publication must have been lost: before the next one arrived."""
+    later = next(
+        (arrived[place] for place in range(number, len(flow.samples)) if place in arrived), None
+    )
+    until_ns = network.evidence.last_ns if later is None else later.at.time_ns
+    return flow.samples[number].at.time_ns, until_ns
+
+
+def _is_same(sent: Sample, received: Sample) -> bool:
+    """By its payload; one in shared memory may travel on as bytes."""
+    unknown = sent.digest is None or received.digest is None
+    return sent.at <= received.at and (unknown or sent.digest == received.digest)
+
+
+def _cause(
+    network: Network, flow: Flow, passing: Passing, spans: list[tuple[int, int]]
+) -> tuple[str, list[Loss]]:
+    roles = (network.words.role(flow.sender), network.words.role(passing.life.sender))
+    if passing.flow is None and roles == ("peer", "peer"):
+        return "not_relayed", []
+    losses = [
+        loss
+        for loss in network.losses(passing.life.session)
+        if loss.sender in (flow.receiver, None)
+    ]
+    # A hole is noticed later than it is there; and whoever has holes proves nothing.
+    holes = [loss for loss in losses if loss.kind in IN_CAPTURE_ONLY]
+    if holes:
+        return "capture_incomplete", holes
+    for kind, cause in (("fragment", "incomplete_fragments"), ("sn_gap", "lost_on_link")):
+        found = [
+            loss
+            for loss in losses
+            if loss.kind == kind and any(a <= loss.at.time_ns <= b for a, b in spans)
+        ]
+        if found:
+            return cause, found
+    return ("congestion_drop" if flow.congestion == "drop" else "not_passed_on"), []

@@ -1,0 +1,225 @@
+"""The story of a published key: who got it, and if nobody did, why."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.network import Network
+from zenlake.why.passing import Passing, all_passings
+from zenlake.why.records import Declaration, Flow, Loss
+from zenlake.why.story import Story
+from zenlake.why.wanted import meet
+from zenlake.why.words import counted, key_text, listed, packets_text
+
+_LOSSES_SHOWN: Final = 5
+
+
+def origins(network: Network) -> list[Flow]:
+    """Flows that begin with their sender: nobody sent it the key before."""
+    received = {(flow.receiver, flow.key) for flow in network.evidence.flows.values()}
+    return [
+        flow
+        for flow in network.evidence.flows.values()
+        if (flow.sender, flow.key) not in received or flow.sender is None
+    ]
+
+
+def publication_story(network: Network, flow: Flow) -> Story:
+    words = network.words
+    count = counted(flow.count, "publication")
+    story = Story(
+        "publication",
+        "delivered",
+        f"{count} of {key_text(flow.key)} from {words.who(flow.sender)}",
+        flow.first,
+        flow.key,
+        flow.session,
+    )
+    story.involve(flow.sender, flow.receiver)
+    story.show(flow.first)
+    _tell_flow(story, network, flow, "publishes to")
+    story.tell(f"{story.headline}: {_judge(network, flow, story)}.")
+    return story
+
+
+def _tell_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
+    words = network.words
+    names = f"{words.who(flow.sender)} {verb} {network.receiver(flow.session, flow.receiver)}"
+    if flow.sender is None:
+        names = f"somebody publishes on {flow.session}"
+    if flow.count == 1:
+        story.add(flow.first, f"{names}: {key_text(flow.key)}")
+        return
+    how = f"{flow.congestion}, {flow.reliability.replace('_', ' ')}, priority {flow.priority}"
+    story.add(flow.first, f"{names}: {key_text(flow.key)}, the first of {flow.count:,} ({how})")
+    story.add(flow.last, f"{names}: {key_text(flow.key)}, the last one")
+
+
+def _judge(network: Network, flow: Flow, story: Story) -> str:
+    words = network.words
+    if flow.ignored:
+        story.cause, story.culprit = "stale_sn", flow.sender
+        return f"{flow.ignored:,} came with an old sequence number, which receivers ignore"
+    session = network.evidence.sessions.get(flow.session)
+    if network.is_group(flow.session):
+        return "sent to the group, every member gets it"
+    if flow.receiver is None or session is None:
+        story.cause = "not_visible"
+        return "the capture began after the handshake, so who sent it to whom is not known"
+    own = _own(network, flow)
+    passed = all_passings(network, flow)
+    is_hint = own is not None and words.role(flow.receiver) == "router"
+    if own is not None and own.sender is not None and not is_hint:
+        story.reached.append(own.sender)
+    for one in passed:
+        zid = one.life.sender
+        story.involve(zid)
+        if one.flow is not None and zid is not None and words.role(zid) != "router":
+            story.reached.append(zid)
+        if one.flow is not None:
+            _tell_flow(story, network, one.flow, "passes it on to")
+    bad = [one for one in passed if one.missing or one.never]
+    if bad:
+        text = _dropped(network, bad[0].source, bad[0], story)
+        more = {one.life.sender for one in bad} - {bad[0].life.sender}
+        others = counted(len(more), "other node lacks some too", "other nodes lack some too")
+        return f"{text}. {others}" if more else text
+    if own is not None and is_hint and not passed:
+        return _hidden(network, flow, story, own)
+    if own is not None or passed:
+        return _delivered(network, flow, story, None if is_hint else own, passed)
+    itself = network.itself(flow.sender, "subscriber", flow.key, flow.first)
+    if itself is not None:
+        tell_life(story, network, itself, flow.last.time_ns)
+        story.reached.append(flow.sender or "")
+        return f"{words.who(flow.sender)} subscribes itself and gets it inside; nobody else does"
+    absence = explain_absence(
+        network, flow.receiver, flow.sender, "subscriber", flow.key, flow.first
+    )
+    if absence is not None:
+        absence.tell(story, network)
+        story.is_note = absence.cause == "not_visible"
+        seen = "nobody is seen to get it" if absence.cause == "not_visible" else "nobody got it"
+        return f"{seen}. Why: {absence.sentence}"
+    story.cause = "not_passed_on"
+    return f"{words.who(flow.receiver)} has a subscriber for it, and did not pass it on in time"
+
+
+def _own(network: Network, flow: Flow) -> Declaration | None:
+    """A subscriber of the receiver itself, which told the publisher."""
+    told_on = {life.key for life in network.told_to(flow.receiver, "subscriber")}
+    for life in network.told_by(flow.receiver, "subscriber"):
+        if (
+            life.receiver == flow.sender
+            and life.key is not None
+            and life.key not in told_on
+            and meet(life.key, flow.key)
+            and life.is_alive(flow.last.time_ns)
+        ):
+            return life
+    return None
+
+
+def _hidden(network: Network, flow: Flow, story: Story, told: Declaration) -> str:
+    """A router told the publisher of a subscriber that it has from elsewhere, or is its own."""
+    tell_life(story, network, told, flow.last.time_ns)
+    story.cause, story.is_note = "not_visible", True
+    router = network.words.who(flow.receiver)
+    place = f" (packet {told.declared.packet})" if told.declared else ""
+    story.advice.append(f"Capture at {router}, on all of its links.")
+    return (
+        f"{router} took it, and had told that somebody subscribes{place}; who that is, and whether "
+        "it arrived, is not in the capture"
+    )
+
+
+def _delivered(
+    network: Network,
+    flow: Flow,
+    story: Story,
+    own: Declaration | None,
+    passed: list[Passing],
+) -> str:
+    words = network.words
+    reached = [one.life.sender for one in passed if one.flow is not None]
+    ends = [zid for zid in reached if words.role(zid) != "router"]
+    names = [words.who(zid) for zid in ends or reached]
+    if own is not None:
+        names.append(words.who(own.sender))
+        tell_life(story, network, own, flow.last.time_ns)
+    passed = [one for one in passed if one.source is flow]
+    early = min((one.before for one in passed), default=0) if own is None else 0
+    text = f"delivered to {listed(list(dict.fromkeys(names)))}"
+    if not early:
+        return text
+    first = min(
+        (one.life for one in passed if one.life.declared), key=lambda life: life.declared or (0, 0)
+    )
+    tell_life(story, network, first, flow.last.time_ns)
+    story.cause, story.is_note = "not_yet_declared", True
+    story.culprit = first.sender
+    at = first.declared.packet if first.declared else None
+    story.advice.append(
+        "Publications are not kept for those who come later: wait for the publisher's matching "
+        "status, or use a storage or an advanced publisher with a cache."
+    )
+    return (
+        f"the first {early:,} reached nobody: {words.who(first.sender)} declared its subscriber "
+        f"{key_text(first.key)} only later (packet {at}); from then on {text}"
+    )
+
+
+def _dropped(network: Network, flow: Flow, bad: Passing, story: Story) -> str:
+    words = network.words
+    who, router = words.who(bad.life.sender), words.who(flow.receiver)
+    tell_life(story, network, bad.life, flow.last.time_ns)
+    story.cause, story.culprit = bad.cause, flow.receiver
+    if bad.never and bad.cause == "not_relayed":
+        story.advice.append(
+            "Let the peers find each other (gossip or multicast scouting), or make them clients."
+        )
+        return f"{who} subscribes, and {router} does not pass on from peer to peer"
+    lost = [sample.at for sample in bad.missing]
+    story.show(*lost, *(loss.at for loss in bad.losses))
+    for loss in bad.losses[:_LOSSES_SHOWN]:
+        story.add(loss.at, f"{_loss_text(loss)} from {words.who(loss.sender)} ({loss.kind})")
+    packets = packets_text([at.packet for at in lost])
+    total = f"{len(lost):,} of {bad.expected:,}"
+    story.advice += _ADVICE[bad.cause]
+    if bad.cause == "congestion_drop":
+        why = f"{router} took them and did not send them on: with congestion control drop it may"
+        why += ", when its queue to that node is full"
+    else:
+        why = _WHY[bad.cause].format(router=router, who=who)
+    return f"{total} did not reach {who} ({packets}). {why}"
+
+
+def _loss_text(loss: Loss) -> str:
+    if loss.kind == "fragment":
+        return f"a message stays incomplete, {counted(loss.bytes or 0, 'byte')} given up,"
+    if loss.kind == "sn_gap":
+        return f"{counted(loss.count or 0, 'frame')} missing, by the sequence numbers,"
+    return "the capture lacks bytes"
+
+
+_WHY: Final = {
+    "lost_on_link": "Sequence numbers are missing between {router} and {who}",
+    "incomplete_fragments": "{router} began to send it in fragments and gave it up, or not all "
+    "fragments arrived",
+    "capture_incomplete": "The capture itself lacks packets of that link, so they may have arrived",
+    "not_passed_on": "{router} did not pass them on, and congestion control is not drop: access "
+    "control, downsampling or a filter may be configured",
+}
+_BLOCK: Final = "Publish with CongestionControl.BLOCK where every message counts."
+_ADVICE: Final[dict[str, list[str]]] = {
+    "congestion_drop": [
+        _BLOCK,
+        "Or send less, or make the subscriber faster: its callbacks hold up the link.",
+    ],
+    "lost_on_link": [_BLOCK, "Over UDP losses are normal: use TCP or a reliable link."],
+    "incomplete_fragments": [_BLOCK, "Large messages need many fragments: one lost loses all."],
+    "capture_incomplete": ["Capture again without losses (larger buffer: tcpdump -B)."],
+    "not_passed_on": ["Look at the router's configuration: access_control, downsampling."],
+    "not_relayed": [],
+}

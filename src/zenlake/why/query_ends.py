@@ -1,0 +1,73 @@
+"""How a query ended on one link: by itself, by a timer, with its session, or not at all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.why.journeys import Journey
+from zenlake.why.network import Network
+from zenlake.why.records import Moment, Query, Reply, SessionLife
+
+_DEFAULT_TIMEOUT_NS: Final = 10_000_000_000
+"""Of nodes, where a query says nothing (behaviour reference §2.5)."""
+
+
+def session_end(session: SessionLife) -> Moment:
+    assert session.closed_ns is not None
+    return Moment(session.closed_ns, session.close_packet)
+
+
+def end_ns(network: Network, query: Query) -> int:
+    """Until when an answer could have been seen."""
+    session = network.evidence.sessions.get(query.session)
+    if session is not None and session.closed_ns is not None:
+        return session.closed_ns
+    return network.evidence.last_ns
+
+
+def timeouts(query: Query) -> list[Reply]:
+    """Errors by which a hop says that the next node did not finish."""
+    return [reply for reply in query.replies if reply.is_timeout]
+
+
+def late_replies(query: Query) -> list[Reply]:
+    """Those after the final response; the error of a timer that fired as well is none."""
+    return [reply for reply in query.replies if reply.after_final and not reply.is_timeout]
+
+
+def is_finished(query: Query) -> bool:
+    """Whether the node that was asked finished by itself, in time.
+
+    A node whose timer fires sends the error Timeout and a final response: that is no answer of
+    the queryable (behaviour reference §4.5).
+    """
+    final = query.final
+    return final is not None and final.time_ns <= query.deadline_ns and not timeouts(query)
+
+
+def timed_out(network: Network, query: Query) -> bool:
+    final = query.final
+    if timeouts(query) and not query.reused:
+        return True
+    if final is not None:
+        return final.time_ns > query.deadline_ns
+    deadline_ns = query.deadline_ns
+    if query.timeout_ms is None and not query.reused:
+        deadline_ns = query.at.time_ns + _DEFAULT_TIMEOUT_NS
+    return end_ns(network, query) > deadline_ns
+
+
+def lost_session(network: Network, query: Query) -> SessionLife | None:
+    """The session, where it ended before the query did."""
+    session = network.evidence.sessions.get(query.session)
+    if session is None or session.closed_ns is None or query.final is not None:
+        return None
+    return session if session.closed_ns <= query.deadline_ns else None
+
+
+def silent(network: Network, journey: Journey) -> list[Journey]:
+    """The last hops on which the query did not end: there the answer is stuck."""
+    waiting = [part for part in journey.onward if not is_finished(part.query)]
+    if not waiting:
+        return [journey]
+    return [leaf for part in waiting for leaf in silent(network, part)]

@@ -1,0 +1,242 @@
+"""Queries that did not end well: late replies, timeouts, sessions that went away."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.why.journeys import Journey
+from zenlake.why.network import Network
+from zenlake.why.query_ends import (
+    is_finished,
+    late_replies,
+    lost_session,
+    session_end,
+    silent,
+    timeouts,
+)
+from zenlake.why.records import Loss, Query
+from zenlake.why.story import Story
+from zenlake.why.words import apart, counted, listed, ms
+
+_EARLY: Final = 0.9
+"""Part of a timeout; what is given up before was not given the time it had."""
+_DROP_QUERY: Final = (
+    "The final response is sent when every Query object is dropped: in Python use `with query:` "
+    "or query.drop(), and keep no reference to it in a list or a closure."
+)
+
+
+def tell_late_reply(network: Network, journey: Journey, story: Story) -> str:
+    """Whose reply overtook, or was overtaken: the hop furthest from the asker."""
+    words = network.words
+    hop = [one for one in journey.hops() if late_replies(one)][-1]
+    late = late_replies(hop)
+    assert hop.final is not None
+    story.cause, story.culprit = "reply_after_final", hop.responder
+    story.show(hop.final, *(reply.at for reply in late))
+    in_time = sum(not reply.after_final for reply in journey.query.replies)
+    story.advice += [
+        f"The order is wrong at {words.who(hop.responder)}: replies must be sent before the "
+        "query is dropped, from the same thread or after waiting for the others.",
+        "Nodes that send replies and finals with different priorities can be overtaken too: "
+        "compare the QoS of both packets (zenlake decode --json).",
+    ]
+    came = f"; {counted(in_time, 'answer')} came in time" if in_time else ""
+    return (
+        f"a reply came too late. {words.who(hop.responder)} sent its final response in packet "
+        f"{hop.final.packet} and {counted(len(late), 'reply', 'replies')} after it"
+        f"{', the first' if len(late) > 1 else ','} "
+        f"{apart(hop.final.time_ns, late[0].at.time_ns)} later (packet {late[0].at.packet}). "
+        f"What comes after the final response is thrown away{came}"
+    )
+
+
+def tell_timeout(network: Network, journey: Journey, story: Story) -> str:
+    parts = [_given_up(network, journey, story)]
+    passed = _passed(network, journey, story)
+    if passed:
+        parts.append(passed)
+    stuck = silent(network, journey)
+    # Whose silence is certain comes first, and gives the cause.
+    stuck.sort(key=lambda one: _hole(network, one.query) is not None)
+    for one in stuck[:4]:
+        parts.append(_in_a_hole(network, story, one) or _stuck(network, story, one, one is journey))
+    return ". ".join(part[0].upper() + part[1:] if i else part for i, part in enumerate(parts))
+
+
+def _given_up(network: Network, journey: Journey, story: Story) -> str:
+    """When it timed out; a node may give up earlier than the query allows."""
+    query = journey.query
+    if query.timeout_ms is None:
+        return "timed out (no timeout was sent: each node uses its own default, 10,000 ms)"
+    first = min((one.at for hop in journey.hops() for one in timeouts(hop)), default=None)
+    if first is not None:
+        waited_ms = (first.time_ns - query.at.time_ns) / 1e6
+        if waited_ms < _EARLY * query.timeout_ms:
+            story.show(first)
+            story.advice.append(
+                "A node on the way has its own limit (queries_default_timeout): raise it there."
+            )
+            return (
+                f"given up after {ms(waited_ms)} (packet {first.packet}), although its timeout is "
+                f"{ms(query.timeout_ms)}"
+            )
+    return f"timed out after {ms(query.timeout_ms)}"
+
+
+def _hole(network: Network, hop: Query) -> Loss | None:
+    """Where the capture lacks bytes in which a final response may have been."""
+    if hop.final is not None:
+        return None
+    return network.capture_gap(hop.session, hop.at.time_ns, network.evidence.last_ns)
+
+
+def _in_a_hole(network: Network, story: Story, journey: Journey) -> str | None:
+    hop = journey.query
+    hole = _hole(network, hop)
+    if hole is None:
+        return None
+    if story.cause == "answered":
+        story.cause, story.culprit = "capture_incomplete", None
+        story.advice.append("Capture again without losses (larger buffer: tcpdump -B).")
+    story.show(hop.at, hole.at)
+    return (
+        f"no final response of {network.words.who(hop.responder)} is seen, but the capture itself "
+        f"lacks packets of that link (near packet {hole.at.packet}): it may have been in them"
+    )
+
+
+def _passed(network: Network, journey: Journey, story: Story) -> str | None:
+    """How far it went, and who did what he should."""
+    words = network.words
+    if not journey.onward:
+        return None
+    good = []
+    for part in journey.onward:
+        hop = part.query
+        if is_finished(hop):
+            replies = len(hop.replies) + hop.more_replies
+            assert hop.final is not None
+            came = f"{counted(replies, 'reply', 'replies')}" if replies else "no reply"
+            first = f", packet {hop.replies[0].at.packet}" if hop.replies else ""
+            good.append(
+                f"{words.who(hop.responder)} answered ({came}{first}) and finalised "
+                f"(packet {hop.final.packet})"
+            )
+    who = words.who(journey.query.responder)
+    nodes = counted(len(journey.onward), "node")
+    if len(journey.onward) == 1:
+        nodes = words.who(journey.onward[0].query.responder)
+    text = f"{who} passed it on to {nodes}"
+    return "; ".join([text, *good])
+
+
+def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> str:
+    """What one node did not do; sets the cause."""
+    hop, words = journey.query, network.words
+    who = words.who(hop.responder)
+    story.culprit = story.culprit or hop.responder
+    replies = [reply for reply in hop.replies if not reply.is_timeout]
+    by_timer = timeouts(hop)
+    story.show(hop.at, *(reply.at for reply in replies[:3]), *(reply.at for reply in by_timer))
+    if is_first and by_timer and by_timer[0].replier not in (None, hop.responder):
+        story.culprit = by_timer[0].replier
+        story.cause = "timeout"
+        return (
+            f"{who} says (packet {by_timer[0].at.packet}) that {words.who(by_timer[0].replier)} "
+            "did not finish; that link is not in the capture"
+        )
+    session = lost_session(network, hop)
+    if session is not None:
+        story.cause = "router_lost" if is_first else "responder_lost"
+        gone = apart(hop.at.time_ns, session_end(session).time_ns)
+        return f"the session with {who} ended {gone} after it was asked ({session.outcome})"
+    if journey.onward:
+        story.cause = "final_missing"
+        return f"{who} has all final responses and did not send its own"
+    forced = ""
+    if by_timer and hop.final is not None:
+        forced = f"; what it sent in packet {by_timer[0].at.packet} is the error of its own timer"
+    elif hop.final is not None:
+        forced = f"; its final came in packet {hop.final.packet}, after the timeout"
+    loss = network.wire_loss(hop.session, hop.responder, hop.at.time_ns, hop.deadline_ns)
+    if loss is not None and hop.final is None:
+        story.cause = "lost_on_link"
+        story.show(loss.at)
+        return (
+            f"no RESPONSE_FINAL came from {who}, but {counted(loss.count or 0, 'frame')} of it "
+            f"got lost before packet {loss.at.packet}: the answer may have been in them"
+        )
+    dead = _dead(network, story, hop)
+    if dead is not None:
+        story.cause = "timeout"
+        return f"{who} got it (packet {hop.at.packet}) and {dead}"
+    if words.role(hop.responder) == "router":
+        story.cause = "timeout"
+        story.advice.append(f"Capture at {who}, on all of its links.")
+        came = f" ({counted(len(replies), 'reply', 'replies')} came)" if replies else ""
+        return f"{who} sent no final response in time{came}{forced}; whom it asked is not seen"
+    if replies:
+        story.cause = "final_missing"
+        story.advice.append(_DROP_QUERY)
+        return (
+            f"{who} answered ({counted(len(replies), 'reply', 'replies')}, packet "
+            f"{replies[0].at.packet}) and never sent its RESPONSE_FINAL: its application still "
+            f"holds the query{forced}"
+        )
+    story.cause = "timeout"
+    story.advice.append(f"Look at {who}: does its queryable still work, or is it blocked?")
+    story.advice.append(_DROP_QUERY)
+    return f"{who} got it (packet {hop.at.packet}) and never sent a RESPONSE_FINAL{forced}"
+
+
+def _dead(network: Network, story: Story, hop: Query) -> str | None:
+    """Whether a node that was asked has sent nothing at all since, not even that it is there."""
+    heard = network.evidence.heard.get((hop.session, hop.responder or ""))
+    if heard is None or heard.time_ns >= hop.at.time_ns or heard.packet is None:
+        return None
+    until_ns = min(hop.deadline_ns, network.evidence.last_ns)
+    who = network.words.who(hop.responder)
+    story.show(heard)
+    story.add(heard, f"{who} sends its last message to {network.words.who(hop.requester)}")
+    story.advice.append(
+        f"{who[0].upper()}{who[1:]} may be frozen, without power or cut off: is it reachable?"
+    )
+    if network.words.role(hop.responder) != "router":
+        story.advice.append(_DROP_QUERY)  # a node that has nothing to say is silent as well
+    silent_for = apart(heard.time_ns, until_ns)
+    return f"has sent nothing since packet {heard.packet}, {silent_for} before the timeout"
+
+
+def tell_lost(network: Network, journey: Journey, story: Story) -> str:
+    """The session of the asker ended before the query did."""
+    query, words = journey.query, network.words
+    session = lost_session(network, query)
+    assert session is not None
+    end = session_end(session)
+    after = apart(query.at.time_ns, end.time_ns)
+    story.show(end)
+    in_a_hole = _in_a_hole(network, story, journey)
+    if in_a_hole is not None:
+        return in_a_hole
+    waiting = _still_waiting(network, journey)
+    if session.outcome == "closed" and session.closer is not None:
+        story.cause, story.culprit = "session_closed", session.closer
+        place = "" if end.packet is None else f" (packet {end.packet})"
+        return f"{words.who(session.closer)} closed the session {after} after the request{place}"
+    story.cause, story.culprit = "router_lost", query.responder
+    story.advice += [
+        f"Look at {words.who(query.responder)}: did it crash or restart, or did the network fail?",
+        "Connect to more than one endpoint, and repeat the query after the reconnect.",
+    ]
+    timeout = "" if query.timeout_ms is None else f" (its timeout was {ms(query.timeout_ms)})"
+    return (
+        f"no answer, because the session with {words.who(query.responder)} was lost {after} after "
+        f"the request{timeout}{waiting}"
+    )
+
+
+def _still_waiting(network: Network, journey: Journey) -> str:
+    open_ones: list[Query] = [one.query for one in journey.leaves() if one is not journey]
+    names = [network.words.who(one.responder) for one in open_ones if one.final is None]
+    return f". It had been passed on to {listed(names)}, who had not answered yet" if names else ""

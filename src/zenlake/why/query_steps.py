@@ -1,0 +1,123 @@
+"""The steps of a query: who passed it to whom, what came back, what was dropped."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.why.absence import tell_life
+from zenlake.why.delivery import Dropped, consolidation_mode, dropped
+from zenlake.why.journeys import Journey
+from zenlake.why.network import Network
+from zenlake.why.query_ends import session_end, timeouts
+from zenlake.why.records import Query, Reply
+from zenlake.why.story import Story
+from zenlake.why.words import counted, key_text, ms
+
+_REPLIES_SHOWN: Final = 6
+_WHY_DROPPED: Final = {
+    "late": "after the final response: thrown away",
+    "timeout": "after the timeout: thrown away",
+    "key": "dropped, its key was not asked for",
+    "latest": "dropped by consolidation latest, packet {instead} replaced it",
+    "monotonic": "dropped by consolidation monotonic, packet {instead} is newer",
+}
+
+
+def tell_journey(story: Story, network: Network, journey: Journey, is_first: bool = True) -> None:
+    """Every hop, in the order of the journey; the story sorts by time."""
+    query, words = journey.query, network.words
+    story.involve(query.requester, query.responder)
+    requester, responder = words.who(query.requester), words.who(query.responder)
+    if is_first:
+        story.add(query.at, f"{requester} asks {responder} for {_asked(query)}")
+    else:
+        story.add(
+            query.at, f"{requester} passes it on to {responder} (there it is #{query.request_id})"
+        )
+        _tell_owner(story, network, query)
+    _tell_replies(story, network, journey, is_first)
+    _tell_end(story, network, journey)
+    for part in journey.onward:
+        tell_journey(story, network, part, False)
+
+
+def _tell_owner(story: Story, network: Network, query: Query) -> None:
+    """The declaration because of which this node was asked."""
+    if query.key is None:
+        return
+    for life in network.matching(query.requester, None, "queryable", query.key):
+        if life.sender == query.responder and life.is_alive(query.at.time_ns):
+            tell_life(story, network, life, query.at.time_ns)
+            return
+
+
+def _asked(query: Query) -> str:
+    timeout = "no timeout sent" if query.timeout_ms is None else f"timeout {ms(query.timeout_ms)}"
+    mode = consolidation_mode(query)
+    return (
+        f"{key_text(query.selector)} (#{query.request_id}, target {query.target}, "
+        f"consolidation {mode}, {timeout})"
+    )
+
+
+def _tell_replies(story: Story, network: Network, journey: Journey, is_first: bool) -> None:
+    query = journey.query
+    verb = "hands on" if journey.onward else "sends"
+    words = network.words
+    lost = {id(one.reply): one for one in dropped(query)} if is_first else {}
+    shown = 0
+    for reply in query.replies:
+        drop = lost.get(id(reply))
+        is_remarkable = drop is not None or reply.kind == "ERR" or reply.after_final
+        shown += 1
+        if shown > _REPLIES_SHOWN and not (is_remarkable and shown <= 3 * _REPLIES_SHOWN):
+            continue
+        text = f"{words.who(query.responder)} {verb} {_reply_text(network, query, reply)}"
+        story.add(reply.at, text + _drop_text(drop, reply))
+    hidden = len(query.replies) + query.more_replies - min(shown, _REPLIES_SHOWN)
+    if hidden > 0 and query.replies:
+        last = query.replies[-1].at
+        story.add(last, f"... {counted(hidden, 'reply', 'replies')} in all not shown one by one")
+
+
+def _reply_text(network: Network, query: Query, reply: Reply) -> str:
+    words = network.words
+    if reply.is_timeout:
+        silent = words.who(reply.replier)
+        if reply.replier == query.responder:
+            return "the error Timeout: its own queryable did not let go of the query"
+        return f"the error Timeout: {silent} did not finish in time"
+    if reply.kind == "ERR":
+        return f'the error "{key_text(reply.error)}"'
+    what = "a reply" if reply.kind == "PUT" else "a reply that deletes"
+    by = ""
+    if reply.replier is not None and reply.replier != query.responder:
+        by = f" of {words.who(reply.replier)}"
+    return f"{what}{by} for {key_text(reply.key)}"
+
+
+def _drop_text(drop: Dropped | None, reply: Reply) -> str:
+    if drop is None or reply.is_timeout:
+        return ": after its final response" if reply.after_final else ""
+    instead = None if drop.instead is None else drop.instead.at.packet
+    return f": {_WHY_DROPPED[drop.why].format(instead=instead)}"
+
+
+def _tell_end(story: Story, network: Network, journey: Journey) -> None:
+    query, words = journey.query, network.words
+    responder = words.who(query.responder)
+    session = network.evidence.sessions.get(query.session)
+    if query.final is not None:
+        timer = ", by its timer" if timeouts(query) and not journey.onward else ""
+        towards = words.who(query.requester)
+        story.add(query.final, f"{responder} finalises towards {towards}{timer}")
+    elif session is not None and session.closed_ns is not None:
+        story.add(session_end(session), f"{_session_ended(network, query)}: no final response")
+
+
+def _session_ended(network: Network, query: Query) -> str:
+    session = network.evidence.sessions[query.session]
+    pair = f"{network.words.who(query.requester)} and {network.words.who(query.responder)}"
+    if session.outcome == "closed":
+        return f"{network.words.who(session.closer)} closes the session of {pair}"
+    return f"the session of {pair} is lost"

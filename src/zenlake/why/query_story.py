@@ -1,0 +1,220 @@
+"""The story of one query: what became of it, and which node is to blame."""
+
+from __future__ import annotations
+
+from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.delivery import consolidation_mode, dropped
+from zenlake.why.journeys import Journey
+from zenlake.why.network import Network
+from zenlake.why.query_ends import (
+    end_ns,
+    late_replies,
+    lost_session,
+    session_end,
+    timed_out,
+)
+from zenlake.why.query_failures import tell_late_reply, tell_lost, tell_timeout
+from zenlake.why.query_steps import tell_journey
+from zenlake.why.records import Query
+from zenlake.why.story import Story
+from zenlake.why.words import apart, counted, key_text, listed, packets_text
+
+
+def query_story(network: Network, journey: Journey) -> Story:
+    query, words = journey.query, network.words
+    story = Story(
+        "query",
+        "answered",
+        f"Query {query.request_id} from {words.who(query.requester)} "
+        f"for {key_text(query.selector)}",
+        query.at,
+        query.key,
+        query.session,
+        query.request_id,
+        query.trace_id,
+    )
+    tell_journey(story, network, journey)
+    story.show(query.at)
+    story.tell(f"{story.headline}: {_judge(network, journey, story)}.")
+    return story
+
+
+def _judge(network: Network, journey: Journey, story: Story) -> str:
+    """Sets the cause, and gives the sentence."""
+    query = journey.query
+    replies = [reply for reply in query.replies if reply.kind != "ERR"]
+    if any(late_replies(hop) for hop in journey.hops()):
+        return tell_late_reply(network, journey, story)
+    if timed_out(network, query):
+        return tell_timeout(network, journey, story)
+    if query.final is None and not query.reused:
+        if lost_session(network, query) is not None:
+            return tell_lost(network, journey, story)
+        story.cause = "capture_ended"
+        left = apart(query.at.time_ns, end_ns(network, query))
+        came = f" {counted(len(replies), 'reply', 'replies')} came;" if replies else ""
+        return f"not over yet;{came} the capture ends {left} after the request"
+    if query.final is None:
+        story.cause = "final_missing"
+        story.culprit = query.responder
+        return "its final response never came, and its number was used for a later query"
+    if replies:
+        return _answered(network, journey, story)
+    if query.replies:
+        return _errors(network, query, story)
+    return _empty(network, journey, story)
+
+
+def _answered(network: Network, journey: Journey, story: Story) -> str:
+    query = journey.query
+    replies = sum(reply.kind != "ERR" for reply in query.replies) + query.more_replies
+    drops = dropped(query)
+    assert query.final is not None
+    took = apart(query.at.time_ns, query.final.time_ns)
+    if not drops:
+        return f"answered with {counted(replies, 'reply', 'replies')} in {took}"
+    story.show(*(one.reply.at for one in drops))
+    story.show(*(one.instead.at for one in drops if one.instead is not None))
+    packets = packets_text([one.reply.at.packet for one in drops])
+    outside = [one for one in drops if one.why == "key"]
+    if outside:
+        return _outside(query, story, replies, len(drops), len(outside), packets)
+    story.cause = "consolidated"
+    mode = consolidation_mode(query)
+    which = "the newest" if mode == "latest" else "what is not older than the one before"
+    sent = " (the default, auto)" if mode == "latest" else ""
+    story.advice += [
+        "To get every reply: get(..., consolidation=ConsolidationMode.NONE).",
+        "Or give each reply a key of its own: consolidation compares replies of the same key.",
+    ]
+    return (
+        f"{replies} replies came, {replies - len(drops)} delivered: consolidation {mode}{sent} "
+        f"keeps {which} of each key and dropped {counted(len(drops), 'reply', 'replies')} "
+        f"({packets})"
+    )
+
+
+def _outside(
+    query: Query, story: Story, replies: int, drops: int, outside: int, packets: str
+) -> str:
+    all_lost = drops == replies
+    story.cause = "reply_key_outside" if all_lost else "partly_dropped"
+    story.advice += [
+        "Reply with a key that matches the query, or ask with the parameter _anyke "
+        f"({key_text(query.key)}?_anyke)."
+    ]
+    return (
+        f"{counted(replies, 'reply', 'replies')} came, {replies - drops} delivered: {outside} "
+        f"for keys that were not asked for ({packets})"
+    )
+
+
+def _errors(network: Network, query: Query, story: Story) -> str:
+    story.cause = "error"
+    first = query.replies[0]
+    story.culprit = first.replier or query.responder
+    story.show(first.at)
+    story.advice.append(f"The message is from {network.words.who(story.culprit)}: look there.")
+    count = len(query.replies)
+    which = "only an error came back: the one" if count == 1 else f"{count} errors came: the first"
+    return (
+        f"{which} from "
+        f'{network.words.who(story.culprit)} says "{key_text(first.error)}" '
+        f"(packet {first.at.packet})"
+    )
+
+
+def _empty(network: Network, journey: Journey, story: Story) -> str:
+    """It ended properly, without any reply."""
+    query, words = journey.query, network.words
+    assert query.final is not None
+    story.show(query.final)
+    took = apart(query.at.time_ns, query.final.time_ns)
+    nothing = f"nothing came back; {words.who(query.responder)} finalised after {took}"
+    if journey.onward:
+        return f"{nothing}. {_asked_in_vain(network, journey, story)}"
+    if query.key is None:
+        story.cause = "not_visible"
+        return f"{nothing}. Its key is not known: the alias was declared before the capture began"
+    itself = network.itself(query.requester, "queryable", query.key, query.at)
+    if itself is not None:
+        tell_life(story, network, itself, query.at.time_ns)
+        story.cause, story.is_note = "not_visible", True
+        return f"{nothing}. Its own queryable {key_text(itself.key)} answers inside it, unseen"
+    absence = explain_absence(
+        network, query.responder, query.requester, "queryable", query.key, query.at
+    )
+    if absence is not None:
+        absence.tell(story, network)
+        return f"{nothing}. Why: {absence.sentence}"
+    return f"{nothing}. {_had_somebody(network, query, query.key, story)}"
+
+
+def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
+    words = network.words
+    gone = [leaf.query for leaf in journey.leaves() if leaf.query.final is None]
+    if gone and lost_session(network, gone[0]) is not None:
+        hop = gone[0]
+        session = network.evidence.sessions[hop.session]
+        story.cause, story.culprit = "responder_lost", hop.responder
+        story.show(hop.at, session_end(session))
+        return (
+            f"{words.who(hop.responder)} was asked (packet {hop.at.packet}) and its session was "
+            f"{session.outcome} {apart(hop.at.time_ns, session_end(session).time_ns)} later"
+        )
+    asked = [leaf.query for leaf in journey.leaves()]
+    story.cause, story.culprit = "no_reply", asked[0].responder
+    told = []
+    for hop in asked[:4]:
+        story.show(hop.at, hop.final)
+        place = "" if hop.final is None else f", final in packet {hop.final.packet}"
+        told.append(f"{words.who(hop.responder)} (packet {hop.at.packet}{place})")
+    story.advice.append(
+        "The queryable got the query: see why it gives no reply, such as an early return, or an "
+        "exception before query.reply()."
+    )
+    who = "The queryable" if len(asked) == 1 else f"{len(asked)} nodes"
+    return f"{who} got it and finished without a reply: {listed(told)}"
+
+
+def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str:
+    """A queryable matched, was declared, and was not asked."""
+    words = network.words
+    alive = [
+        life
+        for life in network.matching(query.responder, query.requester, "queryable", key)
+        if life.is_alive(query.at.time_ns)
+    ]
+    for life in alive[:4]:
+        tell_life(story, network, life, query.at.time_ns)
+    first = alive[0]
+    story.culprit = first.sender
+    who = f"{words.who(first.sender)}, queryable {key_text(first.key)}"
+    place = f", packet {first.declared.packet}" if first.declared else ""
+    if first.sender == query.responder:
+        story.cause = "no_reply"
+        return f"{words.who(first.sender)} has a queryable {key_text(first.key)} and gave no reply"
+    if query.target == "all_complete":
+        story.cause = "not_complete"
+        story.advice += [
+            "Declare the queryable with complete=True if it can answer for all of its key; "
+            "its key must include the one asked for.",
+            "Or ask with target ALL or BEST_MATCHING.",
+        ]
+        return (
+            f"Why: the target is ALL_COMPLETE, and {who}{place}, is not complete for "
+            f"{key_text(key)}"
+        )
+    if words.role(first.sender) == "peer" and words.role(query.requester) == "peer":
+        story.cause = "not_relayed"
+        story.advice.append(
+            "Let the peers find each other (gossip or multicast scouting), or make them clients."
+        )
+        return f"Why: {who}{place}, is a peer, and a router does not pass on from peer to peer"
+    story.cause = "not_passed_on"
+    until_ns = query.at.time_ns if query.final is None else query.final.time_ns
+    if network.capture_gap(first.session, query.at.time_ns, until_ns):
+        story.cause = "capture_incomplete"
+        return f"{who}{place}, matches; the capture lacks packets of that link at this time"
+    story.advice.append("Is there access control or a filter in the router's configuration?")
+    return f"{who}{place}, matches, and the query was not passed on to it"

@@ -1,0 +1,77 @@
+"""What a node declared before a reconnect and not after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.why.absence import tell_life
+from zenlake.why.network import Network
+from zenlake.why.records import Moment, SessionLife
+from zenlake.why.story import Story
+from zenlake.why.words import apart, key_text
+
+_GRACE_NS: Final = 1_000_000_000
+"""A node needs a moment to declare everything again."""
+
+
+def reconnect_stories(network: Network) -> Iterator[Story]:
+    for zid in {
+        zid
+        for session in network.evidence.sessions.values()
+        for zid in (session.opener, session.acceptor)
+        if zid is not None
+    }:
+        if network.words.role(zid) == "router":
+            continue
+        sessions = sorted(network.sessions_of(zid), key=lambda session: session.start_ns)
+        for old in sessions:
+            other = old.other(zid)
+            new = next(
+                (
+                    one
+                    for one in sessions
+                    if one.start_ns > old.start_ns and one.other(zid) == other and one.is_open
+                ),
+                None,
+            )
+            if new is not None and old.closed_ns is not None:
+                yield from _missing(network, zid, old, new)
+
+
+def _missing(network: Network, zid: str, old: SessionLife, new: SessionLife) -> Iterator[Story]:
+    words = network.words
+    until_ns = network.evidence.last_ns if new.closed_ns is None else new.closed_ns
+    if until_ns - new.start_ns <= _GRACE_NS:
+        return
+    for entity in ("token", "subscriber", "queryable"):
+        lives = network.told_by(zid, entity)
+        again = {life.key for life in lives if life.session != old.id}
+        for life in lives:
+            if life.session != old.id or life.ended_by != "session" or life.key in again:
+                continue
+            story = Story(
+                "token" if entity == "token" else "declaration",
+                "missing_after_reconnect",
+                "",
+                life.declared or life.ended or Moment(old.start_ns, None),
+                life.key,
+                new.id,
+                culprit=zid,
+            )
+            story.involve(zid, life.receiver)
+            tell_life(story, network, life, network.evidence.last_ns)
+            start = Moment(new.start_ns, None)
+            story.add(start, f"{words.who(zid)} connects to {words.who(life.receiver)} again")
+            place = f" (packet {life.declared.packet})" if life.declared else ""
+            story.headline = (
+                f"{entity.capitalize()} {key_text(life.key)} of {words.who(zid)} is missing after "
+                f"a reconnect: declared before{place}, its session ended at "
+                f"{words.since(old.closed_ns or 0)}, and in the {apart(new.start_ns, until_ns)} of "
+                f"the new session (from {words.since(new.start_ns)}) it was not declared again."
+            )
+            story.advice += [
+                f"Look at {words.who(zid)}: it has to declare everything again when it reconnects.",
+                "Until then, restart the program, or declare it again on the transport event.",
+            ]
+            yield story

@@ -1,0 +1,217 @@
+"""Records: what a story is told from, the same whether a capture or a lake was read.
+
+Times are Unix nanoseconds of the capture's clock, nodes are zids, and None is unknown. Payloads
+are not kept: a story needs their number, not their bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from zenlake.trace.timelines.hops import NEVER
+
+_TIMEOUT_MS_MAX: Final = 1e11
+"""Three years: a longer one passes in no capture, and might not fit into nanoseconds."""
+
+
+class Moment(NamedTuple):
+    """When, and in which packet; None where no packet says it, as when a session is lost."""
+
+    time_ns: int
+    packet: int | None
+
+
+NEVER_SEEN: Final = Moment(0, None)
+
+
+@dataclass(slots=True)
+class SessionLife:
+    """Two nodes while they were connected."""
+
+    id: str
+    opener: str | None
+    acceptor: str | None
+    start_ns: int
+    closed_ns: int | None
+    outcome: str
+    close_reason: str | None
+    protocol: str | None = None
+    closer: str | None = None
+    """Who sent CLOSE; None where nobody did."""
+    close_packet: int | None = None
+    is_open: bool = True
+    """Whether it ever opened."""
+
+    def other(self, zid: str | None) -> str | None:
+        return self.acceptor if zid == self.opener else self.opener
+
+
+@dataclass(slots=True)
+class Reply:
+    """One RESPONSE."""
+
+    at: Moment
+    kind: str
+    """PUT, DEL, ERR."""
+    key: str | None
+    replier: str | None
+    stamp: str
+    """Text that sorts as timestamps do; empty without one."""
+    after_final: bool
+    error: str | None = None
+    """What an ERR says, its beginning."""
+
+    @property
+    def is_timeout(self) -> bool:
+        """A hop says that the next node was silent (behaviour reference §4.5)."""
+        return self.kind == "ERR" and self.error == "Timeout"
+
+
+@dataclass(slots=True)
+class Query:
+    """One REQUEST on one link, and what came back over it."""
+
+    session: str
+    seq: int
+    at: Moment
+    requester: str | None
+    responder: str | None
+    request_id: int
+    key: str | None
+    parameters: str
+    target: str
+    consolidation: str
+    timeout_ms: float | None
+    question: str = ""
+    """The same for requests that ask the same, on whatever link."""
+    replies: list[Reply] = field(default_factory=list)
+    more_replies: int = 0
+    """That came and are not in the list, which is bounded."""
+    final: Moment | None = None
+    final_seq: int | None = None
+    reused: bool = False
+    """Whether a later request of the session took the number before the final came."""
+    trace_id: int | None = None
+    """seq of the REQUEST the whole journey began with."""
+
+    @property
+    def deadline_ns(self) -> int:
+        if self.timeout_ms is None or self.timeout_ms > _TIMEOUT_MS_MAX:
+            return NEVER
+        return min(self.at.time_ns + int(self.timeout_ms * 1e6), NEVER)
+
+    @property
+    def selector(self) -> str:
+        key = "(key not known)" if self.key is None else self.key
+        return f"{key}?{self.parameters}" if self.parameters else key
+
+
+@dataclass(slots=True)
+class Declaration:
+    """The life of a subscriber, queryable or token, as one node told another."""
+
+    session: str
+    seq: int
+    entity: str
+    key: str | None
+    sender: str | None
+    receiver: str | None
+    id: int
+    declared: Moment | None
+    ended: Moment | None
+    ended_by: str | None
+    complete: bool | None
+    interest_id: int | None
+    is_answer: bool = False
+    """Whether it answers a liveliness get: alive at that moment, and no promise."""
+
+    def is_alive(self, time_ns: int) -> bool:
+        if self.declared is not None and self.declared.time_ns > time_ns:
+            return False
+        return self.ended is None or self.ended.time_ns >= time_ns
+
+
+@dataclass(slots=True)
+class Interest:
+    """What one node asked another to be told of."""
+
+    session: str
+    seq: int
+    at: Moment
+    sender: str | None
+    receiver: str | None
+    id: int
+    mode: str
+    options: str
+    key: str | None
+    final_ns: int | None
+    closed_ns: int | None
+
+
+class Sample(NamedTuple):
+    """One publication on a link."""
+
+    at: Moment
+    digest: str | None
+    """Of its payload, to find it again on another link."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """All publications of one key that one node sent another in a session."""
+
+    session: str
+    sender: str | None
+    receiver: str | None
+    key: str
+    congestion: str
+    reliability: str
+    priority: int
+    count: int = 0
+    ignored: int = 0
+    """Of them, those a receiver does not take: their sequence number is old."""
+    first: Moment = NEVER_SEEN
+    last: Moment = NEVER_SEEN
+    samples: list[Sample] = field(default_factory=list)
+    """The first ones, as many as are kept."""
+
+
+@dataclass(slots=True)
+class Loss:
+    """Something that was sent and is not there."""
+
+    session: str | None
+    at: Moment
+    kind: str
+    sender: str | None
+    receiver: str | None
+    priority: int | None
+    reliability: str | None
+    count: int | None
+    bytes: int | None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that one capture shows, or the part of it that was asked for."""
+
+    capture: str
+    packets: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    sessions: dict[str, SessionLife] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+    heard: dict[tuple[str, str], Moment] = field(default_factory=dict)
+    """By session and node, the last message of any kind that it sent."""
+    queries: list[Query] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
+    interests: list[Interest] = field(default_factory=list)
+    flows: dict[tuple[str, str | None, str], Flow] = field(default_factory=dict)
+    """By session, sender and key."""
+    losses: list[Loss] = field(default_factory=list)
+    undecoded: dict[str, int] = field(default_factory=dict)
+    """Bytes that gave no message, by state."""
+    damage: str | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+    """What did not fit into the limits, by what it is."""

@@ -1,0 +1,125 @@
+"""Stories: everything the evidence of one capture has to tell, the worst first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from zenlake.why.causes import WELL, rank
+from zenlake.why.journeys import Journey, journeys
+from zenlake.why.link_story import link_stories
+from zenlake.why.network import Network
+from zenlake.why.publication_story import origins, publication_story
+from zenlake.why.query_story import query_story
+from zenlake.why.reconnect_story import reconnect_stories
+from zenlake.why.records import Evidence
+from zenlake.why.story import Story
+from zenlake.why.token_story import token_stories
+from zenlake.why.waiting_story import unanswered_story, unheard_story, waiting_story
+from zenlake.why.wanted import Wanted
+
+
+@dataclass
+class Report:
+    """Stories of one capture, and how many there are of what."""
+
+    evidence: Evidence
+    stories: list[Story] = field(default_factory=list)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    """By subject, how often each cause was found; those that went well too."""
+
+    @property
+    def failed(self) -> bool:
+        return any(story.failed for story in self.stories)
+
+
+def report(evidence: Evidence, wanted: Wanted) -> Report:
+    """What was asked for; without a question, all that did not go well."""
+    network = Network(evidence)
+    made = Report(evidence)
+    is_asked = wanted.key is not None or wanted.query is not None or wanted.packet is not None
+    for story in _stories(network, wanted):
+        if wanted.packet is not None and not story.mentions(wanted.packet):
+            continue
+        made.counts.setdefault(story.subject, Counter())[story.cause] += 1
+        if is_asked or not (story.cause in WELL or _is_vague(story)):
+            made.stories.append(story)
+    made.stories.sort(
+        key=lambda story: (not story.failed, rank(story.cause), story.at.time_ns, story.key or "")
+    )
+    return made
+
+
+def _is_vague(story: Story) -> bool:
+    """Whether the capture cannot show what became of a publication: counted, and told if asked."""
+    return story.subject == "publication" and story.cause == "not_visible"
+
+
+def _stories(network: Network, wanted: Wanted) -> Iterator[Story]:
+    found = journeys(network.evidence.queries)
+    if wanted.query is not None:
+        found = _meant(found, wanted.query)
+    for journey in found:
+        yield query_story(network, journey)
+    if wanted.query is None:
+        yield from _of_keys(network, wanted)
+
+
+def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
+    told: set[str | None] = set()
+    lost: set[int] = set()
+    for flow in origins(network):
+        if wanted.has_key(flow.key):
+            story = publication_story(network, flow)
+            if story.cause != "delivered":
+                told.add(flow.key)
+                lost.update(story.packets)
+            yield story
+    seen = set()
+    for interest in network.evidence.interests:
+        place = (interest.sender, interest.receiver, interest.options, interest.key)
+        if interest.key is not None and wanted.has_key(interest.key) and place not in seen:
+            seen.add(place)
+            for waiting in (waiting_story, unanswered_story):
+                found = waiting(network, interest)
+                if found is not None:
+                    yield found
+    keys = [key for key in network.tokens if wanted.has_key(key)]
+    missing = [one for one in reconnect_stories(network) if wanted.has_key(one.key)]
+    yield from missing
+    yield from token_stories(network, keys, {one.key for one in missing})
+    for life in network.evidence.declarations:
+        if life.key is not None and wanted.has_key(life.key):
+            unheard = unheard_story(network, life, told)
+            if unheard is not None:
+                yield unheard
+    carrying = _carrying(network, wanted)
+    for story in link_stories(network):
+        if not lost.issuperset(story.packets) and (wanted.key is None or story.session in carrying):
+            yield story
+
+
+def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
+    """Sessions over which something went that is asked for."""
+    found: set[str | None] = {query.session for query in network.evidence.queries}
+    for flow in network.evidence.flows.values():
+        if wanted.has_key(flow.key):
+            found.add(flow.session)
+    return found
+
+
+def _meant(found: list[Journey], reference: str) -> list[Journey]:
+    """By the number of the first request, by trace id, or by session and number.
+
+    The latter may be those of a hop further on, if no query begins there.
+    """
+    session, _, digits = reference.rpartition("/")
+    number = int(digits)
+    if not session:
+        return [one for one in found if number in (one.query.request_id, one.query.trace_id)]
+    place = (session, number)
+    begun = [one for one in found if (one.query.session, one.query.request_id) == place]
+    return begun or [
+        one for one in found if any((h.session, h.request_id) == place for h in one.hops())
+    ]

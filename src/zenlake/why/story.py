@@ -1,0 +1,103 @@
+"""Story: one answer, what happened step by step, and what to try."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from zenlake.why.causes import CAUSES
+from zenlake.why.records import Moment
+
+_SENTENCE: Final = re.compile(r"(?<=\. )[a-z](?=[a-z]+ [0-9a-f]{4})")
+
+
+@dataclass(slots=True)
+class Step:
+    """Something that happened, or did not; `order` decides where times are the same."""
+
+    at: Moment
+    text: str
+    order: int = 0
+
+
+@dataclass(slots=True)
+class Story:
+    """`subject` is query, publication, publisher, querier, subscriber, declaration, token,
+    liveliness or link."""
+
+    subject: str
+    cause: str
+    headline: str
+    at: Moment
+    key: str | None = None
+    session: str | None = None
+    request_id: int | None = None
+    trace_id: int | None = None
+    nodes: list[str] = field(default_factory=list)
+    """Zids, whole."""
+    culprit: str | None = None
+    """The node to look at first."""
+    reached: list[str] = field(default_factory=list)
+    """Who got a publication, all of it or a part; zids, without the routers between."""
+    packets: list[int] = field(default_factory=list)
+    """That show the cause."""
+    steps: list[Step] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+    is_note: bool = False
+    """Whether it is only worth knowing: what failed went well later, or for others."""
+
+    @property
+    def failed(self) -> bool:
+        return CAUSES[self.cause].failed and not self.is_note
+
+    def add(self, at: Moment, text: str) -> None:
+        self.steps.append(Step(at, text, len(self.steps)))
+
+    def show(self, *moments: Moment | None) -> None:
+        """These are the evidence."""
+        for moment in moments:
+            if (
+                moment is not None
+                and moment.packet is not None
+                and moment.packet not in self.packets
+            ):
+                self.packets.append(moment.packet)
+
+    def involve(self, *zids: str | None) -> None:
+        for zid in zids:
+            if zid is not None and zid not in self.nodes:
+                self.nodes.append(zid)
+
+    def ordered_steps(self) -> list[Step]:
+        return sorted(self.steps, key=lambda step: (step.at.time_ns, step.order))
+
+    def mentions(self, packet: int) -> bool:
+        return packet in self.packets or any(step.at.packet == packet for step in self.steps)
+
+    def tell(self, headline: str) -> None:
+        """Sets the first line; sentences begin with a capital letter, also with a node's name."""
+        self.headline = _SENTENCE.sub(lambda found: found[0].upper(), headline)
+
+    def as_json(self, roles: dict[str, str]) -> dict[str, Any]:
+        return {
+            "subject": self.subject,
+            "cause": self.cause,
+            "failed": self.failed,
+            "headline": self.headline,
+            "key": self.key,
+            "session": self.session,
+            "request_id": self.request_id,
+            "trace_id": self.trace_id,
+            "packet": self.at.packet,
+            "time_ns": self.at.time_ns,
+            "culprit_zid": self.culprit,
+            "nodes": [{"zid": zid, "role": roles.get(zid)} for zid in self.nodes],
+            "reached_zids": self.reached,
+            "packets": self.packets,
+            "steps": [
+                {"packet": step.at.packet, "time_ns": step.at.time_ns, "text": step.text}
+                for step in self.ordered_steps()
+            ],
+            "advice": self.advice,
+        }

@@ -1,0 +1,209 @@
+"""The stories of liveliness tokens: ghosts, doubles, and those that nobody was told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.why.absence import tell_life
+from zenlake.why.disjoint import difference
+from zenlake.why.network import Network
+from zenlake.why.records import Declaration, Interest, Moment
+from zenlake.why.story import Story
+from zenlake.why.wanted import meet
+from zenlake.why.words import apart, key_text
+
+_GRACE_NS: Final = 1_000_000_000
+"""News needs a moment on its way."""
+
+
+def token_stories(network: Network, keys: list[str], told: set[str | None]) -> Iterator[Story]:
+    """All that can be said about tokens of these keys.
+
+    A key without remarks has one story, unless it is one of those told already.
+    """
+    for key in keys:
+        lives = [life for life in network.tokens[key] if not life.is_answer]
+        if not lives:
+            continue
+        owners = [life for life in lives if not _is_told_on(network, life, lives)]
+        found = [
+            *_ghosts(network, key, lives),
+            *_doubles(network, key, lives),
+            *_untold(network, key, owners),
+        ]
+        if found or key not in told:
+            yield from found or [_alive(network, key, lives, owners)]
+
+
+def _is_told_on(network: Network, life: Declaration, lives: list[Declaration]) -> bool:
+    """Whether its sender had it from somebody else."""
+    return any(one.receiver == life.sender for one in lives) or (
+        network.words.role(life.sender) == "router"
+    )
+
+
+def _story(network: Network, cause: str, key: str, at: Moment, *lives: Declaration) -> Story:
+    story = Story("token", cause, "", at, key, lives[0].session if lives else None)
+    for life in lives:
+        tell_life(story, network, life, network.evidence.last_ns)
+        story.involve(life.sender, life.receiver)
+    return story
+
+
+def _end_ns(network: Network, life: Declaration) -> int:
+    return network.evidence.last_ns if life.ended is None else life.ended.time_ns
+
+
+def _ghosts(network: Network, key: str, lives: list[Declaration]) -> Iterator[Story]:
+    """Told to a watcher and not taken back, though nobody has it any more."""
+    words = network.words
+    for told in lives:
+        owners = [
+            one for one in lives if one.receiver == told.sender and one.sender != told.receiver
+        ]
+        if not owners or told.declared is None:
+            continue
+        gone = max(owners, key=lambda one: _end_ns(network, one))
+        gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, told)
+        if gone.ended is None or until_ns - gone_ns <= _GRACE_NS or told.declared.time_ns > gone_ns:
+            continue
+        story = _story(network, "ghost_token", key, told.declared, *owners, told)
+        story.culprit = told.sender
+        how = "undeclared it" if gone.ended_by == "undeclare" else "was gone with its session"
+        is_late = told.ended_by == "undeclare"
+        end = "and undeclared it late" if is_late else "and never undeclared it"
+        story.headline = (
+            f"Token {key_text(key)} is a ghost: {words.who(gone.sender)} {how} "
+            f"({words.at(gone.ended)}), but {words.who(told.sender)} had told "
+            f"{words.who(told.receiver)} of it (packet {told.declared.packet}) {end}: it was shown "
+            f"alive for {apart(gone_ns, until_ns)} more."
+        )
+        story.show(gone.ended, told.declared)
+        story.advice += [
+            f"Look at {words.who(told.sender)}: it has to send U_TOKEN. Which version is it?",
+            "Until it is mended, the watcher can ask again: liveliness().get().",
+        ]
+        yield story
+
+
+def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[Story]:
+    """Two lives of one token that were told to the same node, at the same time."""
+    words = network.words
+    for number, first in enumerate(lives):
+        for second in lives[number + 1 :]:
+            if second.declared is None or first.receiver != second.receiver:
+                continue
+            start_ns = second.declared.time_ns
+            overlap_ns = min(_end_ns(network, first), _end_ns(network, second)) - start_ns
+            if not first.is_alive(start_ns) or overlap_ns <= 0:
+                continue
+            story = _story(network, "doubled_token", key, second.declared, first, second)
+            at = f"packet {second.declared.packet}"
+            before = f"packet {first.declared.packet}" if first.declared else "before the capture"
+            if first.sender == second.sender:
+                what = "in two sessions: the older one was not given up yet"
+                if first.session == second.session:
+                    what = f"twice, as {first.id} and as {second.id}"
+                text = f"{words.who(first.sender)} told {words.who(first.receiver)} of it {what}"
+                story.advice.append("Until the older one ends, its end is not the token's end.")
+            else:
+                story.is_note = True
+                text = f"both {words.who(first.sender)} and {words.who(second.sender)} declared it"
+                story.advice.append(
+                    "Watchers see one token, which goes when the last owner does. Put the node's "
+                    "name or id into the key to tell them apart."
+                )
+            story.culprit = second.sender
+            story.headline = (
+                f"Token {key_text(key)} is doubled: {text} ({before} and {at}), "
+                f"{apart(0, overlap_ns)} at the same time."
+            )
+            yield story
+
+
+def _untold(network: Network, key: str, owners: list[Declaration]) -> Iterator[Story]:
+    """Alive at a node that somebody asked to be told, and he was not."""
+    for owner in owners:
+        for interest in network.watchers(owner.receiver):
+            if interest.sender != owner.sender:
+                story = _untold_to(network, key, owner, interest)
+                if story is not None:
+                    yield story
+
+
+def _untold_to(network: Network, key: str, owner: Declaration, interest: Interest) -> Story | None:
+    words = network.words
+    asked_key = interest.key or "**"
+    assert owner.declared is not None or owner.ended is not None
+    declared_ns = owner.declared.time_ns if owner.declared else 0
+    closed_ns = network.evidence.last_ns if interest.closed_ns is None else interest.closed_ns
+    both_ns = min(_end_ns(network, owner), closed_ns) - max(declared_ns, interest.at.time_ns)
+    if interest.mode == "current":
+        is_due = owner.is_alive(interest.at.time_ns) and interest.final_ns is not None
+    elif interest.mode == "future" and declared_ns <= interest.at.time_ns:
+        is_due = False
+    else:
+        is_due = both_ns > _GRACE_NS
+    if not meet(asked_key, key):
+        found = difference(asked_key, key)
+        if found.cause != "at_chunk" or both_ns <= 0:
+            return None
+        story = _story(network, "at_chunk", key, owner.declared or interest.at, owner)
+        story.add(interest.at, f"{words.who(interest.sender)} asks for tokens of {asked_key}")
+        story.show(interest.at)
+        story.culprit = interest.sender
+        story.headline = (
+            f"Token {key_text(key)} is not seen by {words.who(interest.sender)}: {found.text}."
+        )
+        if found.would_match:
+            story.advice.append(f"An expression that matches: {key_text(found.would_match)}")
+        return story
+    if not is_due or _was_told(network, key, interest):
+        return None
+    story = _story(network, "token_not_told", key, owner.declared or interest.at, owner)
+    story.add(interest.at, f"{words.who(interest.sender)} asks for tokens of {asked_key}")
+    story.show(interest.at)
+    if interest.final_ns is not None:
+        final = Moment(interest.final_ns, None)
+        story.add(final, f"{words.who(owner.receiver)} says that it has told all there are")
+    story.involve(interest.sender)
+    story.culprit = owner.receiver
+    story.advice += [
+        f"Look at {words.who(owner.receiver)}: it has to answer with D_TOKEN. Which version is it?",
+        "Until it is mended, let the owner declare the token again.",
+    ]
+    if (words.role(owner.sender), words.role(interest.sender)) == ("peer", "peer"):
+        story.cause = "not_relayed"
+    elif network.capture_gap(interest.session, declared_ns, network.evidence.last_ns):
+        story.cause = "capture_incomplete"
+    since = f" since packet {owner.declared.packet}" if owner.declared else ""
+    story.headline = (
+        f"Token {key_text(key)} of {words.who(owner.sender)} is alive{since}, and "
+        f"{words.who(interest.sender)}, who asked for {key_text(asked_key)} (packet "
+        f"{interest.at.packet}), was not told by {words.who(owner.receiver)}."
+    )
+    return story
+
+
+def _was_told(network: Network, key: str, interest: Interest) -> bool:
+    return any(
+        life.sender == interest.receiver and life.receiver == interest.sender
+        for life in network.tokens[key]
+    )
+
+
+def _alive(
+    network: Network, key: str, lives: list[Declaration], owners: list[Declaration]
+) -> Story:
+    words = network.words
+    first = (owners or lives)[0]
+    at = first.declared or first.ended or Moment(network.evidence.first_ns, None)
+    story = _story(network, "alive", key, at, *lives)
+    names = ", ".join(dict.fromkeys(words.who(one.sender) for one in owners or lives))
+    watchers = [life for life in lives if life not in owners]
+    told = ", ".join(dict.fromkeys(words.who(one.receiver) for one in watchers))
+    story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
+        f"; told to {told}." if told else "; nobody was told of it."
+    )
+    return story

@@ -1,0 +1,114 @@
+"""Publishers, queriers and subscribers that wait: nothing of theirs is on the wire.
+
+After a publisher's interest is answered, its node sends only what some subscriber wants; so a
+key that nobody subscribes to is never seen (behaviour reference §3.2).
+"""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import Final
+
+from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.network import Network
+from zenlake.why.records import Declaration, Interest
+from zenlake.why.story import Story
+from zenlake.why.wanted import meet
+from zenlake.why.words import apart, key_text
+
+_PATIENCE_NS: Final = 1_000_000_000
+_KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")}
+
+
+def waiting_story(network: Network, interest: Interest) -> Story | None:
+    """Of a publisher or querier to whom nobody was told; None where somebody was."""
+    letter = next((one for one in "SQ" if one in interest.options), None)
+    key = interest.key
+    if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:
+        return None
+    subject, entity = _KINDS[letter]
+    told = network.told_by(interest.receiver, entity)
+    if any(one.receiver == interest.sender and one.key and meet(one.key, key) for one in told):
+        return None
+    if letter == "S" and network.sent_on(interest.sender, key):
+        return None
+    words = network.words
+    who, router = words.who(interest.sender), words.who(interest.receiver)
+    absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
+    story = Story(subject, "not_passed_on", "", interest.at, key, interest.session)
+    story.involve(interest.sender, interest.receiver)
+    story.show(interest.at)
+    what = "publishes" if letter == "S" else "asks for"
+    story.add(interest.at, f"{who} tells {router} that it {what} {key_text(key)}")
+    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
+    why = f"{router} told it of no {entity}"
+    if absence is not None:
+        if absence.cause == "not_visible":
+            absence.cause = f"no_{entity}"
+            absence.sentence = f"{router} told it of no {entity}"
+        absence.tell(story, network)
+        why = absence.sentence
+    story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
+    return story
+
+
+def unanswered_story(network: Network, interest: Interest) -> Story | None:
+    """Of a liveliness get, or subscriber with history, that was never told "that is all"."""
+    if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
+        return None
+    words, evidence = network.words, network.evidence
+    session = evidence.sessions.get(interest.session)
+    is_lost = session is not None and session.closed_ns is not None
+    end_ns = session.closed_ns if session is not None and is_lost else evidence.last_ns
+    if end_ns is None or end_ns - interest.at.time_ns <= _PATIENCE_NS:
+        return None
+    who, router = words.who(interest.sender), words.who(interest.receiver)
+    key = key_text(interest.key)
+    story = Story("liveliness", "final_missing", "", interest.at, interest.key, interest.session)
+    story.culprit = interest.receiver
+    story.involve(interest.sender, interest.receiver)
+    story.show(interest.at)
+    story.add(interest.at, f"{who} asks {router} for tokens of {key} (interest {interest.id})")
+    if network.capture_gap(interest.session, interest.at.time_ns, end_ns):
+        story.cause = "capture_incomplete"
+    story.tell(
+        f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never said "
+        f"that it has told all (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
+    )
+    story.advice.append(f"Look at {router}: which version is it, does it wait for another router?")
+    return story
+
+
+def unheard_story(network: Network, life: Declaration, told: set[str | None]) -> Story | None:
+    """Of a subscriber that got nothing while something like its key was published.
+
+    None too where that key is one of those whose stories are told already.
+    """
+    key = life.key
+    if life.entity != "subscriber" or key is None or life.declared is None:
+        return None
+    if network.words.role(life.sender) == "router":
+        return None
+    if any(meet(flow.key, key) for flow in network.received_by(life.sender)):
+        return None
+    flows = [one for one in network.received_by(life.receiver) if one.sender != life.sender]
+    if any(meet(flow.key, key) for flow in flows):
+        return None  # the story of that publication says why
+    found = network.nearest(key, [flow.key for flow in flows])
+    if found is None or found.declared in told:
+        return None
+    words = network.words
+    flow = next(one for one in flows if one.key == found.declared)
+    story = Story("subscriber", found.cause, "", life.declared, key, life.session)
+    story.involve(life.sender, life.receiver, flow.sender)
+    tell_life(story, network, life, flow.first.time_ns)
+    story.add(flow.first, f"{words.who(flow.sender)} publishes {key_text(flow.key)}")
+    story.show(flow.first)
+    story.headline = (
+        f"Subscriber {key_text(key)} of {words.who(life.sender)} got nothing. "
+        f"{found.text[0].upper() if found.text[0].isalpha() else found.text[0]}{found.text[1:]} "
+        f"({words.who(flow.sender)} published it in packet {flow.first.packet})."
+    )
+    story.culprit = life.sender
+    story.advice.append(f"zenlake ke intersects {quote(key)} {quote(flow.key)}")
+    return story

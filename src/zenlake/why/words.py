@@ -1,0 +1,99 @@
+"""Words: how nodes, times, counts and keys are written in a story."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from zenlake.why.records import Evidence, Moment
+
+_ZID_DIGITS_MIN: Final = 4
+_ERROR_BYTES_MAX: Final = 80
+_KEY_CHARACTERS_MAX: Final = 200
+_PACKETS_SHOWN: Final = 5
+
+
+class Words:
+    """Writes for one capture: times count from its start, zids are as short as they can be."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._first_ns = evidence.first_ns
+        self._roles = evidence.roles
+        zids = set(evidence.roles)
+        for session in evidence.sessions.values():
+            zids |= {zid for zid in (session.opener, session.acceptor) if zid}
+        self._zids = sorted(zids)
+        self._short: dict[str, str] = {}
+
+    def short(self, zid: str) -> str:
+        known = self._short.get(zid)
+        if known is None:
+            place = bisect_left(self._zids, zid)
+            # Whoever begins like it stands beside it.
+            beside = [one for one in self._zids[max(place - 1, 0) : place + 2] if one != zid]
+            digits = _ZID_DIGITS_MIN
+            while digits < len(zid) and any(one.startswith(zid[:digits]) for one in beside):
+                digits += 1
+            known = self._short[zid] = zid[:digits]
+        return known
+
+    def who(self, zid: str | None) -> str:
+        """Such as `client c1a0`."""
+        if zid is None:
+            return "an unnamed node"
+        return f"{self._roles.get(zid, 'node')} {self.short(zid)}"
+
+    def role(self, zid: str | None) -> str | None:
+        return None if zid is None else self._roles.get(zid)
+
+    def since(self, time_ns: int) -> str:
+        return f"{(time_ns - self._first_ns) / 1e9:.3f} s"
+
+    def at(self, moment: Moment) -> str:
+        """Such as `packet 88, 1.234 s`."""
+        if moment.packet is None:
+            return f"at {self.since(moment.time_ns)}"
+        return f"packet {moment.packet}, {self.since(moment.time_ns)}"
+
+
+def ms(milliseconds: float) -> str:
+    """Such as `10,000 ms` or `0.4 ms`."""
+    if milliseconds >= 100:
+        return f"{milliseconds:,.0f} ms"
+    return f"{milliseconds:.1f} ms"
+
+
+def apart(earlier_ns: int, later_ns: int) -> str:
+    return ms((later_ns - earlier_ns) / 1e6)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(texts: list[str]) -> str:
+    """a, b and c."""
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def packets_text(packets: Sequence[int | None]) -> str:
+    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`."""
+    shown = [str(packet) for packet in dict.fromkeys(packets)]
+    if len(shown) > _PACKETS_SHOWN:
+        shown[_PACKETS_SHOWN:] = [f"{len(shown) - _PACKETS_SHOWN:,} more"]
+    return f"packet{'s' if len(shown) > 1 else ''} {listed(shown)}"
+
+
+def key_text(key: str | None) -> str:
+    """Not longer than a line or two. Whoever prints it makes it safe for a terminal."""
+    if key is None:
+        return "(key not known)"
+    return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"
+
+
+def error_text(payload: bytes | None) -> str | None:
+    """What an error says, its beginning."""
+    return None if payload is None else payload[:_ERROR_BYTES_MAX].decode("utf-8", "replace")

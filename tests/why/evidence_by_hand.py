@@ -1,0 +1,132 @@
+"""Evidence made by hand: a router, clients, and what they say, times in milliseconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zenlake.why import Evidence, Story, Wanted, report
+from zenlake.why.records import (
+    Declaration,
+    Flow,
+    Interest,
+    Loss,
+    Moment,
+    Query,
+    Reply,
+    Sample,
+    SessionLife,
+)
+
+ROUTER, ASKER, SERVER = "aaaa01", "cccc02", "bbbb03"
+A, B = "asker-router#1", "server-router#1"
+END_MS = 20_000
+
+
+def at(ms: float) -> Moment:
+    """The packet's number says when it was."""
+    return Moment(int(ms * 1e6), int(ms))
+
+
+def evidence(**changes: Any) -> Evidence:
+    made = Evidence("by hand", 100, 0, END_MS * 1_000_000)
+    made.roles = {ROUTER: "router", ASKER: "client", SERVER: "client"}
+    made.sessions = {
+        A: SessionLife(A, ASKER, ROUTER, 0, None, "open", None, "tcp"),
+        B: SessionLife(B, SERVER, ROUTER, 0, None, "open", None, "tcp"),
+    }
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> Query:
+    """Of the asker, to the router."""
+    query = Query(
+        A, int(ms), at(ms), ASKER, ROUTER, number, key, "", "best_matching", "latest", 1_000.0
+    )
+    query.trace_id = int(ms)
+    return _changed(query, changes)
+
+
+def passed(origin: Query, ms: float, **changes: Any) -> Query:
+    """The same, of the router to the server."""
+    query = Query(
+        B, int(ms), at(ms), ROUTER, SERVER, 1, origin.key, "", origin.target, "latest", 1_000.0
+    )
+    query.trace_id = origin.trace_id
+    return _changed(query, changes)
+
+
+def _changed(query: Query, changes: dict[str, Any]) -> Query:
+    for name, value in changes.items():
+        setattr(query, name, value)
+    return query
+
+
+def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> Reply:
+    return Reply(at(ms), "PUT", key, SERVER, stamp, late)
+
+
+def error(ms: float, text: str, replier: str | None = SERVER) -> Reply:
+    return Reply(at(ms), "ERR", "", replier, "", False, text)
+
+
+def declared(
+    entity: str, key: str, ms: float = 5, ended: float | None = None, **changes: Any
+) -> Declaration:
+    """Of the server, to the router."""
+    life = Declaration(
+        B,
+        int(ms),
+        entity,
+        key,
+        SERVER,
+        ROUTER,
+        1,
+        at(ms),
+        None if ended is None else at(ended),
+        None if ended is None else "undeclare",
+        False if entity == "queryable" else None,
+        None,
+    )
+    for name, value in changes.items():
+        setattr(life, name, value)
+    return life
+
+
+def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow:
+    """Of the asker to the router, or the router to the server."""
+    nodes = (ASKER, ROUTER) if session == A else (ROUTER, SERVER)
+    flow = Flow(session, *nodes, key, "drop", "reliable", 5)
+    flow.samples = [Sample(at(ms), f"digest {number}") for number, ms in enumerate(times)]
+    flow.count = len(times)
+    flow.first, flow.last = flow.samples[0].at, flow.samples[-1].at
+    for name, value in changes.items():
+        setattr(flow, name, value)
+    return flow
+
+
+def flows(*made: Flow) -> dict[tuple[str, str | None, str], Flow]:
+    return {(flow.session, flow.sender, flow.key): flow for flow in made}
+
+
+def interest(ms: float, options: str, key: str, **changes: Any) -> Interest:
+    """Of the asker, answered a millisecond later."""
+    made = Interest(A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None)
+    made.final_ns = at(ms + 1).time_ns
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def lost(session: str, ms: float, kind: str, sender: str = ROUTER) -> Loss:
+    return Loss(session, at(ms), kind, sender, None, 5, "reliable", 2, None)
+
+
+def stories(made: Evidence, key: str = "**") -> list[Story]:
+    return report(made, Wanted(key=key)).stories
+
+
+def only(made: Evidence, key: str = "**") -> Story:
+    [story] = stories(made, key)
+    return story

@@ -1,0 +1,381 @@
+"""Failures brought about with real nodes (eclipse-zenoh), and what the applications saw.
+
+Each scenario is given the port of a tap before a router. It does what people do and returns the
+truth: who was who, and what came out of every call. The capture does not say these things; the
+stories have to find them.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.interop.tap import Conversation, Tap
+
+Truth = dict[str, Any]
+_SECOND_PORT = 27_449
+ROUTER = """
+import sys, time, zenoh
+config = zenoh.Config()
+config.insert_json5("mode", '"router"')
+config.insert_json5("listen/endpoints", f'["tcp/127.0.0.1:{sys.argv[1]}#so_sndbuf=32768"]')
+config.insert_json5("scouting/multicast/enabled", "false")
+config.insert_json5("transport/shared_memory/enabled", "false")
+if len(sys.argv) > 2:
+    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{sys.argv[2]}"]')
+# Small buffers, so that little traffic fills them.
+config.insert_json5("transport/link/tx/queue/size/data", "1")
+session = zenoh.open(config)
+print(session.zid(), flush=True)
+time.sleep(600)
+"""
+
+
+class SlowTap(Tap):
+    """A tap that can stop reading what the router sends to the newest of its clients."""
+
+    def __init__(self, path: Path, target: int) -> None:
+        self.may_read = threading.Event()
+        self.may_read.set()
+        self.slow: socket.socket | None = None
+        super().__init__(path, target)
+
+    def _accept(self) -> None:
+        """A router that is gone takes nobody."""
+        with suppress(ConnectionRefusedError):
+            super()._accept()
+
+    def slow_down(self) -> None:
+        self.slow = self._sockets[-1]
+        self.slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        self.may_read.clear()
+
+    def _pass_on(
+        self, source: socket.socket, target: socket.socket, talk: Conversation, direction: int
+    ) -> None:
+        super()._pass_on(_Waiting(self, source), target, talk, direction)  # type: ignore[arg-type]
+
+
+class _Waiting:
+    """A socket from which is read only while that is allowed."""
+
+    def __init__(self, tap: SlowTap, source: socket.socket) -> None:
+        self._tap = tap
+        self._source = source
+
+    def recv(self, size: int) -> bytes:
+        if self._tap.slow is self._source:
+            self._tap.may_read.wait()
+        return self._source.recv(size)
+
+
+class Router:
+    """A router in a process of its own, which can be killed."""
+
+    def __init__(self, *ports: int) -> None:
+        """Listens on the first, connects to the second."""
+        command = [sys.executable, "-c", ROUTER, *map(str, ports)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.zid = self._process.stdout.readline().strip()
+
+    def freeze(self) -> None:
+        """As a machine that loses its power: connections stay, nothing comes any more."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(10)
+
+
+def client(port: int) -> Any:
+    import zenoh
+
+    config = zenoh.Config()
+    config.insert_json5("mode", '"client"')
+    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{port}"]')
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("transport/shared_memory/enabled", "false")
+    return zenoh.open(config)
+
+
+def ask(session: Any, selector: str, timeout: float, **how: Any) -> Truth:
+    """What a get gave: replies, errors, and how long it took."""
+    start = time.monotonic()
+    replies, errors = [], []
+    for reply in session.get(selector, timeout=timeout, **how):
+        if reply.ok is not None:
+            replies.append([str(reply.ok.key_expr), reply.ok.payload.to_string()])
+        else:
+            errors.append(reply.err.payload.to_string())
+    took_ms = (time.monotonic() - start) * 1000
+    return {"selector": selector, "replies": replies, "errors": errors, "took_ms": took_ms}
+
+
+def zid(session: Any) -> str:
+    return str(session.info.zid())
+
+
+def answering(session: Any, key: str, *values: str, **how: Any) -> Any:
+    """A queryable that answers each query with these values, and lets it go."""
+
+    def answer(query: Any) -> None:
+        with query:
+            for value in values:
+                query.reply(key, value)
+
+    return session.declare_queryable(key, answer, **how)
+
+
+def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 4: the reply came, the Query object is kept, so the final never comes."""
+    asker, server = client(port), client(port)
+    held: list[Any] = []
+
+    def answer(query: Any) -> None:
+        query.reply("robot/arm/pose", "1 2 3")
+        held.append(query)
+
+    queryable = server.declare_queryable("robot/arm/pose", answer)
+    time.sleep(0.3)
+    told = ask(asker, "robot/arm/*", 1.5)
+    time.sleep(0.3)
+    truth = {"asker": zid(asker), "server": zid(server), "get": told}
+    held.clear()
+    queryable.undeclare()
+    asker.close()
+    server.close()
+    return truth
+
+
+def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 6: two replies for one key, the querier sees one."""
+    import zenoh
+
+    asker, server = client(port), client(port)
+    queryable = answering(server, "robot/battery", "80", "81")
+    time.sleep(0.3)
+    auto = ask(asker, "robot/battery", 2.0)
+    none = ask(asker, "robot/battery", 2.0, consolidation=zenoh.ConsolidationMode.NONE)
+    truth = {"asker": zid(asker), "server": zid(server), "auto": auto, "none": none}
+    queryable.undeclare()
+    asker.close()
+    server.close()
+    return truth
+
+
+def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 7: five gets that return at once with nothing, each for another reason."""
+    import zenoh
+
+    asker, server = client(port), client(port)
+    declared = [answering(server, "robot/1/status", "ok"), answering(server, "map/tile", "x")]
+    declared.append(answering(server, "robot/quiet"))
+    time.sleep(0.3)
+    truth: Truth = {"asker": zid(asker), "server": zid(server)}
+    truth["nobody"] = ask(asker, "camera/front", 2.0)
+    truth["mismatch"] = ask(asker, "robot/1/state", 2.0)
+    truth["incomplete"] = ask(asker, "map/tile", 2.0, target=zenoh.QueryTarget.ALL_COMPLETE)
+    truth["quiet"] = ask(asker, "robot/quiet", 2.0)
+    truth["early"] = ask(asker, "lidar/scan", 2.0)
+    time.sleep(0.25)
+    declared.append(answering(server, "lidar/scan", "late"))
+    time.sleep(0.3)
+    truth["again"] = ask(asker, "lidar/scan", 2.0)
+    for queryable in declared:
+        queryable.undeclare()
+    asker.close()
+    server.close()
+    return truth
+
+
+def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 8: three queryables are asked, one never finalises."""
+    import zenoh
+
+    asker, quick, slow, stuck = (client(port) for _ in range(4))
+    held: list[Any] = []
+    declared = [
+        answering(quick, "fleet/a/state", "fine"),
+        answering(slow, "fleet/b/state", "fine too"),
+        stuck.declare_queryable("fleet/c/state", held.append),
+    ]
+    time.sleep(0.3)
+    told = ask(asker, "fleet/*/state", 1.2, target=zenoh.QueryTarget.ALL)
+    time.sleep(0.3)
+    names = {"asker": zid(asker), "answered": [zid(quick), zid(slow)], "stuck": zid(stuck)}
+    held.clear()
+    for queryable in declared:
+        queryable.undeclare()
+    for session in (asker, quick, slow, stuck):
+        session.close()
+    return {**names, "get": told}
+
+
+def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 8: the router is killed while a query is on its way."""
+    asker, server = client(port), client(port)
+    held: list[Any] = []
+    queryable = server.declare_queryable("arm/plan", held.append)
+    time.sleep(0.3)
+    killer = threading.Timer(0.4, router.kill)
+    killer.start()
+    told = ask(asker, "arm/plan", 2.0)
+    time.sleep(0.3)
+    truth = {"asker": zid(asker), "server": zid(server), "get": told}
+    held.clear()
+    del queryable
+    asker.close()
+    server.close()
+    return truth
+
+
+def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 8: the second of two routers falls silent, without closing anything."""
+    second = Router(_SECOND_PORT, port)
+    asker, server = client(port), client(_SECOND_PORT)
+    queryable = answering(server, "gripper/state", "open")
+    time.sleep(0.5)
+    truth: Truth = {"asker": zid(asker), "second": second.zid, "server": zid(server)}
+    truth["before"] = ask(asker, "gripper/state", 1.0)
+    second.freeze()
+    truth["after"] = ask(asker, "gripper/state", 1.0)
+    time.sleep(0.3)
+    asker.close()
+    second.kill()
+    del queryable
+    server.close()
+    return truth
+
+
+def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 9: `**` leaves out chunks that begin with `@`; and other keys that do not match."""
+    listener, talker = client(port), client(port)
+    got: dict[str, list[str]] = {}
+    subscribers = []
+    for key in ("robot/**", "cell/*/temp", "door/state"):
+        got[key] = []
+        subscribers.append(
+            listener.declare_subscriber(
+                key, lambda sample, key=key: got[key].append(str(sample.key_expr))
+            )
+        )
+    admin = answering(listener, "plant/@admin/config", "secret")
+    time.sleep(0.3)
+    talker.put("robot/7/@meta/serial", "A1")
+    talker.put("robot/7/pose", "0 0")
+    talker.put("cell/3/temp/raw", "21")
+    for number in range(3):
+        talker.put("door/closed", str(number))
+    told = ask(talker, "plant/**", 1.0)
+    pub = talker.declare_publisher("engine/rpm")
+    time.sleep(0.2)
+    for number in range(4):
+        pub.put(str(number))
+    time.sleep(0.2)
+    for number in range(3):
+        talker.put("gripper/force", str(number))
+    time.sleep(0.2)
+    got["gripper/force"] = []
+    subscribers.append(
+        listener.declare_subscriber(
+            "gripper/force", lambda sample: got["gripper/force"].append(str(sample.key_expr))
+        )
+    )
+    time.sleep(0.3)
+    talker.put("gripper/force", "3")
+    time.sleep(0.3)
+    truth = {"listener": zid(listener), "talker": zid(talker), "got": got, "get": told}
+    pub.undeclare()
+    for subscriber in subscribers:
+        subscriber.undeclare()
+    admin.undeclare()
+    talker.close()
+    listener.close()
+    return truth
+
+
+def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 10, the healthy part: a token comes and goes, two nodes have the same, one is lost."""
+    watcher, first, second = client(port), client(port), client(port)
+    seen: list[list[str]] = []
+    watching = watcher.liveliness().declare_subscriber(
+        "alive/**", lambda sample: seen.append([str(sample.kind), str(sample.key_expr)])
+    )
+    time.sleep(0.2)
+    one = first.liveliness().declare_token("alive/arm")
+    time.sleep(0.2)
+    twin = second.liveliness().declare_token("alive/arm")
+    hidden = second.liveliness().declare_token("alive/@debug/x")
+    time.sleep(0.2)
+    one.undeclare()
+    time.sleep(0.2)
+    twin.undeclare()
+    time.sleep(0.3)
+    truth = {"watcher": zid(watcher), "first": zid(first), "second": zid(second), "seen": seen}
+    hidden.undeclare()
+    watching.undeclare()
+    for session in (watcher, first, second):
+        session.close()
+    return truth
+
+
+def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
+    """Row 3: congestion control drop, and a subscriber that does not read for a while."""
+    talker = client(port)
+    listener = client(port)
+    got: list[int] = []
+    subscriber = listener.declare_subscriber(
+        "camera/image", lambda sample: got.append(int(bytes(sample.payload)[:4]))
+    )
+    time.sleep(0.3)
+    tap.slow_down()
+    for number in range(40):
+        talker.put("camera/image", b"%04d" % number + bytes(45_000))
+        time.sleep(0.02)
+    tap.may_read.set()
+    time.sleep(2.0)
+    talker.put("camera/image", b"0040" + bytes(45_000))
+    time.sleep(0.5)
+    truth = {"talker": zid(talker), "listener": zid(listener), "sent": 41, "got": got}
+    subscriber.undeclare()
+    talker.close()
+    listener.close()
+    return truth
+
+
+SCENARIOS: dict[str, Callable[[int, Router, SlowTap], Truth]] = {
+    one.__name__: one
+    for one in (
+        held_query,
+        consolidated,
+        nothing_came,
+        one_silent,
+        router_dies,
+        router_frozen,
+        at_chunks,
+        tokens,
+        slow_subscriber,
+    )
+}
+
+
+def record(name: str, path: Path, port: int) -> Truth:
+    """Runs one scenario, with its traffic in a file."""
+    router = Router(port)
+    try:
+        tap = SlowTap(path, port)
+        with tap:
+            truth = SCENARIOS[name](tap.port, router, tap)
+            time.sleep(0.2)
+    finally:
+        router.kill()
+    return {"row": (SCENARIOS[name].__doc__ or "").split(":")[0], "router": router.zid, **truth}

@@ -1,0 +1,25 @@
+"""Writes what the commands of docs/why.md print into the page: python -m tests.why.refresh_page"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+from zenlake.cli.main import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "why.md"
+_EXAMPLE = re.compile(r"(```\n\$ zenlake (why .*?)\n).*?(```)", re.DOTALL)
+
+
+def _printed(example: re.Match[str]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        main(shlex.split(example[2]))
+    return example[1] + out.getvalue() + example[3]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(_EXAMPLE.sub(_printed, PAGE.read_text()))

@@ -1,0 +1,86 @@
+"""Who got what in real captures: stories against what the applications' callbacks took down."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trace.sidecar import PATHS, sidecar_of
+from zenlake.why import Report, Story, Wanted, report
+from zenlake.why.from_capture import read_capture
+
+BLIND = {
+    "encrypted_links",  # subscribers are behind TLS, QUIC and WebSocket
+    "fragments",  # the publisher's link only
+    "peers_gossip",  # an application runs in the router
+    "multicast",  # as well
+    "impaired",
+    "snaplen",
+    "midstream",
+    "compressed_midstream",
+    "lowlatency_midstream",
+}
+"""Where the capture does not have every link, or every packet of it."""
+FAILING = {
+    "compression": {"no_queryable"},
+    "old_release_1_0_4": {"no_queryable", "error"},
+    "pico_1_0_4": {"no_queryable"},
+    "pico_clients": {"no_queryable", "error"},
+    "pico_peers": {"stale_sn", "lost_on_link"},
+    "queries": {"no_queryable", "no_reply", "error", "timeout"},
+    "ros2": {"no_subscriber"},
+    "sessions": {"no_subscriber"},
+}
+"""All that failed in these captures; in the others nothing did."""
+
+
+def report_of(name: str, wanted: Wanted) -> Report:
+    return report(read_capture(str(PATHS[name]), wanted), wanted)
+
+
+def publications(name: str) -> list[Story]:
+    """Of links between two nodes: what is sent to a group goes to all."""
+    made = report_of(name, Wanted(key="**"))
+    return [
+        story
+        for story in made.stories
+        if story.subject == "publication"
+        and made.evidence.sessions[story.session or ""].protocol != "multicast"
+    ]
+
+
+def received(name: str) -> dict[str, set[str]]:
+    """By key, who got it by a callback."""
+    sidecar = sidecar_of(name)
+    got: dict[str, set[str]] = {}
+    for row in sidecar.received:
+        got.setdefault(row["key"], set()).add(sidecar.zids[row["node"]])
+    return got
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_nobody_is_said_to_have_got_what_he_did_not_get(name: str) -> None:
+    got = received(name)
+    for story in publications(name):
+        assert set(story.reached) <= got.get(story.key or "", set()), story.headline
+
+
+@pytest.mark.parametrize("name", sorted(PATHS.keys() - BLIND))
+def test_everybody_who_got_it_is_named(name: str) -> None:
+    got = received(name)
+    reached: dict[str, set[str]] = {}
+    for story in publications(name):
+        reached.setdefault(story.key or "", set()).update(story.reached)
+        reached[story.key or ""].update(story.nodes[:1])  # a publisher may subscribe as well
+    for key, zids in reached.items():
+        assert got.get(key, set()) <= zids, key
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_what_failed(name: str) -> None:
+    made = report_of(name, Wanted())
+    assert {story.cause for story in made.stories if story.failed} == FAILING.get(name, set())
+
+
+def test_how_much_was_compared() -> None:
+    stories = [story for name in PATHS for story in publications(name)]
+    assert sum(story.cause == "delivered" for story in stories) >= 250

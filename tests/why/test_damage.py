@@ -1,0 +1,32 @@
+"""Damaged captures give stories or our own error, and never a line that cannot be shown."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.why.told import NAMES, path_of
+from zenlake.cli.main import main
+
+MUTANTS = 400 if os.environ.get("ZENLAKE_FULL") == "1" else 8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damage(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    random = Random(name)
+    whole = gzip.decompress(Path(path_of(name)).read_bytes())[:300_000]
+    path = tmp_path / "damaged.pcapng"
+    for number in range(MUTANTS):
+        data = bytearray(whole)
+        if number % 2:
+            start = random.randrange(len(data))
+            del data[start : start + random.randrange(1, 500)]
+        for _ in range(10):
+            data[random.randrange(len(data))] = random.randrange(256)
+        path.write_bytes(data)
+        assert main(["why", str(path), "--key", "**"]) in (0, 1, 2)
+        assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
