@@ -1,0 +1,12 @@
+"""The report: what a lake tells, as one HTML page that needs neither network nor server.
+
+Sections are one file each: `traffic`, `keys`, `queries`, ... ask DuckDB for a bounded number of
+rows; `page` puts them into a document with the scripts of `assets`, which draw and filter them.
+"""
+
+from __future__ import annotations
+
+from zenlake.report.report import Report, collect, write
+from zenlake.report.selection import Selection
+
+__all__ = ["Report", "Selection", "collect", "write"]

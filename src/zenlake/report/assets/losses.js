@@ -1,0 +1,101 @@
+// Losses: when, of what kind, on which links.
+
+const LOSS_WORDS = {
+  sn_gap: 'sequence numbers missing',
+  tcp_gap: 'TCP bytes missing',
+  fragment: 'incomplete fragments',
+  truncated: 'cut by the snap length',
+  resync: 'framing lost',
+};
+let lossesBody = null;
+
+function setUpLosses() {
+  lossesBody = el('div', {});
+  begin(
+    'losses',
+    'Losses',
+    'What was sent and is not in the captures, or did not arrive whole. Losses have no key: only the node filter applies.' +
+      pauseWords(),
+  ).append(lossesBody);
+}
+
+function drawLosses() {
+  const { kinds, cells, groups, times, leftOut } = data.losses;
+  if (times === 0) {
+    lossesBody.replaceChildren(nothing('No losses: nothing is missing.'));
+    return;
+  }
+  const fitting = groups.filter((group) => nodeFits(group.from, group.to));
+  const bars = kinds.map(() => new Array(axis.bins).fill(0));
+  for (const [bin, kind, sender, receiver, number] of cells)
+    if (nodeFits(sender, receiver)) bars[kind][bin] += number;
+  if (!bars.some((bar) => bar.some(Boolean))) {
+    lossesBody.replaceChildren(nothing('No losses between this node and others.'));
+    return;
+  }
+  const chart = el('div', { class: 'chart low' });
+  const rows = fitting.map((group) => [
+    LOSS_WORDS[group.kind] || shown(group.kind),
+    count(group.times),
+    group.missing === null ? '–' : count(group.missing),
+    group.bytes === null ? '–' : bytesText(group.bytes),
+    shown(nodeShort(group.from) + ' → ' + nodeShort(group.to)),
+    [group.reliability, group.priority === null ? null : 'priority ' + group.priority]
+      .filter(Boolean)
+      .join(', ') || '–',
+    'packet ' + group.packet + ' of ' + short(captureName(group.capture), 60),
+  ]);
+  lossesBody.replaceChildren(
+    chart,
+    table(
+      'Losses',
+      [
+        ['what', ''],
+        ['times', 'number'],
+        ['messages', 'number'],
+        ['bytes', 'number'],
+        ['from → to', 'key'],
+        ['channel', ''],
+        ['first', ''],
+      ],
+      rows,
+    ),
+  );
+  if (leftOut > 0)
+    lossesBody.append(
+      el(
+        'p',
+        { class: 'remark' },
+        plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.',
+      ),
+    );
+  draw(chart, 'Losses over time, by kind', (c) => ({
+    legend: legend(c),
+    grid: { left: 8, right: 30, top: 34, bottom: 4, containLabel: true },
+    tooltip: {
+      trigger: 'axis',
+      axisPointer: { type: 'line', lineStyle: { color: c.soft } },
+      formatter: (points) =>
+        tip(
+          dateAndClock(timeOf(points[0].dataIndex)),
+          points
+            .filter((point) => point.value > 0)
+            .map((point) => [point.color, point.seriesName, plural(point.value, 'time')]),
+        ),
+    },
+    xAxis: timeAxis(c, 1),
+    yAxis: valueAxis(c, axisNumber, { minInterval: 1 }),
+    series: kinds
+      .map((kind, i) => ({
+        name: LOSS_WORDS[kind],
+        type: 'bar',
+        stack: 'all',
+        barMinWidth: 3,
+        barCategoryGap: '0%',
+        itemStyle: { color: c.series[i] },
+        data: bars[i],
+        markLine: i === 0 ? pauses(c, 1) : undefined,
+      }))
+      .filter((series) => series.data.some(Boolean)),
+  }));
+}

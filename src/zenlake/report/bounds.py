@@ -1,0 +1,53 @@
+"""How much of a lake goes into a page. What is beyond is counted, and the page says so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BINS_MAX: Final = 240
+"""Stretches of time on the axis: about two pixels each on a phone."""
+SEGMENTS_MAX: Final = 12
+"""Times in which something was recorded, with pauses between that are not drawn."""
+CELLS_MAX: Final = 40_000
+"""Of traffic, by time, key, nodes and kind: about 1 MB."""
+CELL_LEVELS: Final = (
+    # Stretches put together, keys, nodes; the first that is small enough is taken.
+    (1, 200, 100),
+    (2, 120, 60),
+    (2, 60, 30),
+    (4, 40, 20),
+    (4, 20, 10),
+    (8, 8, 6),
+)
+KEYS_MAX: Final = 1_000
+"""In the tree, by themselves; others are summed up by their first chunk."""
+FIRST_CHUNKS_MAX: Final = 100
+KEY_CELLS_MAX: Final = 12_000
+NODES_MAX: Final = 150
+"""In the graph and in sums; others are one."""
+PAIRS_LOOKED_AT_MAX: Final = 500_000
+SESSION_EDGES_MAX: Final = 400
+SESSIONS_LISTED_MAX: Final = 40
+QUERY_CELLS_MAX: Final = 10_000
+QUERY_KEYS_MAX: Final = 300
+"""Besides those of the tree."""
+QUERIES_FAILED_MAX: Final = 40
+QUERIES_SLOW_MAX: Final = 20
+HOPS_MAX: Final = 12
+REPLIES_MAX: Final = 24
+"""Of one query on all its hops."""
+LIVES_MAX: Final = 240
+"""Declarations drawn one by one."""
+LOSSES_MAX: Final = 100
+LOSS_CELLS_MAX: Final = 8_000
+VIOLATION_EXAMPLES_MAX: Final = 60
+VIOLATION_CELLS_MAX: Final = 4_000
+EXPLAINED_MAX: Final = 12
+EXPLAINED_BYTES_MAX: Final = 4_096
+EXPLAINED_LINES_MAX: Final = 120
+EXPLAINED_FILE_BYTES_MAX: Final = 256 * 1024 * 1024
+"""Larger captures are not read again to find the bytes of a few messages."""
+CAPTURES_LISTED_MAX: Final = 100
+KEY_CHARACTERS_MAX: Final = 400
+TEXT_CHARACTERS_MAX: Final = 300
+PAYLOAD_BYTES_MAX: Final = 96

@@ -1,0 +1,138 @@
+"""Database: the chosen part of a lake's tables, as views that every section asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import duckdb
+
+from zenlake.lake import sql_duckdb
+from zenlake.lake.sql_functions import sql_error
+from zenlake.lake.store import LakeError, Store
+from zenlake.report.selection import Selection
+
+# Each table, the columns that name its nodes, and whether its rows have a key.
+_TABLES: Final = {
+    "batches": ((), False),
+    "messages": (("sender_zid", "receiver_zid"), True),
+    "queries": (("requester_zid", "responder_zid"), True),
+    "replies": (("requester_zid", "responder_zid"), True),
+    "declarations": (("sender_zid", "receiver_zid"), True),
+    "interests": ((), False),
+    "sessions": (("opener_zid", "acceptor_zid"), False),
+    "nodes": ((), False),
+    "adjacencies": (("zid", "neighbour_zid"), False),
+    "losses": (("sender_zid", "receiver_zid"), False),
+    "violations": (("sender_zid",), False),
+}
+_KEYED: Final = ("messages", "queries", "replies", "declarations")
+_NODE: Final = "(SELECT node FROM selection)"
+_WHOLE_STORY: Final = f"""(t.capture, coalesce(t.trace_id, -t.seq)) IN (
+    SELECT (w.capture, coalesce(w.trace_id, -w.seq)) FROM queries w
+    WHERE w.requester_zid = {_NODE} OR w.responder_zid = {_NODE})"""
+"""A query is shown with all its hops, wherever the node stands among them."""
+
+
+class Database:
+    """Ask it; the views are named as the tables, with `chosen_` before."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, version: int, selection: Selection
+    ) -> None:
+        self._connection = connection
+        self.version = version
+        self.selection = selection
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        sql_duckdb.execute(self._connection, sql, values)
+        return self._connection.fetchall()
+
+    def records(self, sql: str, *values: Any) -> list[dict[str, Any]]:
+        """The rows by column."""
+        rows = self.rows(sql, *values)
+        columns = [column[0] for column in self._connection.description or []]
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def one(self, sql: str, *values: Any) -> tuple[Any, ...]:
+        """The only row of a question that has one."""
+        return self.rows(sql, *values)[0]
+
+    def run(self, sql: str, *values: Any) -> None:
+        sql_duckdb.execute(self._connection, sql, values)
+
+    def keep(self, name: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
+        """A small table of our own."""
+        self.run(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+        marks = ", ".join("?" * (columns.count(",") + 1))
+        for row in rows:
+            self._connection.execute(f"INSERT INTO {name} VALUES ({marks})", list(row))
+
+
+@contextmanager
+def opened(store: Store, selection: Selection) -> Iterator[Database]:
+    """Errors of the engine are told as errors of the lake."""
+    snapshot = store.snapshot()
+    captures = snapshot.manifest.captures
+    if not captures:
+        raise LakeError("the lake is empty: read captures into it first", store.directory)
+    for table in ("captures", *_TABLES):
+        if table not in snapshot.manifest.tables:
+            cause = f"the lake has no table {table!r}: read its captures again"
+            raise LakeError(cause, store.directory)
+    with (
+        TemporaryDirectory(prefix="zenlake-") as spill,
+        sql_duckdb.opened(snapshot, spill) as connection,
+    ):
+        try:
+            zids = [zid for (zid,) in connection.execute("SELECT zid FROM nodes").fetchall()]
+            checked = selection.checked(captures, zids, store.directory)
+            database = Database(connection, snapshot.version, checked)
+            _choose(database)
+            yield database
+        except duckdb.Error as error:
+            raise sql_error(str(error)) from None
+
+
+def _choose(database: Database) -> None:
+    selection = database.selection
+    database.keep("selection", "key VARCHAR, node VARCHAR, capture VARCHAR", [tuple(selection)])
+    if selection.key is not None:
+        # Once for each key, not for each row.
+        every = " UNION ".join(f"SELECT key FROM {table}" for table in _KEYED)
+        database.run(f"""CREATE TEMP TABLE selected_keys AS SELECT key FROM ({every})
+            WHERE ke_intersects(key, (SELECT key FROM selection))""")
+    for table in _KEYED:
+        _make_view(database, table)
+    if selection.is_by_message:
+        database.run("CREATE TEMP TABLE fitting AS SELECT DISTINCT capture FROM chosen_messages")
+    for table in _TABLES.keys() - set(_KEYED):
+        _make_view(database, table)
+    # If nothing fits, those that were looked at: a page has a time.
+    _make_view(database, "captures")
+    if not database.one("SELECT count(*) FROM chosen_captures")[0]:
+        where = "capture = (SELECT capture FROM selection)" if selection.capture else "true"
+        database.run(f"CREATE OR REPLACE TEMP VIEW chosen_captures AS FROM captures WHERE {where}")
+
+
+def _make_view(database: Database, table: str) -> None:
+    where = " AND ".join(_conditions(table, database.selection)) or "true"
+    database.run(f"CREATE TEMP VIEW chosen_{table} AS SELECT * FROM {table} t WHERE {where}")
+
+
+def _conditions(table: str, selection: Selection) -> Iterator[str]:
+    zids, has_key = _TABLES.get(table, ((), False))
+    if selection.capture is not None:
+        yield "t.capture = (SELECT capture FROM selection)"
+    if selection.is_by_message and table not in _KEYED:
+        yield "t.capture IN (SELECT capture FROM fitting)"
+    if selection.key is not None and has_key:
+        yield "t.key IN (SELECT key FROM selected_keys)"
+    if selection.node is None:
+        return
+    if table == "queries":
+        yield _WHOLE_STORY
+    elif zids:
+        yield f"({' OR '.join(f't.{zid} = {_NODE}' for zid in zids)})"

@@ -1,0 +1,136 @@
+"""Findings: what is wrong here, in words, the worst first. The page begins with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from zenlake.report.database import Database
+from zenlake.report.queries import ASKED
+from zenlake.report.text import count, size
+from zenlake.report.topology import BAD
+
+Data = dict[str, Any]
+
+_VERDICT_WORDS: Final = {
+    "timeout": ("timed out", "bad"),
+    "reply_after_final": ("got replies after the final, which are thrown away", "bad"),
+    "no_final": ("never got their final, so the querier waited for its timeout", "bad"),
+    "interrupted": ("were cut off because the session ended", "bad"),
+    "error": ("got nothing but errors", "bad"),
+    "empty": ("ended without any reply: no queryable answered", "odd"),
+}
+_LOSS_WORDS: Final = {
+    "sn_gap": "sequence numbers are missing: messages were dropped or not captured",
+    "tcp_gap": "packets of TCP are missing in the capture",
+    "fragment": "messages in fragments stayed incomplete",
+    "truncated": "packets were cut by the capture's snap length",
+    "resync": "framing was lost and found again",
+}
+
+
+class Finding(NamedTuple):
+    """`severity` is bad, odd or note; `section` is where the page shows more."""
+
+    severity: str
+    text: str
+    section: str
+
+
+def findings(database: Database, data: Data) -> list[Finding]:
+    found = [
+        *_violations(data),
+        *_queries(database, data),
+        *_losses(data, database),
+        *_sessions(database),
+        *_declarations(data),
+        *(() if database.selection.is_by_message else _captures(data)),
+    ]
+    order = ("bad", "odd", "note")
+    return sorted(found, key=lambda one: order.index(one.severity))
+
+
+def _violations(data: Data) -> Iterator[Finding]:
+    severities = {"error": "bad", "warning": "odd", "note": "note"}
+    for word, severity in severities.items():
+        rules = [rule for rule in data["violations"]["rules"] if rule[1] == word]
+        if rules:
+            times = sum(rule[3] for rule in rules)
+            most = max(rules, key=lambda rule: rule[3])
+            told = f"{count(len(rules), 'rule')} of the protocol broken {count(times, 'time')}"
+            if word == "note":
+                told = f"{count(times, 'known deviation')} from the pages"
+            often = f", most often {most[0]}" if len(rules) > 1 else f": {most[0]}"
+            yield Finding(severity, f"{told} ({word}){often}.", "violations")
+
+
+def _queries(database: Database, data: Data) -> Iterator[Finding]:
+    asked = data["overview"]["queries"]
+    rows = database.rows(f"""
+        SELECT verdict, count(*), arg_max(key, seq), count(DISTINCT key)
+        FROM chosen_queries q WHERE {ASKED} GROUP BY 1 ORDER BY 2 DESC""")
+    for verdict, number, key, keys in rows:
+        if verdict in _VERDICT_WORDS:
+            words, severity = _VERDICT_WORDS[verdict]
+            where = f" on {key}" if keys == 1 and key is not None else ""
+            text = f"{number:,} of {count(asked, 'query', 'queries')} {words}{where}."
+            yield Finding(severity, text, "queries")
+    if data["queries"]["dropped"]:
+        dropped = count(data["queries"]["dropped"], "reply", "replies")
+        text = f"{dropped} did not reach the querier: its consolidation mode dropped them."
+        yield Finding("note", text, "queries")
+
+
+def _losses(data: Data, database: Database) -> Iterator[Finding]:
+    rows = database.rows("""
+        SELECT kind, count(*), sum("count")::BIGINT, sum(bytes)::BIGINT, count(DISTINCT link)
+        FROM chosen_losses GROUP BY 1 ORDER BY 2 DESC, 1""")
+    for kind, times, missing, lost, links in rows:
+        amount = f"{missing:,} missing" if missing else size(lost) if lost else count(times, "time")
+        words = _LOSS_WORDS.get(kind, kind)
+        severity = "odd" if kind == "truncated" else "bad"
+        text = f"{words[0].upper()}{words[1:]} ({amount}, on {count(links, 'link')})."
+        yield Finding(severity, text, "losses")
+
+
+def _sessions(database: Database) -> Iterator[Finding]:
+    words = {"lost": "ended without a CLOSE", "refused": "refused"}
+    rows = database.rows(f"""
+        SELECT outcome, count(*), min(close_reason), count(DISTINCT close_reason)
+        FROM chosen_sessions WHERE {BAD} GROUP BY 1 ORDER BY 1""")
+    for outcome, number, reason, reasons in rows:
+        why = f" ({reason})" if reasons == 1 else ""
+        text = f"{count(number, 'session')} {words[outcome]}{why}."
+        if outcome == "refused":
+            text = f"{count(number, 'session')} {'was' if number == 1 else 'were'} refused{why}."
+        yield Finding("bad" if outcome == "refused" else "odd", text, "topology")
+
+
+def _declarations(data: Data) -> Iterator[Finding]:
+    told = data["declarations"]
+    if told["ghosts"]:
+        text = f"{count(told['ghosts'], 'liveliness token')} told on after the source was gone."
+        yield Finding("bad", text, "declarations")
+    if told["doubles"]:
+        text = f"{count(told['doubles'], 'liveliness token')} declared while already alive."
+        yield Finding("odd", text, "declarations")
+    if told["endedWithSession"]:
+        number = count(told["endedWithSession"], "liveliness token")
+        text = f"{number} never undeclared: gone with the session."
+        yield Finding("note", text, "declarations")
+
+
+def _captures(data: Data) -> Iterator[Finding]:
+    seen = data["overview"]
+    if seen["damaged"]:
+        files = count(seen["damaged"], "capture")
+        yield Finding("bad", f"{files} could not be read in full.", "captures")
+    for state, lost, captures in seen["undecoded"]:
+        where = f"in {count(captures, 'capture')}"
+        words = {
+            "encrypted": "are encrypted and cannot be read",
+            "not_zenoh": "are not Zenoh",
+            "malformed": "are no valid message",
+        }.get(state, "gave no message because parts are missing")
+        severity = "bad" if state == "malformed" else "note"
+        yield Finding(severity, f"{size(lost)} {where} {words} ({state}).", "captures")

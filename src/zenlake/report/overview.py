@@ -1,0 +1,65 @@
+"""Overview: the figures at the top, and the captures a page is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zenlake.report.bounds import CAPTURES_LISTED_MAX
+from zenlake.report.database import Database
+from zenlake.report.names import Names
+from zenlake.report.queries import ASKED
+from zenlake.report.text import cut
+from zenlake.report.time_axis import TimeAxis
+from zenlake.report.traffic import CARRIED
+
+
+def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
+    messages, size = database.one(
+        f"SELECT count(*), coalesce(sum(size), 0)::BIGINT FROM chosen_messages WHERE {CARRIED}"
+    )
+    asked, answered = database.one(f"""
+        SELECT count(*), count(*) FILTER (verdict = 'answered')
+        FROM chosen_queries q WHERE {ASKED}""")
+    return {
+        "messages": messages,
+        "bytes": size,
+        "seconds": axis.seconds,
+        "nodes": names.nodes_in_all,
+        "sessions": database.one("SELECT count(*) FROM chosen_sessions")[0],
+        "queries": asked,
+        "answered": answered,
+        "undecoded": undecoded(database),
+        **_captures(database, axis),
+    }
+
+
+def undecoded(database: Database) -> list[list[Any]]:
+    """Bytes that gave no message, by what they are."""
+    rows = database.rows("""
+        SELECT state, sum(bytes)::BIGINT, count(DISTINCT capture) FROM chosen_batches
+        WHERE state <> 'ok' GROUP BY 1 ORDER BY 2 DESC, 1""")
+    return [list(row) for row in rows]
+
+
+def _captures(database: Database, axis: TimeAxis) -> dict[str, Any]:
+    rows = database.records("""
+        SELECT capture, packets, bytes, first_ns, last_ns, error, undecoded, skipped
+        FROM chosen_captures ORDER BY error IS NULL, first_ns, capture""")
+    listed = [
+        {
+            "path": cut(row["capture"]),
+            "packets": row["packets"],
+            "bytes": row["bytes"],
+            "begin": axis.ms(row["first_ns"]),
+            "end": axis.ms(row["last_ns"]),
+            "error": cut(row["error"]),
+            "undecoded": cut(row["undecoded"]),
+            "skipped": cut(row["skipped"]),
+        }
+        for row in rows[:CAPTURES_LISTED_MAX]
+    ]
+    return {
+        "captures": listed,
+        "capturesInAll": len(rows),
+        "damaged": sum(row["error"] is not None for row in rows),
+    }

@@ -1,0 +1,87 @@
+"""The bytes behind a row of a lake, explained.
+
+A lake has what messages say, not their bytes: these are looked up in the capture, where it
+still is and is not too long to be read again for a few lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zenlake.errors import ZenlakeError
+from zenlake.report.bounds import (
+    EXPLAINED_BYTES_MAX,
+    EXPLAINED_FILE_BYTES_MAX,
+    EXPLAINED_LINES_MAX,
+)
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.trace import Trace
+from zenlake.wire.explain import explain
+from zenlake.wire.explain_text import lines
+
+
+class Place(NamedTuple):
+    """Where a message was completed."""
+
+    capture: str
+    link: str | None
+    packet: int | None
+
+
+def explained(places: Iterable[Place]) -> dict[Place, dict[str, Any]]:
+    """Of each place `lines` to be shown, or `missing`: why there are none."""
+    found: dict[Place, dict[str, Any]] = {}
+    wanted: dict[str, list[Place]] = {}
+    for place in places:
+        wanted.setdefault(place.capture, []).append(place)
+    for capture, several in wanted.items():
+        missing = _unreadable(capture)
+        batches = {} if missing else _batches(capture, several)
+        for place in several:
+            batch = batches.get(place)
+            if batch is not None:
+                found[place] = _explanation(batch)
+            else:
+                found[place] = {"missing": missing or "no batch of this link ends in this packet"}
+    return found
+
+
+def _unreadable(capture: str) -> str | None:
+    try:
+        size = Path(capture).stat().st_size
+    except (OSError, ValueError):
+        return "the capture is no longer where it was read"
+    if size > EXPLAINED_FILE_BYTES_MAX:
+        return "the capture is too long to be read again for this: ask zenlake decode"
+    return None
+
+
+def _batches(capture: str, places: list[Place]) -> dict[Place, LinkBatch]:
+    wanted = {(place.link, place.packet): place for place in places}
+    last = max(place.packet or 0 for place in places)
+    found: dict[Place, LinkBatch] = {}
+    try:
+        for batch in Trace([capture]).batches():
+            place = wanted.get((batch.link.name, batch.packet))
+            if place is not None:
+                found.setdefault(place, batch)
+            if batch.packet > last or len(found) == len(wanted):
+                break
+    except ZenlakeError:
+        pass  # it changed since it was read: what is not found is told as such
+    return found
+
+
+def _explanation(batch: LinkBatch) -> dict[str, Any]:
+    data = batch.data[:EXPLAINED_BYTES_MAX]
+    is_cut = len(data) < len(batch.data)
+    found = explain(data, "scouting" if batch.link.protocol == "scouting" else "auto")
+    if is_cut:
+        found.error = None  # it is only that the rest was not handed over
+    shown = list(lines(found))
+    told: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
+    if is_cut or len(shown) > EXPLAINED_LINES_MAX:
+        told["isCut"] = True
+    return told

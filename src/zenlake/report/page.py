@@ -1,0 +1,80 @@
+"""Page: all sections as one HTML text that needs nothing else.
+
+What peers sent is in one block of JSON, which no browser runs, and gets into the document as
+text. The policy in the head forbids all scripts and styles but ours, and the network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import Any, Final
+
+_ASSETS: Final = resources.files("zenlake.report") / "assets"
+_STYLES: Final = ("page.css", "sections.css", "screens.css")
+_LIBRARY: Final = "echarts.min.js"
+_SCRIPTS: Final = (
+    "text.js",
+    "key_expressions.js",
+    "elements.js",
+    "filters.js",
+    "charts.js",
+    "traffic.js",
+    "key_tree.js",
+    "treemap.js",
+    "keys.js",
+    "queries.js",
+    "waterfall.js",
+    "declarations.js",
+    "graph_layout.js",
+    "topology.js",
+    "losses.js",
+    "violations.js",
+    "main.js",
+)
+_ESCAPES: Final = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
+"""In JSON they mean the same; in HTML they would end the block."""
+
+
+def html(data: dict[str, Any]) -> str:
+    library, script, style = _asset(_LIBRARY), _script(), "\n".join(map(_asset, _STYLES))
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {_hash(library)} {_hash(script)}",
+            f"style-src {_hash(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return Template(_asset("page.html")).substitute(
+        policy=policy, style=style, library=library, script=script, data=as_json(data)
+    )
+
+
+def as_json(data: Any) -> str:
+    """In ASCII, so that no mark of direction or separator of lines is in the file itself."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
+
+
+@cache
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text("utf-8")
+
+
+@cache
+def _script() -> str:
+    """Small files in the order of need, in a scope of their own."""
+    return "(() => {\n'use strict';\n" + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,82 @@
+"""Queries: how long they took, and what became of them. Each counts once, where it was asked."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from zenlake.report.bounds import KEYS_MAX, QUERY_CELLS_MAX, QUERY_KEYS_MAX
+from zenlake.report.database import Database
+from zenlake.report.names import NONE, OTHER, Names
+
+VERDICTS: Final = (
+    "answered",
+    "timeout",
+    "reply_after_final",
+    "no_final",
+    "interrupted",
+    "error",
+    "empty",
+    "open",
+)
+ASKED: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
+_BINS_A_DECADE: Final = 8
+_DECADES: Final = 8
+_FIRST_MS: Final = 0.001
+
+
+def queries(database: Database, names: Names) -> dict[str, Any]:
+    first, final = _place("q.first_reply_ms"), _place("q.final_ms")
+    rows = database.rows(f"""
+        SELECT q.key, q.requester_zid, q.responder_zid, q.verdict, {first}, {final}, count(*)
+        FROM chosen_queries q WHERE {ASKED} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
+    cells: dict[tuple[int, ...], int] = {}
+    keys_max = KEYS_MAX + QUERY_KEYS_MAX
+    for key, requester, responder, verdict, first_bin, final_bin, number in rows:
+        cell = (
+            names.key_among(key, keys_max),
+            names.ranked_node(requester),
+            names.ranked_node(responder),
+            VERDICTS.index(verdict) if verdict in VERDICTS else OTHER,
+            NONE if first_bin is None else first_bin,
+            NONE if final_bin is None else final_bin,
+        )
+        if cell not in cells and len(cells) >= QUERY_CELLS_MAX:
+            cell = (OTHER, OTHER, OTHER, *cell[3:])
+        cells[cell] = cells.get(cell, 0) + number
+    return {
+        "verdicts": VERDICTS,
+        "firstMs": _FIRST_MS,
+        "binsADecade": _BINS_A_DECADE,
+        "bins": _BINS_A_DECADE * _DECADES,
+        "cells": [[*cell, number] for cell, number in cells.items()],
+        "percentiles": _percentiles(database),
+        "dropped": _dropped(database),
+    }
+
+
+def _place(column: str) -> str:
+    """The bar of a histogram whose bars grow by the same factor."""
+    place = f"floor(log10(greatest({column}, {_FIRST_MS}) / {_FIRST_MS}) * {_BINS_A_DECADE})"
+    last = _BINS_A_DECADE * _DECADES - 1
+    return f"CASE WHEN {column} IS NOT NULL THEN least({last}, {place})::INTEGER END"
+
+
+def _percentiles(database: Database) -> list[list[float | None]]:
+    """Of the first reply and of the final: median, 90 and 99 of 100."""
+    shares = (0.5, 0.9, 0.99)
+    asked = ", ".join(
+        f"quantile_cont({column}, {share})"
+        for column in ("first_reply_ms", "final_ms")
+        for share in shares
+    )
+    row = database.one(f"SELECT {asked} FROM chosen_queries q WHERE {ASKED}")
+    values = [None if value is None else round(value, 3) for value in row]
+    return [values[: len(shares)], values[len(shares) :]]
+
+
+def _dropped(database: Database) -> int:
+    """Replies that consolidation kept from the querier, where the query was asked."""
+    number: int = database.one("""
+        SELECT count(*) FROM chosen_replies r
+        WHERE NOT r.delivered AND (r.trace_id IS NULL OR r.trace_id = r.query_seq)""")[0]
+    return number

@@ -1,0 +1,86 @@
+"""Report: asks a lake all questions of a page, and writes it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zenlake
+from zenlake.lake.store import LakeError, Store
+from zenlake.report.database import Database, opened
+from zenlake.report.declarations import declarations
+from zenlake.report.findings import findings
+from zenlake.report.keys import keys, rank_keys
+from zenlake.report.losses import losses
+from zenlake.report.names import Names
+from zenlake.report.overview import overview
+from zenlake.report.page import html
+from zenlake.report.queries import queries
+from zenlake.report.selection import Selection
+from zenlake.report.time_axis import TimeAxis
+from zenlake.report.topology import topology
+from zenlake.report.traffic import traffic
+from zenlake.report.violations import violations
+from zenlake.report.waterfall import waterfall
+
+
+class Report(NamedTuple):
+    """A page that was written."""
+
+    path: Path
+    bytes: int
+    seconds: float
+    messages: int
+    findings: list[str]
+
+
+def write(store: Store, path: Path, selection: Selection) -> Report:
+    begun = time.perf_counter()
+    data = collect(store, selection)
+    text = html(data).encode()
+    try:
+        path.write_bytes(text)
+    except OSError as error:
+        raise LakeError.from_os(error, path) from None
+    spent = round(time.perf_counter() - begun, 3)
+    told = [finding["text"] for finding in data["findings"]]
+    return Report(path, len(text), spent, data["overview"]["messages"], told)
+
+
+def collect(store: Store, selection: Selection) -> dict[str, Any]:
+    """All that the page shows, as JSON has it."""
+    with opened(store, selection) as database:
+        axis = TimeAxis(_times(database))
+        names = Names(database)
+        rank_keys(database, names)
+        data: dict[str, Any] = {
+            "overview": overview(database, names, axis),
+            "traffic": traffic(database, axis),
+            "keys": keys(database, names, axis),
+            "queries": queries(database, names),
+            "waterfall": waterfall(database, names, axis),
+            "declarations": declarations(database, names, axis),
+            "topology": topology(database, names, axis),
+            "losses": losses(database, names, axis),
+            "violations": violations(database, names, axis),
+        }
+        data["findings"] = [one._asdict() for one in findings(database, data)]
+        # The last: by now all names are known.
+        data["names"] = names.to_json()
+        data["axis"] = axis.to_json()
+        data["about"] = {
+            "lake": store.directory.resolve().name,
+            "version": zenlake.__version__,
+            "lakeVersion": database.version,
+            **database.selection._asdict(),
+        }
+    return data
+
+
+def _times(database: Database) -> list[tuple[int, int]]:
+    """First and last packet of each capture; of one without packets, nothing."""
+    found = database.rows("""
+        SELECT first_ns, last_ns FROM chosen_captures
+        WHERE first_ns IS NOT NULL AND last_ns IS NOT NULL""")
+    return [(first, last) for first, last in found] or [(0, 0)]

@@ -1,0 +1,54 @@
+"""Selection: the part of a lake that a page is about."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from zenlake.keyexpr import canonize
+from zenlake.lake.store import LakeError
+
+
+class Selection(NamedTuple):
+    """What was asked for; None is everything."""
+
+    key: str | None = None
+    node: str | None = None
+    capture: str | None = None
+
+    @property
+    def is_by_message(self) -> bool:
+        """Whether it is narrower than captures."""
+        return self.key is not None or self.node is not None
+
+    def checked(self, captures: Iterable[str], zids: Iterable[str], place: Path) -> Selection:
+        """With the key canonical and the node's whole id; error where the lake has no such."""
+        return Selection(
+            None if self.key is None else canonize(self.key),
+            None if self.node is None else _whole_zid(self.node.lower(), zids, place),
+            None if self.capture is None else _known_capture(self.capture, captures, place),
+        )
+
+
+def _whole_zid(beginning: str, zids: Iterable[str], place: Path) -> str:
+    known = sorted(set(zids))
+    if beginning in known:
+        return beginning
+    found = [zid for zid in known if beginning and zid.startswith(beginning)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        few = ", ".join(found[:3])
+        raise LakeError(f"{len(found)} nodes begin with {beginning!r}: {few}", place)
+    raise LakeError(f"no node {beginning!r}", place)
+
+
+def _known_capture(path: str, captures: Iterable[str], place: Path) -> str:
+    known = list(captures)
+    if path in known:
+        return path
+    near = difflib.get_close_matches(path, known, n=1)
+    hint = f", did you mean {near[0]!r}?" if near else ""
+    raise LakeError(f"no capture {path!r}{hint}", place)

@@ -1,0 +1,91 @@
+"""TimeAxis: when something was recorded, cut into stretches of equal length.
+
+Captures of one lake may lie hours apart. Pauses between them are not drawn: the axis counts
+stretches of recorded time, and each segment of it knows when it began.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from zenlake.report.bounds import BINS_MAX, SEGMENTS_MAX
+
+_PAUSE_SHARE: Final = 0.2
+"""A pause that is this part of the recorded time, or less, is drawn."""
+_WIDTH_NS_MIN: Final = 1_000_000
+
+
+class Segment(NamedTuple):
+    first_ns: int
+    last_ns: int
+    first_bin: int
+    bins: int
+
+
+class TimeAxis:
+    """Made of the times of captures: first and last packet of each."""
+
+    def __init__(self, captures: list[tuple[int, int]]) -> None:
+        spans = _joined(captures)
+        recorded_ns = sum(last - first for first, last in spans)
+        self.width_ns = max(_WIDTH_NS_MIN, -(-recorded_ns // BINS_MAX))
+        self.segments: list[Segment] = []
+        self.bins = 0
+        for first, last in spans:
+            count = (last - first) // self.width_ns + 1
+            self.segments.append(Segment(first, last, self.bins, count))
+            self.bins += count
+
+    @property
+    def origin_ns(self) -> int:
+        """All times in a page count from here."""
+        return self.segments[0].first_ns
+
+    @property
+    def seconds(self) -> float:
+        return sum(segment.last_ns - segment.first_ns for segment in self.segments) / 1e9
+
+    def ms(self, ns: int | None) -> float | None:
+        """Since the origin: nanoseconds since 1970 are more than JavaScript counts."""
+        return None if ns is None else round((ns - self.origin_ns) / 1e6, 3)
+
+    def bin_sql(self, column: str) -> str:
+        """The number of the stretch that a time lies in; those in a pause are the last before."""
+        cases = []
+        for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
+            place = f"({column} - {segment.first_ns}) // {self.width_ns}"
+            bounded = f"least({segment.bins - 1}, greatest(0, {place}))"
+            value = f"({segment.first_bin} + {bounded})"
+            cases.append(
+                value if following is None else f"WHEN {column} < {following.first_ns} THEN {value}"
+            )
+        if len(cases) == 1:
+            return cases[0]
+        return f"CASE {' '.join(cases[:-1])} ELSE {cases[-1]} END"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "width": self.width_ns / 1e6,
+            "bins": self.bins,
+            "segments": [[self.ms(one.first_ns), one.first_bin, one.bins] for one in self.segments],
+            "originMs": self.origin_ns // 1_000_000,
+        }
+
+
+def _joined(captures: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Overlapping and near ones as one, not more than are drawn side by side."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted(captures):
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
+        else:
+            spans.append((first, last))
+    recorded = sum(last - first for first, last in spans)
+    pauses = [(spans[i + 1][0] - spans[i][1], i) for i in range(len(spans) - 1)]
+    longest = sorted(pauses, reverse=True)[: SEGMENTS_MAX - 1]
+    ends = sorted(i for pause, i in longest if pause > _PAUSE_SHARE * recorded)
+    begins = [0, *(i + 1 for i in ends)]
+    return [
+        (spans[first][0], spans[last][1])
+        for first, last in zip(begins, [*ends, len(spans) - 1], strict=True)
+    ]

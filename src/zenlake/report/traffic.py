@@ -1,0 +1,74 @@
+"""Traffic over time: messages and bytes by stretch, key, nodes and kind."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from zenlake.report.bounds import CELL_LEVELS, CELLS_MAX
+from zenlake.report.database import Database
+from zenlake.report.names import NONE, OTHER
+from zenlake.report.time_axis import TimeAxis
+
+KINDS: Final = ("publications", "queries", "replies", "declarations", "transport", "discovery")
+KIND_SQL: Final = """CASE
+    WHEN kind LIKE 'PUSH/%' THEN 0
+    WHEN kind = 'REQUEST' THEN 1
+    WHEN kind LIKE 'RESPONSE%' THEN 2
+    WHEN kind LIKE 'DECLARE/%' OR kind = 'INTEREST' THEN 3
+    WHEN kind LIKE 'OAM%' OR kind IN ('SCOUT', 'HELLO') THEN 5
+    ELSE 4 END"""
+CARRIED: Final = "kind NOT IN ('FRAME', 'FRAGMENT')"
+"""What is in a frame or in fragments is counted by itself, with its own size."""
+
+
+def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
+    """Cells, column by column; the finest ones that are few enough.
+
+    Keys and nodes have the numbers of `key_ids` and `node_ids`, the most frequent first.
+    """
+    step, keys, nodes = CELL_LEVELS[0]
+    database.run(f"""
+        CREATE OR REPLACE TEMP TABLE cells AS
+        SELECT {axis.bin_sql("m.time_ns")} AS bin,
+               {_number("m.key", "k.id", keys)} AS key,
+               {_number("m.sender_zid", "s.id", nodes)} AS sender,
+               {_number("m.receiver_zid", "r.id", nodes)} AS receiver,
+               {KIND_SQL} AS kind, count(*) AS messages, sum(size) AS bytes
+        FROM chosen_messages m
+        LEFT JOIN key_ids k ON k.key = m.key
+        LEFT JOIN node_ids s ON s.zid = m.sender_zid
+        LEFT JOIN node_ids r ON r.zid = m.receiver_zid
+        WHERE {CARRIED} GROUP BY ALL""")
+    for step, keys, nodes in CELL_LEVELS:
+        _coarsen(database, step, keys, nodes)
+        if database.one("SELECT count(*) FROM coarse")[0] <= CELLS_MAX:
+            break
+    columns = ("bin", "key", "sender", "receiver", "kind", "messages", "bytes")
+    rows = database.rows(f"SELECT {', '.join(columns)} FROM coarse ORDER BY ALL LIMIT {CELLS_MAX}")
+    in_all = database.one("SELECT coalesce(sum(messages), 0) FROM cells")[0]
+    listed = zip(*rows, strict=True) if rows else [()] * len(columns)
+    cells = {name: list(map(int, values)) for name, values in zip(columns, listed, strict=True)}
+    return {
+        "kinds": KINDS,
+        "step": step,
+        "keysByThemselves": keys,
+        "nodesByThemselves": nodes,
+        "cells": cells,
+        "leftOut": int(in_all) - sum(cells["messages"]),
+    }
+
+
+def _coarsen(database: Database, step: int, keys: int, nodes: int) -> None:
+    database.run(f"""
+        CREATE OR REPLACE TEMP TABLE coarse AS
+        SELECT bin // {step} AS bin, kind,
+               CASE WHEN key < {keys} THEN key ELSE {OTHER} END AS key,
+               CASE WHEN sender < {nodes} THEN sender ELSE {OTHER} END AS sender,
+               CASE WHEN receiver < {nodes} THEN receiver ELSE {OTHER} END AS receiver,
+               sum(messages)::BIGINT AS messages, sum(bytes)::BIGINT AS bytes
+        FROM cells GROUP BY ALL""")
+
+
+def _number(column: str, number: str, listed_max: int) -> str:
+    return f"""CASE WHEN {column} IS NULL THEN {NONE}
+        WHEN {number} < {listed_max} THEN {number} ELSE {OTHER} END"""

@@ -1,0 +1,51 @@
+"""Bytes behind a row, found again in the capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.trace.sidecar import FOLDER
+from zenlake.report.packet_bytes import Place, explained
+from zenlake.trace.trace import Trace
+
+QUERIES = str(FOLDER / "queries.pcapng.gz")
+
+
+def places(capture: str) -> list[Place]:
+    return [Place(capture, batch.link.name, batch.packet) for batch in Trace([capture]).batches()]
+
+
+def test_every_batch_of_a_capture_is_explained() -> None:
+    wanted = list(dict.fromkeys(places(QUERIES)))[:40]
+    found = explained(wanted)
+    assert list(found) == wanted
+    for told in found.values():
+        assert told["lines"][0].startswith(f"{told['size']} bytes, read as")
+        assert not any(": it claims" in line for line in told["lines"])
+    assert any("INIT" in line for line in found[wanted[0]]["lines"])
+
+
+def test_a_long_batch_is_cut() -> None:
+    fragments = str(FOLDER / "fragments.pcapng.gz")
+    told = explained(list(dict.fromkeys(places(fragments)))[:200]).values()
+    cut = [one for one in told if one.get("isCut")]
+    assert cut
+    assert max(len(one["lines"]) for one in cut) <= 120
+
+
+def test_what_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = Place(str(tmp_path / "gone.pcap"), "l", 1)
+    broken = tmp_path / "broken.pcap"
+    broken.write_bytes(b"no capture")
+    nowhere = Place(QUERIES, "no such link", 3)
+    found = explained([gone, nowhere, Place(str(broken), "l", 1), Place("a\0b", None, None)])
+    assert [told["missing"] for told in found.values()] == [
+        "the capture is no longer where it was read",
+        "no batch of this link ends in this packet",
+        "no batch of this link ends in this packet",
+        "the capture is no longer where it was read",
+    ]
+    monkeypatch.setattr("zenlake.report.packet_bytes.EXPLAINED_FILE_BYTES_MAX", 100)
+    assert "too long" in explained([nowhere])[nowhere]["missing"]
