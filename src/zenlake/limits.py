@@ -58,6 +58,14 @@ DECLARATIONS_MAX: Final = 131_072
 INTERESTS_PER_SESSION_MAX: Final = 16_384
 INTERESTS_MAX: Final = 65_536
 ANSWERS_PER_INTEREST_MAX: Final = 64
+RULES_OPEN_MAX: Final = 65_536
+RULES_ENDED_REQUESTS_MAX: Final = 16_384
+RULES_FINDINGS_PER_SIDE_MAX: Final = 100
+WHY_RECORDS_MAX: Final = 100_000
+WHY_REPLIES_PER_QUERY_MAX: Final = 1_000
+WHY_SAMPLES_PER_KEY_MAX: Final = 1_000
+WHY_SAMPLES_MAX: Final = 200_000
+WHY_KEYS_COMPARED_MAX: Final = 500_000
 EXPRESSION_CHARACTERS_MAX: Final = 4_096
 EXPRESSION_DEPTH_MAX: Final = 64
 REMEMBERED_MAX: Final = 100_000
@@ -96,6 +104,15 @@ CALLBACK_HOLD_MS_MAX: Final = 10
 CONFIG_CHARACTERS_MAX: Final = 1 << 20
 CONFIG_DEPTH_MAX: Final = 64
 DESERIALIZED_ITEMS_MAX: Final = 1 << 20
+ROS_PAYLOAD_BYTES_MAX: Final = 16 << 20
+DERIVE_BYTES_MAX: Final = 512 << 20
+DERIVE_STAGED_BYTES_MAX: Final = 8 << 30
+SQL_BYTES_MAX: Final = 1 << 30
+SQL_SPILL_BYTES_MAX: Final = 16 << 30
+SQL_SECONDS_MAX: Final = 30
+OPTION_CHARACTERS_MAX: Final = 1 << 20
+EXPLAIN_BYTES_MAX: Final = 8_192
+EXPLAIN_CHARACTERS_MAX: Final = 65_536
 
 
 class Limit(NamedTuple):
@@ -409,6 +426,56 @@ LIMITS: Final = (
         "declarations kept of those that answer an interest; more are counted",
     ),
     Limit(
+        "RULES_OPEN_MAX",
+        RULES_OPEN_MAX,
+        "limits/rules/open",
+        "requests, interests, declarations or numbers of one side that rules remember; a session"
+        " with more is judged message by message",
+    ),
+    Limit(
+        "RULES_ENDED_REQUESTS_MAX",
+        RULES_ENDED_REQUESTS_MAX,
+        "limits/rules/ended_requests",
+        "requests of one side that are over, remembered to know what comes too late",
+    ),
+    Limit(
+        "RULES_FINDINGS_PER_SIDE_MAX",
+        RULES_FINDINGS_PER_SIDE_MAX,
+        "limits/rules/findings_per_side",
+        "times that one rule is told of one side of a session; more are counted and told at its"
+        " end",
+    ),
+    Limit(
+        "WHY_RECORDS_MAX",
+        WHY_RECORDS_MAX,
+        "limits/why/records",
+        "queries, declarations, published keys and so on, of each, that `why` keeps of a capture",
+    ),
+    Limit(
+        "WHY_REPLIES_PER_QUERY_MAX",
+        WHY_REPLIES_PER_QUERY_MAX,
+        "limits/why/replies_per_query",
+        "replies to one query that `why` keeps; more are counted",
+    ),
+    Limit(
+        "WHY_SAMPLES_PER_KEY_MAX",
+        WHY_SAMPLES_PER_KEY_MAX,
+        "limits/why/samples_per_key",
+        "publications of one key on one link that `why` follows one by one; more are counted",
+    ),
+    Limit(
+        "WHY_SAMPLES_MAX",
+        WHY_SAMPLES_MAX,
+        "limits/why/samples",
+        "publications of all keys that `why` follows one by one; more are counted",
+    ),
+    Limit(
+        "WHY_KEYS_COMPARED_MAX",
+        WHY_KEYS_COMPARED_MAX,
+        "limits/why/keys_compared",
+        "pairs of keys in the search for one that nearly matches; then it is not looked for",
+    ),
+    Limit(
         "EXPRESSION_CHARACTERS_MAX",
         EXPRESSION_CHARACTERS_MAX,
         "limits/decode/expression_characters",
@@ -429,7 +496,7 @@ LIMITS: Final = (
     Limit(
         "HANDSHAKE_SECONDS_MAX",
         HANDSHAKE_SECONDS_MAX,
-        "transport/unicast/accept_timeout_seconds",
+        "limits/transport/cookie_seconds",
         "from INIT to OPEN; a cookie that is older opens nothing",
     ),
     Limit(
@@ -495,13 +562,13 @@ LIMITS: Final = (
     Limit(
         "HANDSHAKES_MAX",
         HANDSHAKES_MAX,
-        "limits/transport/handshakes",
+        "transport/unicast/accept_pending",
         "incoming handshakes at once; then the oldest of the busiest address ends",
     ),
     Limit(
         "TRANSPORTS_MAX",
         TRANSPORTS_MAX,
-        "limits/transport/transports",
+        "transport/unicast/max_sessions",
         "open transports of one node",
     ),
     Limit(
@@ -623,5 +690,59 @@ LIMITS: Final = (
         DESERIALIZED_ITEMS_MAX,
         "limits/deserialized_items",
         "items of a collection that take no bytes each: a count alone must not fill memory",
+    ),
+    Limit(
+        "ROS_PAYLOAD_BYTES_MAX",
+        ROS_PAYLOAD_BYTES_MAX,
+        "limits/ros/payload_bytes",
+        "a payload that is turned into JSON, whose text is some times as long",
+    ),
+    Limit(
+        "DERIVE_BYTES_MAX",
+        DERIVE_BYTES_MAX,
+        "limits/derive_bytes",
+        "memory for putting tables together within a task; the rest goes to the disk",
+    ),
+    Limit(
+        "DERIVE_STAGED_BYTES_MAX",
+        DERIVE_STAGED_BYTES_MAX,
+        "limits/derive_staged_bytes",
+        "staged files of which tables are put together within a task; from more, by Spark",
+    ),
+    Limit(
+        "SQL_BYTES_MAX",
+        SQL_BYTES_MAX,
+        "limits/sql_bytes",
+        "memory for a question to a lake on DuckDB; the rest goes to the disk",
+    ),
+    Limit(
+        "SQL_SPILL_BYTES_MAX",
+        SQL_SPILL_BYTES_MAX,
+        "limits/sql_spill_bytes",
+        "disk for what a question does not find memory for; then it fails",
+    ),
+    Limit(
+        "SQL_SECONDS_MAX",
+        SQL_SECONDS_MAX,
+        "limits/sql_seconds",
+        "time for a question to a lake on DuckDB, unless told otherwise",
+    ),
+    Limit(
+        "EXPLAIN_BYTES_MAX",
+        EXPLAIN_BYTES_MAX,
+        "limits/explain_bytes",
+        "that `zenoh_explain` reads in SQL: many small messages give a line or more each byte",
+    ),
+    Limit(
+        "EXPLAIN_CHARACTERS_MAX",
+        EXPLAIN_CHARACTERS_MAX,
+        "limits/explain_characters",
+        "that it answers with",
+    ),
+    Limit(
+        "OPTION_CHARACTERS_MAX",
+        OPTION_CHARACTERS_MAX,
+        "limits/option_characters",
+        'an option of `spark.read.format("zenoh")`',
     ),
 )

@@ -175,17 +175,30 @@ def test_every_key_has_a_value_in_every_mode(mode: str) -> None:
 
 
 def test_limits_are_keys_too() -> None:
-    config = Config.from_json5("{limits: {wire: {locators: 7}}}")
-    assert config.get("limits/wire/locators") == 7
-    assert config.get_json("limits/wire/locators") == "7"
-    assert json.loads(str(config))["limits"] == {"wire": {"locators": 7}}
+    config = Config.from_json5("{limits: {routing: {queries: 7}}}")
+    assert config.get("limits/routing/queries") == 7
+    assert config.get_json("limits/routing/queries") == "7"
+    assert json.loads(str(config))["limits"] == {"routing": {"queries": 7}}
     for limit in LIMITS:
         assert limit.key in KEYS
     for wrong in ("0", "'x'", "null"):
         with pytest.raises(ZError):
-            config.insert_json5("limits/wire/locators", wrong)
+            config.insert_json5("limits/routing/queries", wrong)
     with pytest.raises(ZError, match="unknown key"):
         config.insert_json5("limits/wire/nope", "1")
+
+
+def test_limits_that_are_built_in_cannot_be_set() -> None:
+    config = Config()
+    config.insert_json5("limits/wire/locators", "64")  # what it is anyway
+    cause = r"^limits/wire/locators: is 64 and cannot be changed: it is built in$"
+    with pytest.raises(ZError, match=cause):
+        config.insert_json5("limits/wire/locators", "65")
+    built_in = [path for path in KEYS if path.startswith("limits/") and not KEYS[path].honoured]
+    assert len(built_in) > 50
+    for path in built_in:
+        with pytest.raises(ZError, match="built in"):
+            config.insert_json5(path, str(config.get(path) + 1))
 
 
 def test_values_that_are_read_and_copies_are_one_s_own() -> None:

@@ -11,7 +11,8 @@ import pytest
 from tests.interop.cases import CASES
 from tests.interop.puppets import Held, free_port, ours, settings, theirs
 from tests.interop.tap import Tap
-from zenlake import trace
+from zenlake import rules, trace
+from zenlake.rules import NOTE
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, Undecoded
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -73,5 +74,7 @@ def read(path: Path) -> None:
             assert not event.ignored, event
         if isinstance(event, SessionChanged):
             sessions.add(event.session)
+    broken = [one for one in rules.check(trace.open(str(path))) if one.rule.severity != NOTE]
+    assert not broken, broken
     assert messages > 300
     assert len(sessions) >= len(CHOSEN) - 1

@@ -12,6 +12,7 @@ from zenlake.routing.outlet import Outlet
 from zenlake.wire import (
     CongestionControl,
     Declare,
+    DeclareFinal,
     DeclareSubscriber,
     EndPoint,
     NetworkMessage,
@@ -65,6 +66,11 @@ class Application(Outlet):
             if isinstance(message, Push) and isinstance(message.body, Put):
                 found.append(bytes(message.body.payload))
         return found
+
+    def declared(self) -> list[str]:
+        """What was declared and undeclared, by kind."""
+        bodies = [message.body for _, message in list(self.got) if isinstance(message, Declare)]
+        return [type(body).__name__ for body in bodies if not isinstance(body, DeclareFinal)]
 
     def wait_for(self, count: int, timeout_s: float = 5.0) -> list[bytes]:
         wait_until(lambda: len(self.payloads()) >= count, timeout_s)

@@ -1,4 +1,4 @@
-"""Nodes among those who mean harm, or vanish (limits: H01, H02, H06, H07, H15)."""
+"""Nodes among those who mean harm, or vanish (limits: H01, H02, H06, H07, H08, H15)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
+from tests.faults import FULL, MIB, p99, resident_bytes, scaled
 from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import (
     BLOCK,
@@ -32,14 +34,15 @@ from zenlake.protocol.opening import Opener
 from zenlake.wire import (
     Declare,
     DeclareSubscriber,
+    DeclareToken,
     Frame,
+    Interest,
+    InterestMode,
     WhatAmI,
     WireExpr,
     ZenohId,
 )
 from zenlake.wire.framing import StreamDeframer, frame_batch
-
-FULL = os.environ.get("ZENLAKE_FULL") == "1"
 
 
 def connect_to(node: Node) -> socket.socket:
@@ -74,10 +77,49 @@ class RawClient:
         self.sn = opener.agreed.own_sn
 
     def subscribe(self, key: str) -> None:
-        message = Declare(DeclareSubscriber(1, WireExpr(0, key)), qos=CONTROL)
+        self.declare(DeclareSubscriber(1, WireExpr(0, key)))
+
+    def declare(self, declaration: DeclareSubscriber | DeclareToken) -> None:
+        message = Declare(declaration, qos=CONTROL)
         batch = bytes(Frame(self.sn, [message], qos=None))
         self.socket.sendall(frame_batch(batch))
         self.sn += 1
+
+
+class Pinger:
+    """A good client that publishes and waits for what it published, again and again."""
+
+    def __init__(self, node: Node, client: Node) -> None:
+        self.times: list[float] = []
+        self._here = Application(node)
+        self._there = Application(client)
+        self._here.subscribe("ping")
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        time.sleep(0.1)
+
+    def _run(self) -> None:
+        count = 0
+        while not self._is_over.is_set():
+            began = time.monotonic()
+            self._there.put("ping", b"", BLOCK)
+            count += 1
+            self._here.wait_for(count)
+            self.times.append(time.monotonic() - began)
+            time.sleep(0.002)
+
+    @contextlib.contextmanager
+    def pinging(self) -> Iterator[list[float]]:
+        self.times = []
+        self._here.got.clear()
+        self._is_over.clear()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        try:
+            yield self.times
+        finally:
+            self._is_over.set()
+            self._thread.join()
 
 
 def quick_handshakes() -> NodeSettings:
@@ -122,18 +164,26 @@ def test_silence_is_not_waited_for() -> None:
 
 def test_connections_without_a_word() -> None:
     """Never more than the limit are in a handshake; the oldest make room, others are served."""
-    count = 5_000 if FULL else 400
+    count = scaled(400, 5_000)
     assert TRANSPORTS_MAX == 1_000
     most = 0
     sockets: list[socket.socket] = []
     with opened(settings_of()) as [node]:
         try:
-            for _ in range(count):
-                sockets.append(connect_to(node))
-                most = max(most, node.accepting.pending)
-                if len(sockets) > 2 * HANDSHAKES_MAX:
-                    sockets.pop(0).close()
-                time.sleep(0.0005)
+            with opened(settings_of(WhatAmI.CLIENT, node.locators())) as [good]:
+                pinger = Pinger(node, good)
+                before = resident_bytes()
+                with pinger.pinging() as times:
+                    for _ in range(count):
+                        sockets.append(connect_to(node))
+                        most = max(most, node.accepting.pending)
+                        if len(sockets) > 2 * HANDSHAKES_MAX:
+                            sockets.pop(0).close()
+                        time.sleep(0.002)
+                grown = resident_bytes() - before
+            print(f"p99 {p99(times) * 1000:.1f} ms of {len(times)}, {grown / MIB:.1f} MiB more")
+            assert p99(times) < 0.1
+            assert grown < 100 * MIB
             assert 0 < most <= HANDSHAKES_MAX
             opens_quickly(node)
             assert node.accepting.refused > 0
@@ -145,15 +195,49 @@ def test_connections_without_a_word() -> None:
 
 
 def test_a_peer_that_vanished_is_noticed_by_its_lease() -> None:
-    """Its socket stays open and says nothing more."""
+    """Its socket stays open and says nothing more; what it declared is withdrawn once."""
+    lease_ms = scaled(500, 10_000)
     with opened(settings_of()) as [node]:
-        vanished = RawClient(node, lease_ms=500)
+        listener = Application(node)
+        listener.tell(Interest(InterestMode.FUTURE, 1, subscribers=True, tokens=True))
+        vanished = RawClient(node, lease_ms=lease_ms)
         wait_until(lambda: len(node.runners) == 1)
         began = time.monotonic()
-        wait_until(lambda: not node.runners, 3.0)
-        assert time.monotonic() - began < 1.5
+        vanished.subscribe("gone")
+        vanished.declare(DeclareToken(2, WireExpr(0, "gone")))
+        wait_until(lambda: len(listener.declared()) == 2)
+        wait_until(lambda: not node.runners, lease_ms / 1000 + 3.0)
+        took_s = time.monotonic() - began
+        print(f"noticed after {took_s:.2f} s")
+        assert lease_ms / 1000 * 0.9 < took_s < lease_ms / 1000 + 1
         assert vanished.socket.recv(65536) is not None
+        time.sleep(0.1)
+        assert sorted(listener.declared()) == [
+            "DeclareSubscriber",
+            "DeclareToken",
+            "UndeclareSubscriber",
+            "UndeclareToken",
+        ]
         vanished.socket.close()
+
+
+@pytest.mark.parametrize("lease_ms", [1, 2**64 - 1])
+def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
+    """Neither that of a peer nor our own; the peer says KEEP_ALIVE and nothing else."""
+    settings = settings_of()
+    settings.lease_ms = 1
+    with opened(settings) as [node]:
+        talker = RawClient(node, lease_ms=lease_ms)
+        wait_until(lambda: len(node.runners) == 1)
+        began, began_s = time.monotonic(), time.process_time()
+        for _ in range(10):
+            talker.socket.sendall(frame_batch(b"\x04"))
+            time.sleep(0.05)
+        share = (time.process_time() - began_s) / (time.monotonic() - began)
+        print(f"lease {lease_ms} ms: {share:.1%} of a core")
+        assert len(node.runners) == 1
+        assert share < 0.05
+        talker.socket.close()
 
 
 def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> None:
@@ -183,6 +267,30 @@ def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> N
         deaf.socket.close()
 
 
+def test_one_who_reads_nothing_does_not_slow_down_others() -> None:
+    """100 MB for somebody deaf, at a pace that others could take."""
+    size, pause_s = 50_000, 0.001
+    total = scaled(20, 100) * 1_000_000 // size
+    with opened(settings_of()) as [node]:
+        with opened(settings_of(WhatAmI.CLIENT, node.locators())) as [good]:
+            pinger, publisher = Pinger(node, good), Application(node)
+            times: list[list[float]] = []
+            for key in ("nobody", "flood"):
+                deaf = RawClient(node, receive_bytes=4096, lease_ms=120_000)
+                deaf.subscribe("flood")
+                time.sleep(0.1)
+                with pinger.pinging() as measured:
+                    for _ in range(total):
+                        publisher.put(key, bytes(size))
+                        time.sleep(pause_s)
+                times.append(measured)
+                deaf.socket.close()
+        alone, flooded = (p99(each) for each in times)
+        print(f"p99 {flooded * 1000:.2f} ms while flooded, {alone * 1000:.2f} ms without")
+        assert flooded < max(2 * alone, 0.05)
+        assert node.stats()["dropped_messages"] > total / 2
+
+
 def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> None:
     settings = settings_of()
     settings.wait_before_close_s = 0.5
@@ -204,7 +312,9 @@ def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> No
         wait_until(lambda: not node.runners)
         assert 0.4 < slowest < 1.5
         assert most <= UNSENT_BYTES_MAX
-        assert node.stats()["dropped_messages"] == 0
+        stats = node.stats()
+        assert stats["dropped_messages"] == 0
+        assert 60_000 <= stats["unsent_bytes"] <= UNSENT_BYTES_MAX, "lost with the link, and told"
         deaf.socket.close()
 
 

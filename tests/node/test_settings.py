@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from zenlake.errors import LocalError
+from zenlake.node import Node
 from zenlake.node.settings import ALL_ROLES, NodeSettings, Retry, Strategy, read_users
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
@@ -70,7 +71,7 @@ def test_values_that_depend_on_the_mode() -> None:
 
 def test_everything_else() -> None:
     queue = {
-        "size": {"data": 3},
+        "size": {"data": 3, "background": 16},
         "congestion_control": {
             "drop": {"wait_before_drop": 2000},
             "block": {"wait_before_close": -1},
@@ -106,7 +107,8 @@ def test_everything_else() -> None:
     assert settings.links.protocols == ["tcp"]
     assert settings.links.tls == {"enable_mtls": True}
     assert (settings.lease_ms, settings.resolution.sn_bits) == (1000, 16)
-    assert (settings.queue_batches, settings.batching, settings.batching_s) == (3, False, 0.002)
+    assert settings.queue_batches == (2, 2, 2, 2, 2, 3, 2, 16)
+    assert (settings.batching, settings.batching_s) == (False, 0.002)
     assert (settings.wait_before_drop_s, settings.wait_before_close_s) == (0.002, None)
     assert (settings.user, settings.password) == ("u", "p")
 
@@ -157,3 +159,22 @@ def test_users(tmp_path: Path) -> None:
     path.write_text("nobody\n")
     with pytest.raises(LocalError, match="line 1"):
         read_users(str(path))
+
+
+def test_limits_that_can_be_set() -> None:
+    transport = {
+        "handshake_idle_seconds": 1,
+        "reassembly_bytes": 2,
+        "reassembly_process_bytes": 3,
+        "fragment_idle_seconds": 4,
+    }
+    routing = {"declarations": 5, "interests": 6, "queries": 7}
+    settings = read(
+        limits={"message_bytes": 8, "transport": transport, "routing": routing},
+        transport={"multicast": {"max_sessions": 9}},
+    )
+    assert (settings.handshake_idle_s, settings.message_bytes_max) == (1, 8)
+    assert (settings.routing.declarations_max, settings.routing.interests_max) == (5, 6)
+    assert (settings.routing.queries_max, settings.group_peers_max) == (7, 9)
+    budget = Node(settings).budget
+    assert (budget.session_bytes_max, budget.limit_bytes, budget.idle_s) == (2, 3, 4)

@@ -37,7 +37,7 @@ def test_what_is_offered_by_default() -> None:
 
 def test_what_follows_from_what_was_agreed() -> None:
     agreed = Agreed(CLIENT, WhatAmI.CLIENT, resolution=Resolution(0x01), batch_size=1000)
-    assert (agreed.sn_mask, agreed.queue_bytes) == (0x3FFF, 2000)
+    assert (agreed.sn_mask, agreed.queue_bytes) == (0x3FFF, [2000] * 8)
 
 
 def test_low_latency_knows_no_compression() -> None:

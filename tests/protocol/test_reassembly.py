@@ -145,8 +145,8 @@ def test_default_limits() -> None:
 
 
 def test_limit_of_a_session() -> None:
-    budget = ReassemblyBudget()
-    reassembly = Reassembly(0x7F, 1, 1000, budget, session_bytes_max=2500)
+    budget = ReassemblyBudget(session_bytes_max=2500)
+    reassembly = Reassembly(0x7F, 1, 1000, budget)
     for channel in range(3):
         assert reassembly.add(channel, Fragment(0, bytes(900), more=True, first=True), 0.0) is None
     assert (reassembly.held_bytes(), reassembly.dropped_messages) == (1800, 1)

@@ -6,11 +6,13 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.protocol.transports import IS_FULL, SN_BITS, payloads, put, told, transport, units
 from zenlake.protocol.shared_memory import uses_shared_memory
+from zenlake.protocol.transport import Transport
 from zenlake.testing.strategies import messages
 from zenlake.wire import CloseReason, Message, NetworkMessage
 
@@ -108,3 +110,27 @@ def test_message_of_many_batches() -> None:
     assert payloads(found) == [payload]
     assert receiver.peer_closed is CloseReason.GENERIC
     assert receiver.inbound.reassembly.held_bytes() == 0
+
+
+def room(sender: Transport, priority: int) -> int:
+    """How many messages of 100 bytes the queue of a priority takes."""
+    count = 0
+    while sender.has_room(priority):
+        sender.push(bytes(100), priority, True, False)
+        count += 1
+    return count
+
+
+def test_each_priority_has_as_much_room_as_was_asked_for() -> None:
+    sizes = (1, 2, 3, 4, 5, 6, 7, 16)
+    sender = transport(batch_size=1000, queue_batches=sizes)
+    for priority, batches in enumerate(sizes):
+        assert abs(room(sender, priority) - 10 * batches) <= batches
+
+
+@pytest.mark.parametrize("terms", [{"qos": False}, {"qos": False, "low_latency": True}])
+def test_without_priorities_the_queue_of_data_is_the_one(terms: dict[str, bool]) -> None:
+    sizes = (1, 1, 1, 1, 1, 8, 1, 1)
+    for priority in (0, 5, 7):
+        sender = transport(batch_size=1000, queue_batches=sizes, **terms)
+        assert abs(room(sender, priority) - 80) <= 8

@@ -151,10 +151,22 @@ class Channel(Sink):
 class RingChannelSink(Channel):
     """Keeps the newest items, drops the oldest."""
 
-    __slots__ = ()
+    __slots__ = ("_capacity", "_counters")
 
     def __init__(self, capacity: int) -> None:
-        super().__init__(deque(maxlen=max(1, capacity)))
+        self._capacity = max(1, capacity)
+        self._counters: dict[str, int] = {}
+        super().__init__(deque(maxlen=self._capacity))
+
+    def count_in(self, counters: dict[str, int]) -> None:
+        self._counters = counters
+
+    def push(self, item: object) -> None:
+        if self._is_abandoned:
+            return
+        if len(self._items) == self._capacity:
+            self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
+        self._items.append(item)
 
 
 class FifoChannelSink(Channel):

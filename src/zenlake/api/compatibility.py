@@ -117,7 +117,7 @@ DIFFERENCES: Final = (
     (
         "configuration keys",
         "`limits/...` are unknown",
-        "the limits of zenlake can be read there",
+        "the limits of zenlake can be read there, and some of them set",
     ),
 )
 """Rows of (what, eclipse-zenoh, zenlake)."""

@@ -28,6 +28,7 @@ from zenlake.api.config_kinds import (
     Kind,
     by_mode,
     choice,
+    constant,
     list_of,
     optional,
     whole,
@@ -169,7 +170,7 @@ _ROWS: Final = [
     *_section(
         "transport/multicast/",
         ("join_interval", optional(_MS), 2500, 2500, "ms between two JOINs"),
-        ("max_sessions", optional(whole()), 1000, 1000, "peers of one group", False),
+        ("max_sessions", optional(whole()), 1000, 1000, "peers of one group"),
         ("qos/enabled", FLAG, False, None, "priorities"),
         ("compression/enabled", FLAG, False, None, "LZ4", False),
     ),
@@ -181,7 +182,7 @@ _ROWS: Final = [
         ("tx/keep_alive", whole(), 4, None, "signs of life per lease"),
         ("tx/batch_size", whole(1, 0xFFFF), 65_535, None, "bytes of a batch"),
         *(
-            (f"tx/queue/size/{lane}", whole(1, 16), 2, None, "batches waiting; that of data holds for all", lane == "data")
+            (f"tx/queue/size/{lane}", whole(1, 16), 2, None, "batches that may wait; without priorities that of data")
             for lane in ("control", "real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background")
         ),
         ("tx/queue/congestion_control/drop/wait_before_drop", whole(-1), 1000, None, "us a message waits for room"),
@@ -272,10 +273,28 @@ _ROWS: Final = [
 KEYS: Final = {key.path: key for key in _ROWS}
 """By path, in the order in which `get_json` writes them."""
 
+HONOURED_LIMITS: Final = frozenset(
+    {
+        "limits/message_bytes",
+        "limits/routing/declarations",
+        "limits/routing/interests",
+        "limits/routing/queries",
+        "limits/session/held_replies",
+        "limits/session/held_reply_bytes",
+        "limits/transport/fragment_idle_seconds",
+        "limits/transport/handshake_idle_seconds",
+        "limits/transport/reassembly_bytes",
+        "limits/transport/reassembly_process_bytes",
+    }
+)
+"""The others are built into the code: they can be read, and not be set to anything else."""
+
 for _limit in LIMITS:
     if _limit.key not in KEYS:
+        _honoured = _limit.key in HONOURED_LIMITS
+        _kind = whole(1) if _honoured else constant(_limit.value)
         KEYS[_limit.key] = Key(
-            _limit.key, whole(1), _limit.value, None, False, _limit.why, is_shown=False
+            _limit.key, _kind, _limit.value, None, _honoured, _limit.why, is_shown=False
         )
 
 BRANCHES: Final = frozenset(

@@ -83,6 +83,17 @@ def whole(minimum: int = 0, maximum: int = (1 << 64) - 1) -> Kind:
     return kind
 
 
+def constant(fixed: int) -> Kind:
+    """A number that is built in: it may be said, but not be another one."""
+
+    def check(value: Any) -> int:
+        if type(value) is not int or value != fixed:
+            raise Mismatch(f"is {fixed} and cannot be changed: it is built in")
+        return value
+
+    return Kind(f"always {fixed}", check)
+
+
 def choice(*names: str) -> Kind:
     def check(value: Any) -> str:
         if not isinstance(value, str) or value not in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from zenlake.api.config_keys import KEYS, Key
+from zenlake.api.config_keys import HONOURED_LIMITS, KEYS, Key
 from zenlake.api.config_kinds import MODES
 
 _HEAD: Final = """\
@@ -27,8 +27,9 @@ def page() -> str:
     return (
         f"{_HEAD}\n| Key | Default | Type | Meaning |\n|---|---|---|---|\n"
         + "\n".join(rows)
-        + "\n\nThe [limits](reference/limits.md) can be read as `limits/...`; they are constants:\n"
-        "setting one is checked and kept, too.\n"
+        + "\n\nThe [limits](reference/limits.md) can be read as `limits/...`. These can be set:\n\n"
+        + "".join(f"- `{path}`: {KEYS[path].meaning}\n" for path in sorted(HONOURED_LIMITS))
+        + "\nThe others are built in. Setting one to another value is a `ZError`.\n"
     )
 
 

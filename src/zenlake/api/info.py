@@ -55,7 +55,7 @@ class SessionInfo:
 
     def stats(self) -> dict[str, int]:
         """What went in and out so far, and everything that was dropped, by cause."""
-        return self._shell.node.stats()
+        return self._shell.node.stats() | self._shell.core.stats()
 
     @overload
     def declare_transport_events_listener(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zenlake import wire
+from zenlake.api.aside import run_aside
 from zenlake.api.config import Config
 from zenlake.api.config_keys import KEYS
 from zenlake.api.session import Session
@@ -30,8 +31,12 @@ def open(
         raise TypeError(f"argument 'config': '{kind}' object cannot be converted to 'Config'")
     node = Node(node_settings(config))
     shell = Shell(node, session_settings(config), timestamp_callback)
-    node.open()
-    return Session._of(shell)
+    try:
+        run_aside(node.open)
+        return Session._of(shell)
+    except BaseException:
+        shell.close()
+        raise
 
 
 def node_settings(config: Config) -> NodeSettings:
@@ -48,6 +53,8 @@ def session_settings(config: Config) -> SessionSettings:
         aggregated_subscribers=list(config.get("aggregation/subscribers")),
         aggregated_publishers=list(config.get("aggregation/publishers")),
         publication_rules=[_rule(entry) for entry in config.get("qos/publication")],
+        held_replies_max=config.get("limits/session/held_replies"),
+        held_bytes_max=config.get("limits/session/held_reply_bytes"),
     )
 
 

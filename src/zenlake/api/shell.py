@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake import wire
+from zenlake.api.aside import run_aside
 from zenlake.api.janitor import Janitor
 from zenlake.api.matching_status import make_status
 from zenlake.api.reply import make_error, make_ok
@@ -158,6 +159,11 @@ class Shell:
         return custom_stamped(stack, SEND, bytes(self._callback(self._context)))
 
     def close(self) -> None:
+        self.begin()  # in case Ctrl-C left a turn of this thread without an end
+        self.end()
+        run_aside(self._close)
+
+    def _close(self) -> None:
         self.begin()
         try:
             self.core.close()

@@ -85,6 +85,7 @@ class _EventsListener(Generic[T, H]):
         made = object.__new__(cls)
         made._shell = shell
         made._user = UserEnd(handler)
+        shell.core.port.adopt(made._user.sink)
         made._hook = cls._hook_of(made)
         return made
 

@@ -67,6 +67,8 @@ class Listener:
     """A place where links come in."""
 
     endpoint: str
+    dropped: int = 0
+    """Datagrams that no link took."""
 
     def accept(self) -> Link | None:
         """Waits for the next link; None once the listener is closed."""

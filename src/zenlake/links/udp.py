@@ -2,7 +2,7 @@
 
 A connecting side has a socket of its own. A listener has one socket for all: it reads it in
 `accept`, hands each datagram to the link of its source address, and makes a link for a source
-it does not know yet.
+it does not know yet, or for one that starts over because it never heard that it is connected.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import select
 import socket
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import Final
 
 from zenlake.limits import UDP_REMOTES_MAX, UDP_WAITING_BYTES_MAX
@@ -26,6 +28,10 @@ from zenlake.wire import EndPoint
 
 UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
 _DATAGRAM_BYTES: Final = 65_536
+_KIND: Final = 0x1F
+_INIT: Final = 0x01
+_OPEN: Final = 0x02
+_LATE_S: Final = 0.3
 
 Address = tuple[str, int] | tuple[str, int, int, int]
 
@@ -97,7 +103,8 @@ class UdpRemote(Link):
         self._waiting_bytes = 0
         self._is_closed = False
         self._arrived = threading.Condition()
-        self.dropped = 0
+        self._opened_at = inf
+        self._is_heard = False
         self.src = listener.locator
         self.dst = locator_text("udp", address)
         self.interfaces = listener.interfaces
@@ -106,11 +113,26 @@ class UdpRemote(Link):
         """From the listener; what its reader is too slow for is lost, as on any UDP socket."""
         with self._arrived:
             if self._waiting_bytes + len(data) > UDP_WAITING_BYTES_MAX:
-                self.dropped += 1
+                self._listener.dropped += 1
                 return
+            kind = data[0] & _KIND
+            if kind == _OPEN:
+                self._opened_at = time.monotonic()
+            elif kind != _INIT:
+                self._is_heard = True
             self._waiting.append(data)
             self._waiting_bytes += len(data)
             self._arrived.notify()
+
+    def starts_over(self, data: bytes) -> bool:
+        """Whether INIT comes after OPEN and nothing else: our answer to that was lost.
+
+        One that comes soon was only late. A byte 1 alone is no INIT of a node that agrees on
+        anything, but begins compressed batches (wire reference §6.2).
+        """
+        if self._is_heard or data[0] & _KIND != _INIT or data[0] == _INIT:
+            return False
+        return time.monotonic() - self._opened_at > _LATE_S
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         with self._arrived:
@@ -149,7 +171,7 @@ class UdpListener(Listener):
         self._address = self._shared.socket.getsockname()
         self._remotes: dict[Address, UdpRemote] = {}
         self._remotes_lock = threading.Lock()
-        self.refused = 0
+        self.dropped = 0
         self.locator = locator_text("udp", self._address)
         self.interfaces = interfaces_of(self._address[0])
 
@@ -174,12 +196,15 @@ class UdpListener(Listener):
 
     def _hand_over(self, data: bytes, source: Address) -> UdpRemote | None:
         """A new link if the source was not known and there is room for it."""
+        known = self._remotes.get(source)
+        if known is not None and known.starts_over(data):
+            known.close()
         with self._remotes_lock:
             known = self._remotes.get(source)
             remote = known
             if remote is None:
                 if len(self._remotes) >= UDP_REMOTES_MAX:
-                    self.refused += 1
+                    self.dropped += 1
                     return None
                 remote = self._remotes[source] = UdpRemote(self, source)
         remote.deliver(data)

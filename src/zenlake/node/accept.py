@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import ZenlakeError
 from zenlake.links import Link, LinkError, Listener, is_group, listen
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from zenlake.node.node import Node
 
 log = logging.getLogger("zenlake")
+
+_START_OVER_S: Final = 1.0
+# A second handshake that comes so soon is not a second attempt.
+_LATE_S: Final = 0.3
 
 
 class Accepting:
@@ -130,13 +134,15 @@ class Accepting:
 
         def admit(zid: ZenohId) -> CloseReason | None:
             claim = node.claims.accept(zid, deadline - time.monotonic())
+            if claim == CloseReason.MAX_LINKS and self._supersedes(zid):
+                claim = node.claims.accept(zid, deadline - time.monotonic())
             if isinstance(claim, CloseReason):
                 return claim
             claims.append(claim)
             return None
 
-        acceptor = Acceptor(node.offer(link), os.urandom, admit)
-        conversation = Conversation(link, deadline)
+        acceptor = Acceptor(node.offer(link), os.urandom, admit, is_lossy=not link.is_reliable)
+        conversation = Conversation(link, deadline, node.settings.handshake_idle_s)
         try:
             while acceptor.agreed is None:
                 answer = acceptor.receive(conversation.receive(), time.monotonic())
@@ -152,6 +158,23 @@ class Accepting:
             for claim in claims:
                 node.claims.release(claim)
             raise
+
+    def _supersedes(self, zid: ZenohId) -> bool:
+        """Whether a node starts over because our OpenAck was lost; then the old one is gone.
+
+        Nothing was ever heard on that transport: the node does not know that it is open.
+        """
+        runner = self._node.runners.get(zid)
+        if runner is None or runner.link.is_reliable or runner.transport.batches_in:
+            return False
+        if time.monotonic() - runner.opened_at < _LATE_S:
+            return False
+        runner.break_off("the peer starts over")
+        return runner.ended.wait(_START_OVER_S)
+
+    def dropped_datagrams(self) -> int:
+        """Of UDP links that are read too slowly, or that there was no room for."""
+        return sum(listener.dropped for listener in list(self._listeners))
 
     def close(self) -> None:
         with self._lock:

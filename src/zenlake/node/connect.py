@@ -48,8 +48,8 @@ def open_transport(
     deadline = time.monotonic() + timeout_s
     link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
     with node.opening(link):
-        conversation = Conversation(link, deadline)
-        opener = Opener(node.offer(link, endpoint), expected_zid)
+        conversation = Conversation(link, deadline, node.settings.handshake_idle_s)
+        opener = Opener(node.offer(link, endpoint), expected_zid, not link.is_reliable)
         claim = None
         try:
             conversation.send(opener.start())

@@ -73,6 +73,7 @@ class GroupRunner:
             join_interval_ms=int(own.group_join_interval_s * 1000),
             qos=own.group_qos,
             message_bytes_max=own.message_bytes_max,
+            peers_max=own.group_peers_max,
         )
         self._sockets = open_sockets(endpoint)
         self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
@@ -180,6 +181,10 @@ class GroupRunner:
     def close(self) -> None:
         self._is_closed = True
         self._sockets.wake()
+
+    @property
+    def machine(self) -> Group:
+        return self._group
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._thread, timeout_s)

@@ -6,7 +6,6 @@ import contextlib
 import time
 from typing import Final
 
-from zenlake.limits import HANDSHAKE_IDLE_SECONDS_MAX
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.protocol.errors import HandshakeError
 
@@ -16,9 +15,10 @@ _FAREWELL_S: Final = 0.1
 class Conversation:
     """The batches of a handshake on one link; `rest` is what came after the last one."""
 
-    def __init__(self, link: Link, deadline: float) -> None:
+    def __init__(self, link: Link, deadline: float, idle_s: float) -> None:
         self._link = link
         self._deadline = deadline
+        self._idle_s = idle_s
         self.rest = b""
 
     def send(self, content: bytes) -> None:
@@ -40,7 +40,7 @@ class Conversation:
             content = self._take()
             if content:
                 return content
-            patience_s = min(HANDSHAKE_IDLE_SECONDS_MAX, self._deadline - time.monotonic())
+            patience_s = min(self._idle_s, self._deadline - time.monotonic())
             if patience_s <= 0:
                 raise LinkTimeout(self._link.dst, "the handshake takes too long")
             data = self._link.receive(patience_s)

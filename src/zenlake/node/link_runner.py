@@ -120,6 +120,7 @@ class LinkRunner:
             if data:
                 began = time.monotonic()
                 self._take(data, began)
+                data = b""  # not kept while nothing comes
                 if self._relieved != relieved:
                     return None
                 if transport.peer_closed is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from math import inf
 from typing import Final, Protocol
@@ -32,6 +33,7 @@ from zenlake.node.opening import Binder, open_node
 from zenlake.node.relief import Relief
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
+from zenlake.node.stats import NO_LOSSES, last_losses_of, stats_of
 from zenlake.node.timer import Timer
 from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Offer
@@ -39,7 +41,8 @@ from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 
-_CLOSE_S: Final = 1.0
+# Threads end at once, but for readers that run a callback: programs shall exit within a second.
+_CLOSE_S: Final = 0.5
 
 
 class _Joined(Protocol):
@@ -54,7 +57,11 @@ class Node(Turn):
         self.settings = settings
         self.zid: ZenohId = settings.zid
         self.role: WhatAmI = settings.role
-        self.budget = ReassemblyBudget()
+        self.budget = ReassemblyBudget(
+            settings.reassembly_process_bytes_max,
+            settings.reassembly_bytes_max,
+            settings.fragment_idle_s,
+        )
         self.claims = Claims(settings.zid, settings.max_sessions)
         self.events = Events()
         self.runners: dict[ZenohId, LinkRunner] = {}
@@ -70,8 +77,10 @@ class Node(Turn):
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
-        self._dropped = 0
+        self.past_losses: Counter[str] = Counter(dict.fromkeys(NO_LOSSES, 0))
         self._state_lock = threading.Lock()
+        self._closer: int | None = None
+        self._is_closed = False
 
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
@@ -80,15 +89,28 @@ class Node(Turn):
             self.link_timer.start()
             open_node(self)
         except BaseException:
-            self.close()
+            self._close()
             raise
+        if self.closing.is_set():  # by another thread, which may have missed what came last
+            self._close()
 
     def close(self) -> None:
-        """CLOSE on every link, then the end of every thread; calling it twice is harmless."""
+        """CLOSE on every link, then the end of every thread; calling it twice is harmless.
+
+        Whoever was interrupted here may call it again, and it goes on to the end.
+        """
         with self._state_lock:
-            if self.closing.is_set():
+            if self._is_closed or self._closer not in (None, threading.get_ident()):
                 return
-            self.closing.set()
+            self._closer = threading.get_ident()
+        try:
+            self._close()
+            self._is_closed = True
+        finally:
+            self._closer = None
+
+    def _close(self) -> None:
+        self.closing.set()
         self.begin()
         self.is_closing = True
         runners = list(self.runners.values())
@@ -186,7 +208,7 @@ class Node(Turn):
     def retire(self, runner: LinkRunner) -> None:
         """A transport that is over; its threads end soon, and `close` waits for the last ones."""
         with self._state_lock:
-            self._dropped += runner.sender.dropped
+            self.past_losses.update(last_losses_of(runner))
             self._retired = [one for one in self._retired if one.is_alive()] + [runner]
 
     def join_group(self, endpoint: EndPoint) -> None:
@@ -225,28 +247,8 @@ class Node(Turn):
         return self.accepting.locators()
 
     def stats(self) -> dict[str, int]:
-        """Counters of all transports, those that are over included where it says dropped."""
-        runners = self._all_runners()
-        transports = [runner.transport for runner in runners]
-        return {
-            "transports": len(runners),
-            "dropped_messages": self._dropped + sum(one.sender.dropped for one in runners),
-            "dropped_datagrams": sum(group.sender.dropped for group in self.groups),
-            "handshakes_pending": self.accepting.pending,
-            "handshakes_refused": self.accepting.refused,
-            "messages_in": sum(one.messages_in for one in transports),
-            "messages_out": sum(one.messages_out for one in transports),
-            "batches_in": sum(one.batches_in for one in transports),
-            "batches_out": sum(one.batches_out for one in transports),
-            "bytes_in": sum(one.bytes_in for one in transports),
-            "bytes_out": sum(one.bytes_out for one in transports),
-            "queued_bytes": sum(one.total_queued_bytes() for one in transports),
-            "stale_frames": sum(one.stale_frames for one in transports),
-            "dropped_fragments": sum(one.dropped_fragments for one in transports),
-            "unfinished_messages": sum(one.dropped_messages for one in transports),
-            "unsendable_messages": sum(one.outbound.dropped_messages for one in transports),
-            **self.dispatcher.counters.as_dict(),
-        }
+        """What goes in and out, and all that was lost, by cause."""
+        return stats_of(self, self._all_runners())
 
 
 def qos_link_of(endpoint: EndPoint) -> QoSLink | None:

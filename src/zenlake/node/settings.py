@@ -13,8 +13,20 @@ from pathlib import Path
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.limits import BATCH_BYTES_MAX, HANDSHAKES_MAX, MESSAGE_BYTES_MAX, TRANSPORTS_MAX
+from zenlake.limits import (
+    BATCH_BYTES_MAX,
+    FRAGMENT_IDLE_SECONDS_MAX,
+    GROUP_PEERS_MAX,
+    HANDSHAKE_IDLE_SECONDS_MAX,
+    HANDSHAKES_MAX,
+    LIMITS,
+    MESSAGE_BYTES_MAX,
+    REASSEMBLY_BYTES_MAX,
+    REASSEMBLY_PROCESS_BYTES_MAX,
+    TRANSPORTS_MAX,
+)
 from zenlake.links.options import LinkSettings
+from zenlake.protocol.offer import QUEUE_BATCHES
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
 
@@ -22,7 +34,17 @@ Get = Callable[[str], object]
 
 ROLES: Final = {str(role): role for role in WhatAmI}
 ALL_ROLES: Final = int(WhatAmI.ROUTER | WhatAmI.PEER | WhatAmI.CLIENT)
-_PRIORITIES: Final = "data"
+_LANES: Final = (
+    "control",
+    "real_time",
+    "interactive_high",
+    "interactive_low",
+    "data_high",
+    "data",
+    "data_low",
+    "background",
+)
+_LIMITS: Final = {limit.key: limit.value for limit in LIMITS}
 _TX: Final = "transport/link/tx"
 _QUEUE: Final = f"{_TX}/queue"
 _DROP: Final = f"{_QUEUE}/congestion_control/drop"
@@ -90,6 +112,7 @@ class NodeSettings:
         self.open_timeout_s = 10.0
         self.accept_timeout_s = 10.0
         self.accept_pending = HANDSHAKES_MAX
+        self.handshake_idle_s: float = HANDSHAKE_IDLE_SECONDS_MAX
         self.max_sessions = TRANSPORTS_MAX
         self.qos = True
         self.low_latency = False
@@ -98,14 +121,18 @@ class NodeSettings:
         self.lease_ms = 10_000
         self.keep_alive = 4
         self.batch_size = BATCH_BYTES_MAX
-        self.queue_batches = 2
+        self.queue_batches: tuple[int, ...] = QUEUE_BATCHES
         self.wait_before_drop_s = 0.001
         self.wait_before_close_s: float | None = 5.0  # None: for ever
         self.batching = True
         self.batching_s = 0.001
         self.message_bytes_max = MESSAGE_BYTES_MAX
+        self.reassembly_bytes_max = REASSEMBLY_BYTES_MAX
+        self.reassembly_process_bytes_max = REASSEMBLY_PROCESS_BYTES_MAX
+        self.fragment_idle_s: float = FRAGMENT_IDLE_SECONDS_MAX
         self.group_join_interval_s = 2.5
         self.group_qos = False
+        self.group_peers_max = GROUP_PEERS_MAX
         self.user: str | None = None
         self.password: str | None = None
         self.users: Mapping[str, str] | None = None
@@ -129,6 +156,7 @@ class NodeSettings:
         _read_queues(settings, reader)
         _read_authentication(settings, reader)
         _read_routing(settings, reader)
+        _read_limits(settings, reader)
         return settings
 
 
@@ -184,6 +212,10 @@ class _Reader:
 
     def whole(self, path: str, default: int) -> int:
         return int(self.number(path, default))
+
+    def limit(self, path: str) -> int:
+        """One of `limits.LIMITS`."""
+        return self.whole(path, _LIMITS[path])
 
     def flag(self, path: str, default: bool) -> bool:
         found = self.value(path)
@@ -295,6 +327,7 @@ def _read_transport(settings: NodeSettings, reader: _Reader) -> None:
     multicast = "transport/multicast"
     settings.group_join_interval_s = reader.number(f"{multicast}/join_interval", 2500) / 1000
     settings.group_qos = reader.flag(f"{multicast}/qos/enabled", False)
+    settings.group_peers_max = reader.whole(f"{multicast}/max_sessions", GROUP_PEERS_MAX)
     protocols = reader.value("transport/link/protocols")
     settings.links = LinkSettings(
         reader.mapping("transport/link/tcp"),
@@ -311,8 +344,8 @@ def _read_queues(settings: NodeSettings, reader: _Reader) -> None:
     settings.lease_ms = reader.whole(f"{_TX}/lease", 10_000)
     settings.keep_alive = reader.whole(f"{_TX}/keep_alive", 4)
     settings.batch_size = reader.whole(f"{_TX}/batch_size", BATCH_BYTES_MAX)
-    settings.queue_batches = reader.whole(f"{_QUEUE}/size/{_PRIORITIES}", 2)
-    if not 1 <= settings.queue_batches <= 16:
+    settings.queue_batches = tuple(reader.whole(f"{_QUEUE}/size/{lane}", 2) for lane in _LANES)
+    if not all(1 <= count <= 16 for count in settings.queue_batches):
         raise LocalError(f"{_QUEUE}/size is 1 to 16 batches")
     settings.wait_before_drop_s = reader.number(f"{_DROP}/wait_before_drop", 1000) / 1e6
     wait_us = reader.number(f"{_BLOCK}/wait_before_close", 5_000_000)
@@ -320,7 +353,7 @@ def _read_queues(settings: NodeSettings, reader: _Reader) -> None:
     settings.batching = reader.flag(f"{_QUEUE}/batching/enabled", True)
     settings.batching_s = reader.number(f"{_QUEUE}/batching/time_limit", 1) / 1000
     bytes_max = reader.whole("transport/link/rx/max_message_size", MESSAGE_BYTES_MAX)
-    settings.message_bytes_max = min(bytes_max, MESSAGE_BYTES_MAX)
+    settings.message_bytes_max = min(bytes_max, reader.limit("limits/message_bytes"))
 
 
 def _read_authentication(settings: NodeSettings, reader: _Reader) -> None:
@@ -340,6 +373,19 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
+
+
+def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
+    """Those that are not built in; the API refuses to set the others."""
+    transport = "limits/transport"
+    settings.handshake_idle_s = reader.limit(f"{transport}/handshake_idle_seconds")
+    settings.reassembly_bytes_max = reader.limit(f"{transport}/reassembly_bytes")
+    settings.reassembly_process_bytes_max = reader.limit(f"{transport}/reassembly_process_bytes")
+    settings.fragment_idle_s = reader.limit(f"{transport}/fragment_idle_seconds")
+    routing = settings.routing
+    routing.declarations_max = reader.limit("limits/routing/declarations")
+    routing.interests_max = reader.limit("limits/routing/interests")
+    routing.queries_max = reader.limit("limits/routing/queries")
 
 
 def read_users(path: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterable
@@ -11,7 +12,9 @@ def join_thread(thread: threading.Thread | None, timeout_s: float) -> None:
     """Wait for a thread, unless it never started or is the one that asks."""
     if thread is None or thread.ident is None or thread is threading.current_thread():
         return
-    thread.join(max(0.0, timeout_s))
+    # One whose `start` was interrupted may not know yet that it runs.
+    with contextlib.suppress(RuntimeError):
+        thread.join(max(0.0, timeout_s))
 
 
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:

@@ -32,7 +32,9 @@ class Turn:
     """What the turn is about: the dispatcher, the sessions, and when they next need one."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self.lock = threading.Lock()
+        # Turns are never nested. It knows its owner so that a turn which Ctrl-C ended between
+        # `begin` and `end` is ended by the next one of the same thread.
+        self.lock = threading.RLock()
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
         self.is_unsettled = False
@@ -57,7 +59,7 @@ class Turn:
         """
         if AWAY and get_ident() in AWAY:
             self.is_unsettled = True
-            self.lock.release()
+            self._release()
         else:
             self.end()
 
@@ -81,13 +83,19 @@ class Turn:
             if taken:
                 sinks = taken if sinks is None else sinks + taken
         is_early = self._earliest() < self.timer.armed
-        self.lock.release()
+        self._release()
         if links is not None:
             for outward, full, is_blocking in links:
                 outward.settle(full, is_blocking)
         if is_early:
             self.timer.wake()
         return sinks
+
+    def _release(self) -> None:
+        lock = self.lock
+        lock.release()
+        while lock._is_owned():  # type: ignore[attr-defined]
+            lock.release()
 
     def deliver(
         self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float

@@ -4,7 +4,8 @@
     OpenSyn   -> OpenAck; the session is up: `agreed`
 
 Between the two it keeps the key of the cookie and nothing else. Anything else that comes ends
-the handshake: a HandshakeError says why, and what to tell the peer.
+the handshake: a HandshakeError says why, and what to tell the peer. Only where datagrams may be
+lost, another InitSyn is answered as the first was.
 """
 
 from __future__ import annotations
@@ -45,17 +46,19 @@ class Acceptor:
     `admit` is asked last whether a node may join, and says with what reason not.
     """
 
-    __slots__ = ("_admit", "_entropy", "_offer", "_phase", "_seal", "agreed")
+    __slots__ = ("_admit", "_entropy", "_is_lossy", "_offer", "_phase", "_seal", "agreed")
 
     def __init__(
         self,
         offer: Offer,
         entropy: Callable[[int], bytes],
         admit: Callable[[ZenohId], CloseReason | None],
+        is_lossy: bool = False,
     ) -> None:
         self._offer = offer
         self._entropy = entropy
         self._admit = admit
+        self._is_lossy = is_lossy
         self._seal = Seal(entropy(KEY_BYTES))
         self._phase = _AWAITS_INIT_SYN
         self.agreed: Agreed | None = None
@@ -67,7 +70,8 @@ class Acceptor:
             raise LocalError("the handshake is over")
         self._phase = _OVER
         message = first_message(batch, is_acceptor=True)
-        if phase == _AWAITS_INIT_SYN:
+        is_repeated = self._is_lossy and isinstance(message, Init)
+        if phase == _AWAITS_INIT_SYN or is_repeated:
             answer = self._answer_init(message, now)
             self._phase = _AWAITS_OPEN_SYN
             return answer

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import inf
 
 from zenlake.errors import WireError
-from zenlake.limits import BATCH_BYTES_MAX, GROUP_PEERS_MAX
+from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
 from zenlake.protocol.group_peer import (
     GroupEvent,
@@ -105,7 +105,8 @@ class Group:
         if join is None:
             self.strange_datagrams += 1
             return None
-        if self._terms.objection(join) is not None or len(self.peers) >= GROUP_PEERS_MAX:
+        terms = self._terms
+        if terms.objection(join) is not None or len(self.peers) >= terms.peers_max:
             self.refused_joins += 1
             return None
         peer = GroupPeer(source, join, self._terms, now, self._budget)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.limits import BATCH_BYTES_MAX, MESSAGE_BYTES_MAX
+from zenlake.limits import BATCH_BYTES_MAX, GROUP_PEERS_MAX, MESSAGE_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
 from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION, Agreed
 from zenlake.wire import Join, JoinQoS, LaneSn, Resolution, WhatAmI, ZenohId
@@ -26,6 +26,7 @@ class GroupTerms:
         "lease_ms",
         "message_bytes_max",
         "patch",
+        "peers_max",
         "qos",
         "resolution",
         "role",
@@ -45,6 +46,7 @@ class GroupTerms:
         compression: bool = False,
         patch: int = 1,
         message_bytes_max: int = MESSAGE_BYTES_MAX,
+        peers_max: int = GROUP_PEERS_MAX,
     ) -> None:
         if role is WhatAmI.CLIENT:
             raise LocalError("a client cannot be in a multicast group")
@@ -56,6 +58,7 @@ class GroupTerms:
         self.role = role
         self.resolution = resolution
         self.batch_size = batch_size
+        self.peers_max = peers_max
         self.lease_ms = lease_ms
         self.join_interval_ms = join_interval_ms
         self.qos = qos

@@ -17,7 +17,9 @@ from zenlake.wire import QoSLink, Resolution, WhatAmI, ZenohId
 VERSION: Final = 9
 BATCH_BYTES_MIN: Final = 16
 """Prefix, compression header, the longest FRAGMENT header, and something in it."""
-QUEUE_BATCHES: Final = 2
+QUEUE_BATCHES: Final = (2, 2, 2, 2, 2, 2, 2, 2)
+"""For each priority, so many full batches may wait."""
+_DATA: Final = 5
 DEFAULT_RESOLUTION: Final = Resolution(0x0A)
 
 
@@ -64,7 +66,7 @@ class Offer:
         password: str | None = None,
         users: Mapping[str, str] | None = None,
         message_bytes_max: int = MESSAGE_BYTES_MAX,
-        queue_batches: int = QUEUE_BATCHES,
+        queue_batches: tuple[int, ...] = QUEUE_BATCHES,
     ) -> None:
         if qos and low_latency:
             raise LocalError("QoS and low latency cannot both be offered")
@@ -140,7 +142,7 @@ class Agreed:
         peer_lease_ms: int = 10_000,
         keep_alive: int = 4,
         message_bytes_max: int = MESSAGE_BYTES_MAX,
-        queue_batches: int = QUEUE_BATCHES,
+        queue_batches: tuple[int, ...] = QUEUE_BATCHES,
         user: str | None = None,
     ) -> None:
         self.zid = zid
@@ -161,5 +163,9 @@ class Agreed:
         self.peer_lease_ms = peer_lease_ms
         self.keep_alive = keep_alive
         self.message_bytes_max = message_bytes_max
-        self.queue_bytes = queue_batches * batch_size
+        # Without priorities there is one queue, that of Data.
+        has_lanes = qos and not low_latency
+        self.queue_bytes = [
+            batch_size * (count if has_lanes else queue_batches[_DATA]) for count in queue_batches
+        ]
         self.user = user

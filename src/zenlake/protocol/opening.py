@@ -4,7 +4,8 @@
     InitAck   -> OpenSyn, with the cookie as it came
     OpenAck   -> the session is up: `agreed`
 
-Anything else ends it: a HandshakeError says why, and what to tell the peer.
+Anything else ends it: a HandshakeError says why, and what to tell the peer. Only where datagrams
+may come twice, another InitAck is passed over.
 """
 
 from __future__ import annotations
@@ -44,11 +45,14 @@ class Opener:
     `expected_zid` is whom scouting or gossip promised at this address.
     """
 
-    __slots__ = ("_coming", "_expected_zid", "_offer", "_phase", "agreed")
+    __slots__ = ("_coming", "_expected_zid", "_is_lossy", "_offer", "_phase", "agreed")
 
-    def __init__(self, offer: Offer, expected_zid: ZenohId | None = None) -> None:
+    def __init__(
+        self, offer: Offer, expected_zid: ZenohId | None = None, is_lossy: bool = False
+    ) -> None:
         self._offer = offer
         self._expected_zid = expected_zid
+        self._is_lossy = is_lossy
         self._phase = _TO_START
         self._coming: Agreed | None = None
         self.agreed: Agreed | None = None
@@ -69,7 +73,7 @@ class Opener:
         return bytes(syn)
 
     def receive(self, batch: bytes) -> bytes | None:
-        """The content of the next batch to send; None once the session is up."""
+        """The content of the next batch to send; None if there is none, or the session is up."""
         phase = self._phase
         if phase in (_TO_START, _OVER):
             raise LocalError("the handshake has not started, or is over")
@@ -79,6 +83,9 @@ class Opener:
             answer = self._answer_init(message)
             self._phase = _AWAITS_OPEN_ACK
             return answer
+        if self._is_lossy and isinstance(message, Init):
+            self._phase = phase
+            return None
         self._finish(message)
         return None
 

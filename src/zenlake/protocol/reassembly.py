@@ -22,12 +22,19 @@ CHANNELS: Final = 16
 
 
 class ReassemblyBudget:
-    """How many bytes of fragments may wait in all sessions that share it."""
+    """How many bytes of fragments may wait in all sessions that share it, in each, and how long."""
 
-    __slots__ = ("held_bytes", "limit_bytes")
+    __slots__ = ("held_bytes", "idle_s", "limit_bytes", "session_bytes_max")
 
-    def __init__(self, limit_bytes: int = REASSEMBLY_PROCESS_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        limit_bytes: int = REASSEMBLY_PROCESS_BYTES_MAX,
+        session_bytes_max: int = REASSEMBLY_BYTES_MAX,
+        idle_s: float = FRAGMENT_IDLE_SECONDS_MAX,
+    ) -> None:
         self.limit_bytes = limit_bytes
+        self.session_bytes_max = session_bytes_max
+        self.idle_s = idle_s
         self.held_bytes = 0
 
     def take(self, size: int) -> bool:
@@ -68,7 +75,6 @@ class Reassembly:
         "_mask",
         "_message_bytes_max",
         "_pending",
-        "_session_bytes_max",
         "dropped_fragments",
         "dropped_messages",
     )
@@ -79,12 +85,10 @@ class Reassembly:
         patch: int,
         message_bytes_max: int,
         budget: ReassemblyBudget,
-        session_bytes_max: int = REASSEMBLY_BYTES_MAX,
     ) -> None:
         self._mask = mask
         self._is_marked = patch >= 1
         self._message_bytes_max = message_bytes_max
-        self._session_bytes_max = session_bytes_max
         self._budget = budget
         self._pending: list[Pending | None] = [None] * CHANNELS
         self.dropped_fragments = 0
@@ -136,7 +140,7 @@ class Reassembly:
         """Whether all limits allow the bytes; if so they are taken from the budget."""
         if len(pending.data) + size > self._message_bytes_max:
             return False
-        if self.held_bytes() + size > self._session_bytes_max:
+        if self.held_bytes() + size > self._budget.session_bytes_max:
             return False
         return self._budget.take(size)
 
@@ -169,14 +173,14 @@ class Reassembly:
         deadline = inf
         for pending in self._pending:
             if pending is not None:
-                deadline = min(deadline, pending.touched_at + FRAGMENT_IDLE_SECONDS_MAX)
+                deadline = min(deadline, pending.touched_at + self._budget.idle_s)
         return deadline
 
     def free_idle(self, now: float) -> None:
         """Give up messages of which nothing came for a while."""
         for channel in range(CHANNELS):
             pending = self._pending[channel]
-            if pending is not None and now >= pending.touched_at + FRAGMENT_IDLE_SECONDS_MAX:
+            if pending is not None and now >= pending.touched_at + self._budget.idle_s:
                 self._give_up(channel, pending)
 
     def release(self) -> None:

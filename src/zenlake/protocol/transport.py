@@ -88,7 +88,7 @@ class Transport:
 
     def has_room(self, priority: int) -> bool:
         """Whether the queue of that priority is below its limit."""
-        return self.outbound.queued_bytes(priority) < self._queue_bytes
+        return self.outbound.queued_bytes(priority) < self._queue_bytes[priority]
 
     def queued_bytes(self, priority: int) -> int:
         return self.outbound.queued_bytes(priority)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zenlake.limits import FACE_DECLARATIONS_MAX
 from zenlake.routing.announcements import Announcer
 from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity, Holding
 from zenlake.routing.face import Face
@@ -118,7 +117,7 @@ class Declarations:
             return
         entity = face.held[kind].get(id)
         if entity is None:
-            if face.declaration_count >= FACE_DECLARATIONS_MAX:
+            if face.declaration_count >= self._tables.settings.declarations_max:
                 self._tables.counters.refused_declarations += 1
                 return
             entity = self._tables.entities[kind].get_or_add(key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zenlake.limits import FACE_INTERESTS_MAX
 from zenlake.routing.announcements import Announcer, send_declaration, send_final
 from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
@@ -67,7 +66,7 @@ class Interests:
         is_lasting = interest.mode != InterestMode.CURRENT
         # An id that is in use is answered again, but not registered twice.
         is_new = is_lasting and interest.id not in face.interests
-        if is_new and len(face.interests) >= FACE_INTERESTS_MAX:
+        if is_new and len(face.interests) >= self._tables.settings.interests_max:
             self._tables.counters.refused_interests += 1
             return
         if is_new:

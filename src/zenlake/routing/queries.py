@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from zenlake.limits import FACE_QUERIES_MAX
 from zenlake.routing.face import Face
 from zenlake.routing.query import Branch, Query
 from zenlake.routing.query_targets import QueryTargets
@@ -42,7 +41,7 @@ class Queries:
         query = Query(source, message.request_id, message.qos)
         key = self._tables.resolve(source, message.key)
         faces: list[Face] = []
-        if len(source.queries) >= FACE_QUERIES_MAX:
+        if len(source.queries) >= self._tables.settings.queries_max:
             counters.refused_requests += 1
         elif key is not None:
             faces = self._targets.select(source, key, message.target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from zenlake.limits import FACE_DECLARATIONS_MAX, FACE_INTERESTS_MAX, FACE_QUERIES_MAX
 from zenlake.wire.values.whatami import WhatAmI
 
 GOSSIP_TARGETS: Final = WhatAmI.ROUTER | WhatAmI.PEER
@@ -14,10 +15,13 @@ class RoutingSettings:
     """The configuration keys are in behaviour reference §6.2."""
 
     __slots__ = (
+        "declarations_max",
         "drop_future_timestamp",
         "gossip",
         "gossip_targets",
         "interest_timeout_s",
+        "interests_max",
+        "queries_max",
         "query_timeout_ms",
         "timestamping",
         "wall_ns",
@@ -33,6 +37,9 @@ class RoutingSettings:
         interest_timeout_s: float = 10.0,
         gossip: bool = True,
         gossip_targets: int = GOSSIP_TARGETS,
+        declarations_max: int = FACE_DECLARATIONS_MAX,
+        interests_max: int = FACE_INTERESTS_MAX,
+        queries_max: int = FACE_QUERIES_MAX,
     ) -> None:
         self.timestamping = timestamping
         """`timestamping/enabled` for this mode; needs `wall_ns`, nanoseconds since 1970."""
@@ -48,3 +55,9 @@ class RoutingSettings:
         self.gossip = gossip
         self.gossip_targets = gossip_targets
         """`scouting/gossip/target` as a mask of roles."""
+
+        self.declarations_max = declarations_max
+        """`limits/routing/...`: of one neighbour at once, as the next two."""
+
+        self.interests_max = interests_max
+        self.queries_max = queries_max

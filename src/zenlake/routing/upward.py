@@ -6,7 +6,6 @@ the last of them ends.
 
 from __future__ import annotations
 
-from zenlake.limits import FACE_INTERESTS_MAX
 from zenlake.routing.announcements import send_declaration, send_final
 from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import CONTROL, Face
@@ -31,7 +30,7 @@ class Upward:
         """
         pending = Pending(interest, now + self._tables.settings.interest_timeout_s)
         for gateway in self._tables.gateways():
-            if len(gateway.up_by_id) >= FACE_INTERESTS_MAX:
+            if len(gateway.up_by_id) >= self._tables.settings.interests_max:
                 self._tables.counters.refused_interests += 1
                 continue
             up = self._join(gateway, interest, interest.mode)

@@ -35,10 +35,25 @@ class Consolidation:
     longest, and LATEST refuses, which `refused` counts.
     """
 
-    __slots__ = ("_delivered", "_held", "_held_bytes", "mode", "refused")
+    __slots__ = (
+        "_bytes_max",
+        "_delivered",
+        "_held",
+        "_held_bytes",
+        "_replies_max",
+        "mode",
+        "refused",
+    )
 
-    def __init__(self, mode: ConsolidationMode) -> None:
+    def __init__(
+        self,
+        mode: ConsolidationMode,
+        replies_max: int = HELD_REPLIES_MAX,
+        bytes_max: int = HELD_REPLY_BYTES_MAX,
+    ) -> None:
         self.mode = mode
+        self._replies_max = replies_max
+        self._bytes_max = bytes_max
         self.refused = 0
         self._delivered: dict[str, Timestamp | None] = {}
         self._held: dict[str, Held] = {}
@@ -55,7 +70,7 @@ class Consolidation:
         if key in delivered:
             if is_older(time, delivered[key]):
                 return False
-        elif len(delivered) >= HELD_REPLIES_MAX:
+        elif len(delivered) >= self._replies_max:
             del delivered[next(iter(delivered))]
         delivered[key] = time
         return True
@@ -69,8 +84,8 @@ class Consolidation:
             growth = size - held.size
         else:
             growth = size
-        if self._held_bytes + growth > HELD_REPLY_BYTES_MAX or (
-            held is None and len(self._held) >= HELD_REPLIES_MAX
+        if self._held_bytes + growth > self._bytes_max or (
+            held is None and len(self._held) >= self._replies_max
         ):
             self.refused += 1
             return False

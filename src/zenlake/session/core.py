@@ -59,6 +59,16 @@ Entity = Subscription | QueryableEntity | Speaker | MatchingEntity | Token | Wat
 
 # How often the timer looks for objects that were lost.
 _SWEEP_SECONDS: Final = 0.5
+_COUNTED: Final = (
+    "dropped_items",
+    "late_replies",
+    "leaked_queries",
+    "mismatched_replies",
+    "refused_replies",
+    "repeated_finals",
+    "stray_finals",
+    "stray_replies",
+)
 
 
 class SessionCore(Outlet):
@@ -149,6 +159,10 @@ class SessionCore(Outlet):
             return self._next_sweep
         return deadline
 
+    def stats(self) -> dict[str, int]:
+        """What did not reach the user, by cause."""
+        return dict.fromkeys(_COUNTED, 0) | self.port.counters
+
     def handle_timeout(self, now: float) -> None:
         self._now = now
         self.queries.handle_timeout(now)
@@ -194,6 +208,7 @@ class SessionCore(Outlet):
         self, key: str, sink: Sink, origin: Locality, now: float
     ) -> Subscription:
         self.enter(now)
+        self.port.adopt(sink)
         made = self.subscribers.declare(key, sink, origin, now)
         self.matching.changed(SUBSCRIBERS, key)
         return made
@@ -202,6 +217,7 @@ class SessionCore(Outlet):
         self, key: str, sink: Sink, complete: bool, origin: Locality, now: float
     ) -> QueryableEntity:
         self.enter(now)
+        self.port.adopt(sink)
         made = self.queryables.declare(key, sink, complete, origin, now)
         self.matching.changed(QUERYABLES, key)
         return made
@@ -218,6 +234,7 @@ class SessionCore(Outlet):
 
     def declare_matching_listener(self, speaker: Speaker, sink: Sink, now: float) -> MatchingEntity:
         self.enter(now)
+        self.port.adopt(sink)
         return self.matching.listen(speaker, sink)
 
     def declare_token(self, key: str, now: float) -> Token:
@@ -228,16 +245,19 @@ class SessionCore(Outlet):
         self, key: str, sink: Sink, history: bool, now: float
     ) -> Watcher:
         self.enter(now)
+        self.port.adopt(sink)
         return self.liveliness.declare_subscriber(key, sink, history, now)
 
     def get(
         self, key: str, parameters: str, question: Question, sink: Sink, now: float
     ) -> OpenQuery:
         self.enter(now)
+        self.port.adopt(sink)
         return self.queries.ask(key, parameters, question, sink, now)
 
     def liveliness_get(self, key: str, sink: Sink, timeout_ms: int, now: float) -> OpenQuery:
         self.enter(now)
+        self.port.adopt(sink)
         return self.liveliness.get(key, sink, timeout_ms, now)
 
     def cancel(self, query: OpenQuery) -> None:

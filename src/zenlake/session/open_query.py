@@ -57,7 +57,8 @@ class OpenQuery:
         self._sink = sink
         self.id = id
         self.key = key
-        self.consolidation = Consolidation(mode)
+        limits = port.settings
+        self.consolidation = Consolidation(mode, limits.held_replies_max, limits.held_bytes_max)
         self.deadline = deadline
         # How many replies the user still wants; less than zero: all.
         self.budget_left = budget
@@ -157,7 +158,9 @@ class OpenQuery:
                 return
             port.give(self._sink, item)
             self.budget_left -= 1
-        if self.consolidation.refused:
-            text = f"Too many replies: {self.consolidation.refused} dropped"
+        refused = self.consolidation.refused
+        if refused:
+            port.count("refused_replies", refused)
+            text = f"Too many replies: {refused} dropped"
             error = port.factory.error(text.encode(), STRING, None, None)
             port.give(self._sink, error)

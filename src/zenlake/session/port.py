@@ -151,8 +151,12 @@ class Port:
         sink.close()
         self.touched.append(sink)
 
-    def count(self, what: str) -> None:
-        self.counters[what] = self.counters.get(what, 0) + 1
+    def count(self, what: str, times: int = 1) -> None:
+        self.counters[what] = self.counters.get(what, 0) + times
+
+    def adopt(self, sink: Sink) -> None:
+        """What a new sink drops is counted with the rest."""
+        sink.count_in(self.counters)
 
     def new_timestamp(self) -> Timestamp:
         """From the node's clock, or from the plain one (behaviour reference §2.11)."""

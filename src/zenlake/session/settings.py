@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.keyexpr.matching import includes
+from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
 from zenlake.session.locality import Locality
 from zenlake.wire import CongestionControl, Priority, QoS
 
@@ -52,6 +53,8 @@ class SessionSettings:
     __slots__ = (
         "aggregated_publishers",
         "aggregated_subscribers",
+        "held_bytes_max",
+        "held_replies_max",
         "namespace",
         "publication_rules",
         "query_timeout_ms",
@@ -65,12 +68,16 @@ class SessionSettings:
         aggregated_subscribers: list[str] | None = None,
         aggregated_publishers: list[str] | None = None,
         publication_rules: list[PublicationRule] | None = None,
+        held_replies_max: int = HELD_REPLIES_MAX,
+        held_bytes_max: int = HELD_REPLY_BYTES_MAX,
     ) -> None:
         self.namespace = namespace
         self.query_timeout_ms = query_timeout_ms
         self.aggregated_subscribers = aggregated_subscribers or []
         self.aggregated_publishers = aggregated_publishers or []
         self.publication_rules = publication_rules or []
+        self.held_replies_max = held_replies_max
+        self.held_bytes_max = held_bytes_max
 
     def rule_for(self, key: str) -> PublicationRule | None:
         """The first rule whose key expression includes `key`."""

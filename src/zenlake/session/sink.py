@@ -20,6 +20,9 @@ class Sink:
         """Take one item; under the lock."""
         raise NotImplementedError
 
+    def count_in(self, counters: dict[str, int]) -> None:
+        """Where to count what is dropped, if anything ever is; before the first item."""
+
     def settle(self) -> None:
         """Outside the lock: wait until there is room again, or run direct callbacks."""
 

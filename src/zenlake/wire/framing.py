@@ -98,6 +98,10 @@ class StreamDeframer:
         start = self._pos + self._prefix_bytes
         if len(buffer) < start:
             self._needed_bytes = self._prefix_bytes
+            if self._pos == len(buffer):  # what was read is not kept while nothing comes
+                self._offset += self._pos
+                self._buffer = b""
+                self._pos = 0
             return None
         size = buffer[self._pos] | buffer[self._pos + 1] << 8
         if self._prefix_bytes == 4:

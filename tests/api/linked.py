@@ -1,0 +1,63 @@
+"""Sessions on real nodes that are connected over the loopback interface."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
+from typing import Any
+
+import zenlake
+from zenlake.node import Node
+
+PATIENCE_S = 10.0
+
+
+def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
+    """Without multicast; `a__b="1"` sets a/b."""
+    config = zenlake.Config()
+    config.insert_json5("mode", f'"{mode}"')
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    for key, value in values.items():
+        config.insert_json5(key.replace("__", "/"), value)
+    return config
+
+
+def listening(**values: str) -> zenlake.Session:
+    return zenlake.open(config_of(listen__endpoints='["tcp/127.0.0.1:0"]', **values))
+
+
+def connected(to: zenlake.Session, mode: str = "client", **values: str) -> zenlake.Session:
+    endpoint = node_of(to).locators()[0]
+    return zenlake.open(config_of(mode, connect__endpoints=f'["{endpoint}"]', **values))
+
+
+@contextmanager
+def two_sessions(mode: str = "peer") -> Iterator[tuple[zenlake.Session, zenlake.Session]]:
+    with listening() as a, connected(a, mode) as b:
+        yield a, b
+
+
+def node_of(session: zenlake.Session) -> Node:
+    node = session._shell.node
+    assert isinstance(node, Node)
+    return node
+
+
+def until(is_done: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+    deadline = time.monotonic() + patience_s
+    while not is_done():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.001)
+
+
+def until_more(items: Sized, than: int, patience_s: float = PATIENCE_S) -> None:
+    until(lambda: len(items) > than, patience_s)
+
+
+def publisher_of(session: zenlake.Session, key: str, **options: Any) -> zenlake.Publisher:
+    """A publisher whose subscriber is known already."""
+    publisher = session.declare_publisher(key, **options)
+    until(lambda: publisher.matching_status.matching)
+    return publisher

@@ -1,0 +1,182 @@
+"""Callbacks that sleep, raise, come back in or close the session (limits: Q11)."""
+
+from __future__ import annotations
+
+import logging
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+import zenlake
+from tests.api.linked import (
+    connected,
+    listening,
+    publisher_of,
+    two_sessions,
+    until,
+    until_more,
+)
+from tests.faults import p99, scaled, seeded
+from zenlake.handlers import Callback
+
+SLEEP_S = scaled(1, 10)
+RUNS = scaled(50, 1_000)
+PATIENCE_S = 20.0
+
+
+def test_one_that_sleeps_does_not_delay_others() -> None:
+    with two_sessions() as (a, b):
+        arrived: list[float] = []
+        a.declare_subscriber("quick", lambda _: arrived.append(time.monotonic()))
+        quick = publisher_of(b, "quick")
+        alone = latencies(quick, arrived, SLEEP_S / 2)
+        is_asleep = threading.Event()
+
+        def sleep(_: zenlake.Sample) -> None:
+            is_asleep.set()
+            time.sleep(SLEEP_S)
+
+        a.declare_subscriber("slow", sleep)
+        slow = publisher_of(b, "slow")
+        for _ in range(100):
+            slow.put(b"")
+        assert is_asleep.wait(PATIENCE_S)
+        beside = latencies(quick, arrived, SLEEP_S)
+        print(f"p99 {p99(beside) * 1000:.2f} ms, {p99(alone) * 1000:.2f} ms without a sleeper")
+        assert p99(beside) < max(0.010, 3 * p99(alone))
+        assert a.info.stats()["dropped_items"] == 0
+
+
+def latencies(publisher: zenlake.Publisher, arrived: list[float], for_s: float) -> list[float]:
+    """From `put` to the callback, one at a time."""
+    took: list[float] = []
+    over_at = time.monotonic() + for_s
+    while time.monotonic() < over_at:
+        count = len(arrived)
+        began = time.monotonic()
+        publisher.put(b"")
+        until_more(arrived, count)
+        took.append(arrived[-1] - began)
+        time.sleep(0.002)
+    return took
+
+
+class Mischief:
+    """One session whose callback does something else in each run."""
+
+    def __init__(self, session: zenlake.Session, chance: random.Random) -> None:
+        self.session = session
+        self.calls = 0
+        self.done = threading.Event()
+        deeds = [self.sleep, self.fail, self.publish, self.ask, self.declare, self.close]
+        self.deed: Callable[[], None] = chance.choice(deeds)
+        # Who asks on the thread that reads the answer waits for it in vain, here as elsewhere.
+        indirect = self.deed == self.ask or chance.random() < 0.7
+        callback = Callback(self.call, indirect=indirect)
+        self.subscriber = session.declare_subscriber("k", callback)
+
+    def call(self, _: zenlake.Sample) -> None:
+        self.calls += 1
+        try:
+            self.deed()
+        except zenlake.ZError:
+            assert self.session.is_closed()
+        finally:
+            if self.calls == 3 or self.session.is_closed():
+                self.done.set()
+
+    def sleep(self) -> None:
+        time.sleep(0.02)
+
+    def fail(self) -> None:
+        raise RuntimeError("mine")
+
+    def publish(self) -> None:
+        self.session.put("other", b"x", congestion_control=zenlake.CongestionControl.BLOCK)
+
+    def ask(self) -> None:
+        assert [reply.ok is not None for reply in self.session.get("q", timeout=10)] == [True]
+
+    def declare(self) -> None:
+        self.session.declare_subscriber("other", lambda _: None).undeclare()
+        self.session.declare_queryable("more").undeclare()
+        self.session.liveliness().declare_token("t").undeclare()
+
+    def close(self) -> None:
+        self.session.close()
+
+
+def test_no_deed_of_a_callback_leads_to_a_deadlock() -> None:
+    chance = seeded()
+    logging.getLogger("zenlake.handlers").setLevel(logging.CRITICAL)
+    try:
+        with listening() as other:
+            other.declare_queryable("q", answer)
+            for run in range(RUNS):
+                session = connected(other)
+                mischief = Mischief(session, chance)
+                publisher = publisher_of(other, "k")
+                for _ in range(3):
+                    publisher.put(b"")
+                name = f"run {run}: {mischief.deed.__name__}"
+                assert mischief.done.wait(PATIENCE_S), name
+                publisher.undeclare()
+                assert closes(session), name
+                until(lambda: not other.info.transports())
+    finally:
+        logging.getLogger("zenlake.handlers").setLevel(logging.NOTSET)
+
+
+def answer(query: zenlake.Query) -> None:
+    with query:
+        query.reply("q", b"")
+
+
+def closes(session: zenlake.Session) -> bool:
+    thread = threading.Thread(target=session.close, daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    return not thread.is_alive()
+
+
+_PROGRAM = """
+import sys, threading, time
+import zenlake
+from tests.api.linked import two_sessions, publisher_of
+both = two_sessions()
+a, b = both.__enter__()
+is_asleep = threading.Event()
+def sleep(_):
+    is_asleep.set()
+    time.sleep(30)
+a.declare_subscriber("k", zenlake.handlers.Callback(sleep, indirect={indirect}))
+publisher_of(b, "k").put(b"")
+assert is_asleep.wait(10)
+print("ready", flush=True)
+"""
+
+
+@pytest.mark.parametrize("indirect", [True, False])
+def test_the_interpreter_does_not_wait_for_one_that_sleeps(indirect: bool) -> None:
+    took = [seconds_to_exit(_PROGRAM.format(indirect=indirect))]
+    while min(took) >= 1.0 and len(took) < 3:  # a busy machine is slow at times, but not always
+        took.append(seconds_to_exit(_PROGRAM.format(indirect=indirect)))
+    print(f"exit after {min(took):.2f} s")
+    assert min(took) < 1.0
+
+
+def seconds_to_exit(program: str) -> float:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            began = time.monotonic()
+            assert process.wait(PATIENCE_S) == 0
+            return time.monotonic() - began
+        finally:
+            process.kill()

@@ -1,0 +1,156 @@
+"""Very many queries, replies and declarations, on real nodes (limits: Q05, Q06, Q08, Q10)."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import tracemalloc
+from functools import partial
+from typing import Any
+
+import pytest
+
+import zenlake
+from tests.api.linked import node_of, two_sessions, until, until_more
+from tests.faults import MIB, resident_bytes, scaled
+
+QUERIES = scaled(1_000, 10_000)
+REPLIES = scaled(5_000, 1_000_000)
+ENTITIES = scaled(10_000, 1_000_000)
+EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}
+
+
+@pytest.mark.parametrize("timeout_s", [0.02, 0.2, 1.0])
+def test_timeouts_by_the_real_clock(timeout_s: float) -> None:
+    """Within 50 ms or 5 %, as far as the machine has time: one try of three must do it."""
+    with two_sessions() as (a, b):
+        queryable = b.declare_queryable("k", lambda query: asked.append(query))
+        asked: list[zenlake.Query] = []
+        querier = a.declare_querier("k", timeout=timeout_s)
+        until(lambda: querier.matching_status.matching)
+        took: list[float] = []
+        while len(took) < 3 and (not took or took[-1] > timeout_s + 0.05):
+            began = time.monotonic()
+            (reply,) = querier.get()
+            took.append(time.monotonic() - began)
+            assert reply.err is not None
+            assert reply.err.payload.to_bytes() == b"Timeout"
+        print(f"{timeout_s} s took {[f'{each:.3f}' for each in took]}")
+        assert min(took) >= timeout_s
+        assert min(took) < timeout_s + 0.05
+        late = discarded(a, b)
+        for query in asked:
+            query.reply("k", b"late")
+            query.drop()
+        until(lambda: discarded(a, b) > late)
+        queryable.undeclare()
+
+
+def has_no_queries(session: zenlake.Session) -> bool:
+    return not session._shell.core.queries.live
+
+
+def discarded(*sessions: zenlake.Session) -> int:
+    """Replies that came too late, at the node of who asked or of who replied."""
+    every = [session.info.stats() for session in sessions]
+    return sum(stats["late_responses"] + stats["late_replies"] for stats in every)
+
+
+@pytest.mark.parametrize("end", ["death", "timeout"])
+def test_open_queries_end_with_the_replier_and_leave_nothing(end: str) -> None:
+    timeout_s = 60.0 if end == "death" else scaled(1, 10)
+    sizes: list[int] = []
+    for is_measured in (False, True):
+        with two_sessions("client") as (b, a):
+            asked: list[zenlake.Query] = []
+            b.declare_queryable("k", asked.append)
+            if is_measured:
+                gc.collect()
+                tracemalloc.start()
+                sizes.append(tracemalloc.get_traced_memory()[0])
+            began = time.monotonic()
+            handlers = [a.get("k", timeout=timeout_s) for _ in range(QUERIES)]
+            until_more(asked, QUERIES - 1, 60.0)
+            asked_at = time.monotonic()
+            if end == "death":
+                next(iter(node_of(b).runners.values())).link.close()
+            replies = [list(handler) for handler in handlers]
+            ended_at = time.monotonic()
+            if end == "death":
+                assert ended_at - asked_at < 5
+                assert not any(replies)
+            else:
+                assert ended_at - asked_at < timeout_s + 0.1 + (asked_at - began) * 0.05
+                assert all(len(each) == 1 and each[0].err is not None for each in replies)
+            took_s = ended_at - asked_at
+            while asked:
+                asked.pop().drop()
+            del handlers, replies
+            until(partial(has_no_queries, a))
+            time.sleep(0.6)  # a sweep
+            gc.collect()
+            if is_measured:
+                now, peak = tracemalloc.get_traced_memory()
+                tracemalloc.stop()
+                sizes += [now, peak]
+    before, after, peak = sizes
+    print(f"{QUERIES} ended {took_s:.2f} s after; {before} bytes, at most {peak}, then {after}")
+    # Some things are made once, whatever the count: threads, caches.
+    assert after - before < 0.05 * (peak - before) + 250_000
+
+
+def test_a_flood_of_replies_and_a_budget() -> None:
+    with two_sessions() as (a, b):
+        sent = 0
+        flooded = threading.Event()
+
+        def flood(query: zenlake.Query) -> None:
+            nonlocal sent
+            with query:
+                for number in range(REPLIES):
+                    query.reply("k", number.to_bytes(8, "big"))
+                    sent += 1
+            flooded.set()
+
+        b.declare_queryable("k", flood)
+        until(lambda: a.declare_querier("k").matching_status.matching)
+        before = resident_bytes()
+        replies = list(a.get("k", budget=10, timeout=600, **EVERY))
+        assert [reply.ok and reply.ok.payload.to_bytes()[-1] for reply in replies] == [*range(10)]
+        assert flooded.wait(300)
+        until(lambda: discarded(a) > 0)
+        grown = resident_bytes() - before
+        print(f"{sent} replies, {grown / MIB:.1f} MiB more")
+        assert sent == REPLIES
+        assert grown < 64 * MIB
+
+
+def test_declarations_come_and_go_and_memory_stays() -> None:
+    with two_sessions() as (a, b):
+        watcher = b.declare_subscriber("**")
+
+        def churn(count: int) -> None:
+            for number in range(count // 5):
+                key = f"churn/{number % 1000}/x"
+                made: list[Any] = [
+                    a.declare_subscriber(key, lambda _: None),
+                    a.declare_queryable(key, lambda query: query.drop()),
+                    a.declare_publisher(key),
+                    a.declare_querier(key),
+                    a.liveliness().declare_token(key),
+                ]
+                for one in made:
+                    one.undeclare()
+
+        churn(max(5_000, ENTITIES // 10))
+        gc.collect()
+        before = resident_bytes()
+        began = time.monotonic()
+        churn(ENTITIES)
+        rate = ENTITIES / (time.monotonic() - began)
+        gc.collect()
+        after = resident_bytes()
+        print(f"{rate:.0f} a second, {before / MIB:.1f} MiB, then {after / MIB:.1f} MiB")
+        assert after < before * 1.05 + 1 * MIB
+        watcher.undeclare()

@@ -1,0 +1,60 @@
+"""Sessions with tokens that die: each token goes once, in time, for good (limits: Q15)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+import zenlake
+from tests.api.linked import listening, node_of, until
+from tests.faults import scaled
+from tests.node.test_abuse import RawClient
+from zenlake.wire import DeclareToken, WireExpr
+
+SESSIONS = scaled(20, 100)
+TOKENS = 10
+LEASE_MS = scaled(800, 10_000)
+
+
+def test_each_token_of_a_session_that_died_is_removed_once() -> None:
+    """A half of them end their connections, the others vanish without a word."""
+    came: Counter[str] = Counter()
+    gone: dict[str, float] = {}
+    repeated: list[str] = []
+    lock = threading.Lock()
+
+    def note(sample: zenlake.Sample) -> None:
+        key = str(sample.key_expr)
+        with lock:
+            if sample.kind == zenlake.SampleKind.PUT:
+                came[key] += 1
+                if key in gone:
+                    repeated.append(key)
+            elif key in gone:
+                repeated.append(key)
+            else:
+                gone[key] = time.monotonic()
+
+    with listening() as session:
+        session.liveliness().declare_subscriber("t/**", note)
+        clients = [RawClient(node_of(session), lease_ms=LEASE_MS) for _ in range(SESSIONS)]
+        for number, client in enumerate(clients):
+            for token in range(TOKENS):
+                client.declare(DeclareToken(token + 1, WireExpr(0, f"t/{number}/{token}")))
+        until(lambda: len(came) == SESSIONS * TOKENS)
+        died_at = time.monotonic()
+        for client in clients[::2]:
+            client.socket.close()
+        until(lambda: len(gone) == SESSIONS * TOKENS, LEASE_MS / 1000 + 5)
+        time.sleep(0.3)
+        slowest_s = max(gone.values()) - died_at
+        ended = [at - died_at for key, at in gone.items() if int(key.split("/")[1]) % 2 == 0]
+        print(f"told after {slowest_s:.2f} s at most, {max(ended):.2f} s where the link ended")
+        assert slowest_s < LEASE_MS / 1000 + 1
+        assert max(ended) < 1
+        assert repeated == []
+        assert set(came.values()) == {1}
+        assert list(session.liveliness().get("**")) == []
+        for client in clients:
+            client.socket.close()
