@@ -13,7 +13,7 @@ export PIP_BUILD_CONSTRAINT := constraints.txt
 
 BUILD := pyproject.toml setup.py constraints.txt
 # With the folders, whose time changes when a file goes away.
-SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -type d ')' -print)
+SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -path '*/assets/*' -o -type d ')' -print)
 PIP := bin/python -m pip -qq --disable-pip-version-check install
 # Tests that need Spark share one of the two processes, and one Java.
 PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
@@ -24,12 +24,14 @@ PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
-run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.lake, and what they tell
+run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.lake, and the page demo.html of what they tell
 	@rm -rf demo.lake
 	@echo '$$ zenlake decode --follow 20 tests/data/captures/queries.pcapng.gz'
 	@$(VENV)/bin/zenlake decode --follow 20 tests/data/captures/queries.pcapng.gz
 	@echo; echo '$$ zenlake pipeline tests/data/captures --lake demo.lake'
 	@$(VENV)/bin/zenlake pipeline tests/data/captures --lake demo.lake
+	@echo; echo '$$ zenlake report --lake demo.lake'
+	@$(VENV)/bin/zenlake report --lake demo.lake
 
 # Without a compiler a person still gets an answer; CI gets a failure. What needs Spark or real
 # nodes runs once: compiled, as it is installed, or else plain.
@@ -74,19 +76,20 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 	@$(VENV)/bin/python -m zenlake.wire.generate
 	@$(VENV)/bin/python -m zenlake.columnar.generate
 	@$(VENV)/bin/python -m zenlake.lake.schema.generate
+	@$(VENV)/bin/python -m zenlake.rules.generate
 	@$(VENV)/bin/python -m zenlake.api.generate
 
 docs: generate ## write the reference pages
 
 clean: ## remove everything made by make
-	@rm -rf .venv* build dist demo.lake src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv* build dist demo.lake demo.html src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/stamp: $(BUILD)
 	@echo "== setting up $(VENV)"
 	@scripts/bootstrap.sh venv $(VENV)
 	@$(VENV)/$(PIP) pip
-	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint,lake]'
+	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint,ros,lake]'
 	@touch $@
 
 # Old build output would be packed again, so it goes first.
@@ -96,7 +99,7 @@ $(COMPILED)/stamp: $(BUILD) $(SOURCES)
 	@scripts/bootstrap.sh venv $(COMPILED)
 	@$(COMPILED)/$(PIP) pip
 	@rm -rf build
-	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test,lake]'
+	@ZENLAKE_COMPILE=1 $(COMPILED)/$(PIP) '.[test,ros,lake]'
 	@touch $@
 
 # Each release of the other side in an environment of its own.

@@ -22,7 +22,9 @@ ROOT = Path(__file__).parents[1]
         ("docs/tutorial.md", 30),
         ("docs/key-expressions.md", 30),
         ("docs/captures.md", 15),
+        ("docs/check.md", 3),
         ("docs/node.md", 15),
+        ("docs/ros.md", 6),
     ],
 )
 def test_python_examples_run(document: str, examples: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +44,16 @@ def test_the_terminal_pictures_of_the_readme_are_true(
     for command, picture in pictures:
         assert main(shlex.split(command)) == 0
         assert capsys.readouterr().out == picture
+
+
+def test_the_terminal_picture_of_check_is_true(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "check.md").read_text()
+    [(command, picture)] = re.findall(r"```\n\$ zenlake (.*?)\n(.*?)```", text, re.DOTALL)
+    assert main(shlex.split(command)) == 1
+    assert capsys.readouterr().out == picture
 
 
 def test_the_definition_in_the_readme_is_the_definition() -> None:

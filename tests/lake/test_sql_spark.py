@@ -75,6 +75,8 @@ def test_the_same_answer(
         ("INSERT OVERWRITE DIRECTORY '/nowhere' USING csv SELECT 1", "SQL: a lake is only read"),
         ("WITH x AS (SELECT 1) INSERT INTO samples SELECT * FROM x", "SQL: a lake is only read"),
         ("SELECT 1; SELECT 2", "SQL"),
+        ("SELECT * FROM csv.`/etc/passwd`", "SQL line 1, column 15: .* cannot be found"),
+        ("SELECT * FROM text.`/etc/passwd`", "SQL line 1, column 15: .* cannot be found"),
     ],
 )
 def test_a_mistake_is_one_line_with_its_place(

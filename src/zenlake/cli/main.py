@@ -18,20 +18,26 @@ from zenlake.errors import ZenlakeError
 
 COMMANDS = {
     "decode": "print every message of a capture, one a line",
+    "check": "find what breaks the rules of the protocol in a capture",
     "explain": "read bytes bit by bit and label them",
     "ke": "compare and canonize key expressions",
+    "why": "tell what failed in a capture or lake, and why",
     "pipeline": "read captures into the tables of a lake, on Spark",
     "sql": "ask the tables of a lake",
+    "report": "show a lake as one HTML page with plots",
     "lake": "list the captures in a lake, or drop some",
     "demo": "decode a capture and explain a few messages",
     "completion": "print a completion script for a shell",
 }
 EPILOG = """examples:
   zenlake decode --where 'key ~ robot/**' capture.pcapng
+  zenlake check capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f
   zenlake ke intersects 'robot/*/pose' 'robot/**'
+  zenlake why capture.pcapng --key 'robot/**'
   zenlake pipeline capture.pcapng --lake robots.lake
   zenlake sql --lake robots.lake 'SELECT kind, count(*) FROM messages GROUP BY kind'
+  zenlake report --lake robots.lake
   zenlake COMMAND --help
 """
 

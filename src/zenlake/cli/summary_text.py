@@ -22,6 +22,7 @@ def summary_lines(summary: Summary, paint: Any) -> Iterator[str]:
         ("most samples", _keys(summary)),
         ("queries", _queries(summary, paint)),
         ("losses", _losses(summary)),
+        ("rules broken", _violations(summary, paint)),
         ("not understood", _problems(summary)),
     ):
         found = list(lines)
@@ -94,6 +95,16 @@ def _losses(summary: Summary) -> Iterator[str]:
             amounts.append(size_text(row["bytes"]))
         place = f"first at packet {row['packet']} of {safe(row['capture'])}"
         yield f"{row['kind']:<10} {row['times']:>5,} x  {', '.join(amounts)}  {place}"
+
+
+def _violations(summary: Summary, paint: Any) -> Iterator[str]:
+    counts = [_count(row["times"], row["severity"]) for row in summary.answers["severities"]]
+    if counts:
+        yield ", ".join(counts)
+    for row in summary.answers["violations"]:
+        severity = paint(row["severity"], "error" if row["severity"] == "error" else "notice")
+        place = f"{safe(row['capture'])}, packet {row['packet']}"
+        yield f"{severity}  {row['rule']}  {row['times']:,} x, first in {place}"
 
 
 def _problems(summary: Summary) -> Iterator[str]:

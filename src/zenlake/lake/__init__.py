@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zenlake.lake.frames import Lake
     from zenlake.lake.pipeline import Outcome
 
-__all__ = ["open", "read"]
+__all__ = ["open", "read", "register"]
 
 
 def open(directory: str | PathLike[str], spark: SparkSession | None = None) -> Lake:
@@ -42,3 +42,12 @@ def read(
 
     paths = [captures] if isinstance(captures, str) else list(captures)
     return run(paths, Path(directory), spark or session())
+
+
+def register(spark: SparkSession) -> SparkSession:
+    """The functions of `zenlake sql` in a session of Spark: `ke_intersects(a, b)`,
+    `ke_includes(a, b)`, `zenoh_explain(bytes)` and those of ROS."""
+    from zenlake.lake.sql_spark import register_functions
+
+    register_functions(spark)
+    return spark

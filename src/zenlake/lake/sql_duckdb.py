@@ -7,7 +7,7 @@ still overwrite those, so anything but a query is refused before it runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -19,6 +19,8 @@ from duckdb.func import FunctionNullHandling
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.store import LakeError, Snapshot
+from zenlake.lake.time_limit import TimeLimit
+from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
 
 _ROWS_AT_ONCE: Final = 4_096
 _EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
@@ -36,21 +38,37 @@ _TYPES: Final = {
 
 
 @contextmanager
-def query(snapshot: Snapshot, sql: str) -> Iterator[Result]:
-    """Runs one query; the rows may be read inside the `with`."""
+def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Iterator[Result]:
+    """Runs one query; the rows may be read inside the `with`.
+
+    It is cut when DuckDB has worked on it for `seconds_max`, or finds no room.
+    """
     check_literals(sql)
-    with TemporaryDirectory(prefix="zenlake-") as spill, _open(snapshot, spill) as connection:
+    limit = TimeLimit(seconds_max)
+    with (
+        TemporaryDirectory(prefix="zenlake-") as spill,
+        opened(snapshot, spill, SQL_BYTES_MAX) as connection,
+    ):
         try:
             _check_reads_only(connection, sql)
-            _execute(connection, sql)
+            with limit.watching(connection.interrupt):
+                execute(connection, sql)
             description = connection.description or []
-            yield Result([column[0] for column in description], _rows(connection))
+            yield Result([column[0] for column in description], _rows(connection, limit))
         except duckdb.Error as error:
+            if limit.is_over and isinstance(error, duckdb.InterruptException):
+                raise sql_error(f"it took longer than {seconds_max:g} s and was ended") from None
             raise _explained(error) from None
 
 
 @contextmanager
-def _open(snapshot: Snapshot, spill: str) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(
+    snapshot: Snapshot, spill: str, bytes_max: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with the tables as views; it writes only to memory and the folder `spill`.
+
+    `bytes_max` is how much memory it may take; a share of the machine's by default.
+    """
     with duckdb.connect(":memory:") as connection:
         paths: list[str] = []
         for table in snapshot.manifest.tables:
@@ -63,10 +81,16 @@ def _open(snapshot: Snapshot, spill: str) -> Iterator[duckdb.DuckDBPyConnection]
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
         for name, function in FUNCTIONS.items():
-            types: Any = ["VARCHAR", "VARCHAR"]
+            types: Any = [_TYPES[kind] for kind in function.takes]
+            gives = _TYPES[function.gives]
             special = FunctionNullHandling.SPECIAL  # the answer may be null
-            connection.create_function(name, function, types, "BOOLEAN", null_handling=special)
+            connection.create_function(name, function.call, types, gives, null_handling=special)
         connection.execute(f"SET temp_directory = {_quoted(spill)}")
+        connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
+        if bytes_max is not None:
+            connection.execute(f"SET memory_limit = '{bytes_max}B'")
+        # Or a name that is no table might be a variable of ours.
+        connection.execute("SET python_enable_replacements = false")
         connection.execute(f"SET allowed_paths = {_list(paths)}")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -94,20 +118,20 @@ def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise LakeError(READ_ONLY, "SQL")
 
 
-def _execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Runs it beside this thread, which can then be interrupted."""
+def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:
+    """Runs it beside this thread, which can then be interrupted; `values` are for its `?`."""
     failures: list[BaseException] = []
     is_done = Event()
 
-    def execute() -> None:
+    def work() -> None:
         try:
-            connection.execute(sql)
+            connection.execute(sql, list(values) or None)
         except BaseException as error:
             failures.append(error)
         finally:
             is_done.set()
 
-    Thread(target=execute, daemon=True).start()
+    Thread(target=work, daemon=True).start()
     try:
         # Not `Thread.join`, which must not be interrupted before Python 3.13.
         is_done.wait()
@@ -119,8 +143,13 @@ def _execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise failures[0]
 
 
-def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while rows := connection.fetchmany(_ROWS_AT_ONCE):
+def _rows(connection: duckdb.DuckDBPyConnection, limit: TimeLimit) -> Iterator[tuple[Any, ...]]:
+    """DuckDB may still be at work when the first ones are read."""
+    while True:
+        with limit.watching(connection.interrupt):
+            rows = connection.fetchmany(_ROWS_AT_ONCE)
+        if not rows:
+            return
         yield from rows
 
 

@@ -1,4 +1,4 @@
-"""What SQL over a lake has beyond the engines: key expressions, and errors in one line."""
+"""What SQL over a lake has beyond the engines: functions, and errors in one line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from typing import Any, Final, NamedTuple
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.keyexpr.matching import includes, intersects
+from zenlake.lake.function import Function
+from zenlake.lake.schema.table import BINARY, BOOLEAN, STRING
+from zenlake.lake.sql_ros import ROS_FUNCTIONS, check_calls
 from zenlake.lake.store import LakeError
+from zenlake.limits import EXPLAIN_BYTES_MAX, EXPLAIN_CHARACTERS_MAX
 
 # Rows repeat their keys, and a query asks about a few expressions.
 PAIRS_REMEMBERED: Final = 1 << 16
+EXPLANATIONS_REMEMBERED: Final = 256
 READ_ONLY: Final = "a lake is only read here: SELECT, DESCRIBE, EXPLAIN and the like"
 _CALL: Final = re.compile(r"\bke_(?:intersects|includes)\s*\(([^()]*)\)", re.IGNORECASE)
 _LITERAL: Final = re.compile(r"'((?:[^']|'')*)'")
@@ -42,7 +47,11 @@ def _are_valid(a: str, b: str) -> bool:
 
 
 def check_literals(sql: str) -> None:
-    """What a person wrote as a key expression must be one, or they wait for rows in vain."""
+    """What a person wrote as a key expression must be one, or they wait for rows in vain.
+
+    And what a function needs must be installed.
+    """
+    check_calls(sql)
     for call in _CALL.finditer(sql):
         for literal in _LITERAL.findall(call[1]):
             try:
@@ -58,7 +67,32 @@ class Result(NamedTuple):
     rows: Iterator[tuple[Any, ...]]
 
 
-FUNCTIONS: Final = {"ke_intersects": ke_intersects, "ke_includes": ke_includes}
+@lru_cache(EXPLANATIONS_REMEMBERED)
+def zenoh_explain(data: bytes | None) -> str | None:
+    """What `zenlake explain` says of a message or batch, whatever reads farthest."""
+    from zenlake.wire.explain import explain
+    from zenlake.wire.explain_text import lines
+
+    if data is None:
+        return None
+    if len(data) > EXPLAIN_BYTES_MAX:
+        return f"{len(data)} bytes: more than {EXPLAIN_BYTES_MAX} are left to zenlake explain"
+    text, room = [], EXPLAIN_CHARACTERS_MAX
+    for line in lines(explain(bytes(data))):
+        room -= len(line) + 1
+        if room < 0:
+            text.append(f"(more than {EXPLAIN_CHARACTERS_MAX} characters: use zenlake explain)")
+            break
+        text.append(line)
+    return "\n".join(text)
+
+
+FUNCTIONS: Final = {
+    "ke_intersects": Function(ke_intersects, (STRING, STRING), BOOLEAN),
+    "ke_includes": Function(ke_includes, (STRING, STRING), BOOLEAN),
+    "zenoh_explain": Function(zenoh_explain, (BINARY,), STRING),
+    **ROS_FUNCTIONS,
+}
 
 
 def sql_error(cause: str, line: int = 0, column: int = 0) -> LakeError:

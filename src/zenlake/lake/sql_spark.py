@@ -15,6 +15,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
 
+from zenlake.lake.function import Function
 from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import literal, session
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
@@ -32,6 +33,9 @@ _TYPES: Final = {
     **dict.fromkeys((pa.binary(), pa.large_binary(), pa.binary_view()), "BINARY"),
     **dict.fromkeys((pa.string(), pa.large_string(), pa.string_view()), "STRING"),
 }
+_ARROW: Final = {"BIGINT": pa.int64(), "BOOLEAN": pa.bool_(), "STRING": pa.string()}
+"""Of the types that functions give."""
+_FILES: Final = "spark.sql.runSQLOnFiles"
 _TOLD: Final = re.compile(r"\s*(?:explain|desc|describe|show)\b", re.IGNORECASE)
 _CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(.*)", re.MULTILINE)
 
@@ -46,8 +50,11 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
     was_running = SparkSession.getActiveSession() is not None
     # What goes wrong is raised here; Spark need not say it as well.
     spark = session(master, app="zenlake sql", log_level="OFF")
+    files_before = spark.conf.get(_FILES)
     try:
         register(spark, snapshot)
+        # Other files are no tables: FROM csv.`/etc/passwd` would read one.
+        spark.conf.set(_FILES, "false")
         sql = sql.strip().rstrip(";")
         _check_reads_only(spark, sql)
         answer = spark.sql(sql)
@@ -55,20 +62,27 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
     except (PySparkException, Py4JError) as error:
         raise _explained(str(error)) from None
     finally:
-        if not was_running:
+        if was_running:
+            spark.conf.set(_FILES, str(files_before))
+        else:
             spark.stop()
 
 
 def register(spark: SparkSession, snapshot: Snapshot) -> None:
-    """The tables of a snapshot as temporary views, and the functions on key expressions."""
+    """The tables of a snapshot as temporary views, and the functions beyond Spark's own."""
     for table, folder in snapshot.tables.items():
         reader = spark.read.option("mergeSchema", "true")
         columns = _columns(table, snapshot.files(table))
         if columns is not None:
             reader = reader.schema(columns)
         reader.parquet(literal(str(folder))).createOrReplaceTempView(table)
+    register_functions(spark)
+
+
+def register_functions(spark: SparkSession) -> None:
+    """`ke_intersects` and its like; workers need this package for them."""
     for name, function in FUNCTIONS.items():
-        spark.udf.register(name, arrow_udf(_by_column(function), "boolean"))
+        spark.udf.register(name, arrow_udf(_by_column(function), function.gives))
 
 
 def _columns(table: str, files: list[Path]) -> str | None:
@@ -88,12 +102,17 @@ def _columns(table: str, files: list[Path]) -> str | None:
     return ", ".join(columns)
 
 
-def _by_column(function: Callable[[str | None, str | None], bool | None]) -> Callable[..., Any]:
-    def column(a: pa.Array, b: pa.Array) -> pa.Array:
-        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
-        return pa.array([function(x, y) for x, y in pairs], pa.bool_())
+def _by_column(function: Function) -> Callable[..., Any]:
+    call, kind = function.call, _ARROW[function.gives]
 
-    return column
+    def one(a: pa.Array) -> pa.Array:
+        return pa.array([call(value) for value in a.to_pylist()], kind)
+
+    def two(a: pa.Array, b: pa.Array) -> pa.Array:
+        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
+        return pa.array([call(*pair) for pair in pairs], kind)
+
+    return one if len(function.takes) == 1 else two
 
 
 def _check_reads_only(spark: SparkSession, sql: str) -> None:

@@ -57,6 +57,15 @@ _QUESTIONS: Final = {
         SELECT capture, packet, key, parameters, first_reply_ms, final_ms FROM queries q
         WHERE {{chosen}} AND {_ONE_HOP} AND verdict = 'answered'
         ORDER BY coalesce(final_ms, first_reply_ms) DESC, seq LIMIT {{limit}}""",
+    "violations": """
+        SELECT severity, rule, count(*) AS times,
+               first(capture ORDER BY capture, packet) AS capture,
+               first(packet ORDER BY capture, packet) AS packet
+        FROM violations q WHERE {chosen} AND severity <> 'note'
+        GROUP BY 1, 2 ORDER BY severity, times DESC, rule LIMIT {limit}""",
+    "severities": """
+        SELECT severity, count(*) AS times FROM violations q
+        WHERE {chosen} GROUP BY 1 ORDER BY severity = 'note', severity""",
     "losses": """
         SELECT capture, kind, count(*) AS times, sum("count") AS missing, sum(bytes) AS bytes,
                min(packet) AS packet

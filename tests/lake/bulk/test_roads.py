@@ -17,7 +17,7 @@ ORDINARY = (
     *("alias_remapped", "cooked_v1", "cooked_v2", "encrypted_links", "fragments", "ipv6_router"),
     *("liveliness", "lowlatency", "metadata", "mixed_versions", "multicast", "old_release_1_0_4"),
     *("pico_1_0_4", "pico_clients", "pubsub_router", "qos_matrix", "queries", "reconnect"),
-    *("routers_ring", "udp_unicast"),
+    *("ros2", "routers_ring", "udp_unicast"),
 )
 """Captures in which every message over TCP is on a regular pair."""
 IRREGULAR = (

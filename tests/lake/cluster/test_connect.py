@@ -63,3 +63,27 @@ def test_the_pipeline_and_its_tables(server: str, tmp_path: Path) -> None:
     assert differences(remote, local) == {}
     asked = ("sql", "--lake", str(remote), "--json", ASK)
     assert zenlake(*asked, "--master", server) == zenlake(*asked)
+
+
+def test_the_data_source(server: str) -> None:
+    """Found without registration, with lists, schemas, filters and functions."""
+    command = [sys.executable, "-c", _READ, server, *CAPTURES]
+    found = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["1192", "176", "1192", "160", "True"]
+
+
+_READ = """
+import sys
+from pyspark.sql import SparkSession
+from zenlake import lake
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+read = lambda: spark.read.format("zenoh")
+print(read().load(sys.argv[2]).count())
+print(read().option("Table", "queries").load(sys.argv[2:]).count())
+print(read().schema("key string").load(sys.argv[2]).count())
+spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+print(read().load(sys.argv[2]).where("kind = 'REQUEST'").count())
+print(lake.register(spark).sql("SELECT ke_intersects('a/*', 'a/b') AS x").first().x)
+"""

@@ -12,7 +12,13 @@ from tests.lake.reading.test_roads import _plain, _survey
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.reading.split import Split, Tables, read_split
 
-CHOICES = ({"messages"}, {"sessions", "losses"}, {"samples", "edge_events"}, {"node_events"})
+CHOICES = (
+    {"messages"},
+    {"sessions", "losses"},
+    {"samples", "edge_events"},
+    {"node_events"},
+    {"violations"},
+)
 
 
 @pytest.mark.parametrize("name", ["lowlatency", "multicast", "peers_gossip", "impaired", "queries"])

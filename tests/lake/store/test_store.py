@@ -25,6 +25,7 @@ from tests.lake.store.small_lake import (
     lake,
     write,
 )
+from zenlake.lake.schema import VERSION
 from zenlake.lake.store import CaptureFiles, LakeError, Manifest, Store, layout
 from zenlake.lake.store.layout import READER_SECONDS, VERSIONS_KEPT, VERSIONS_KEPT_MAX
 
@@ -71,6 +72,22 @@ def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
     assert manifest.has("a", f"{1:064x}")
     assert not manifest.has("a", f"{2:064x}")
     assert not manifest.has("z", f"{1:064x}")
+
+
+def test_a_capture_read_into_older_tables_is_to_be_read_again(tmp_path: Path) -> None:
+    store = lake(tmp_path, "a", "b")
+    path = tmp_path / "_versions" / "1" / "manifest.json"
+    written = json.loads(path.read_text())
+    assert [entry["schema_version"] for entry in written["captures"]] == [VERSION, VERSION]
+    del written["captures"][0]["schema_version"]
+    path.write_text(json.dumps({**written, "schema_version": 1}))
+    manifest = store.manifest()
+    assert manifest.captures["a"].schema_version == 1
+    assert not manifest.has("a", f"{1:064x}")
+    assert manifest.has("b", f"{1:064x}")
+    with store.begin() as run:
+        add(run, "a")
+    assert store.manifest().has("a", f"{1:064x}")
 
 
 def test_a_path_that_is_no_text_comes_back(tmp_path: Path) -> None:
@@ -256,7 +273,7 @@ def test_what_is_in_the_way_of_a_table_stays(tmp_path: Path) -> None:
         ('{"schema_version": 1}', "damaged: no 'version'"),
         ('{"schema_version": 1, "version": 7}', "it says version 7"),
         ('{"schema_version": "1"}', "'1' is no int"),
-        ('{"schema_version": 2}', r"newer zenlake \(schema 2, known: 1\)"),
+        ('{"schema_version": 3}', r"newer zenlake \(schema 3, known: 2\)"),
     ],
 )
 def test_a_damaged_or_newer_manifest(tmp_path: Path, damage: str, cause: str) -> None:

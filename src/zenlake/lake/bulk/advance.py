@@ -1,4 +1,4 @@
-# Parts: 52f8e3ae7c61b873
+# Parts: 352507383715831c
 """Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
 
 from __future__ import annotations

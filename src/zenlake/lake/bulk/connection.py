@@ -57,6 +57,9 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
         return reasons.NO_START
     if flags & ACK:
         state[pair, ACKED + 1 - side] = segment[ACK_SEQ]
+        following = state[pair, NEXT + 1 - side]
+        if following != UNKNOWN and _distance(segment[ACK_SEQ], following) > 0:
+            return reasons.ACKED_BEYOND
     if flags & RST:
         segment[BEGIN] = segment[STOP]
         segment[FLAGS] &= ~FIN

@@ -1,4 +1,4 @@
-# Parts: ca11e1953736a51a
+# Parts: 219acc1771aa6e72
 """Conversation: whether what a pair says needs no word of the scalar road.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`

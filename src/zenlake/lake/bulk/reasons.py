@@ -23,6 +23,7 @@ MESSAGE_OUT_OF_PLACE: Final = 15
 UNFINISHED: Final = 16
 SEVERAL_LINKS: Final = 17
 TOO_LONG: Final = 18
+DOUBTED: Final = 19
 
 WORDS: Final = (
     "",
@@ -44,4 +45,5 @@ WORDS: Final = (
     "a batch is not finished",
     "its nodes share another link at the same time",
     "a batch is longer than any can be",
+    "rules may have been broken",
 )

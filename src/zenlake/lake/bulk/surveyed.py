@@ -81,6 +81,13 @@ class Survey:
         found: NDArray[np.bool_] = self.reason == reasons.NONE
         return found
 
+    def doubting(self, pairs: NDArray[np.bool_]) -> Survey:
+        """The same, where some pairs are for the scalar road."""
+        facts = {name: getattr(self, name) for name in _FACTS}
+        columns = {name: getattr(self, name) for name in ("keys", *COLUMNS)}
+        columns["reason"] = np.where(pairs, reasons.DOUBTED, self.reason)
+        return Survey(facts, columns, self.zids)
+
     def ends(self, pair: int) -> tuple[str, str]:
         """Both ends, of a regular pair the one first that direction 0 is from."""
         found = self._ends.get(pair)

@@ -1,4 +1,8 @@
-"""The steps that Spark makes: staged tables into those that are put together."""
+"""Staged tables into those that are put together: by Spark, or on one machine by one task.
+
+Both run the statements of `lake/tables`. One task is several times as fast as long as one
+machine is all there is; a cluster has more cores, and no file is too large for it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.functions import col
 
+from zenlake.lake.pipeline.derive_task import derive_captures
+from zenlake.lake.pipeline.tasks import is_local, parallelism, run_tasks
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
 from zenlake.lake.spark import literal
+from zenlake.lake.store import LakeError
 from zenlake.lake.tables import build_all
+from zenlake.limits import DERIVE_STAGED_BYTES_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -36,6 +44,41 @@ def derive(
     folder: Path,
 ) -> dict[str, dict[str, list[Path]]]:
     """`files` by table; what was written, by capture and table."""
+    staged = sum(Path(file).stat().st_size for found in files.values() for file in found)
+    if is_local(spark) and staged <= DERIVE_STAGED_BYTES_MAX:
+        return derive_in_a_task(spark, files, captures, captures_file, folder)
+    return derive_on_spark(spark, files, captures, captures_file, folder)
+
+
+def derive_in_a_task(
+    spark: SparkSession,
+    files: Mapping[str, list[str]],
+    captures: list[str],
+    captures_file: Path,
+    folder: Path,
+) -> dict[str, dict[str, list[Path]]]:
+    job = {
+        "files": {**files, "captures": [str(captures_file)]},
+        "captures": captures,
+        "folder": str(folder),
+        "threads": parallelism(spark),
+    }
+    (result,) = run_tasks(spark, derive_captures, [job])
+    if "failure" in result:
+        raise LakeError(result["failure"])
+    found: dict[str, dict[str, list[Path]]] = {path: {} for path in captures}
+    for capture, name, path in result["files"]:
+        found[capture].setdefault(name, []).append(Path(path))
+    return found
+
+
+def derive_on_spark(
+    spark: SparkSession,
+    files: Mapping[str, list[str]],
+    captures: list[str],
+    captures_file: Path,
+    folder: Path,
+) -> dict[str, dict[str, list[Path]]]:
     frames = {name: _frame(spark, WRITTEN[name], files.get(name, [])) for name in WRITTEN}
     frames["captures"] = _frame(spark, TABLES["captures"], [str(captures_file)])
     numbers = spark.createDataFrame(

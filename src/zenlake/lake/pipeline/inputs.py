@@ -9,7 +9,7 @@ from typing import Final
 
 from zenlake.lake.store import LakeError
 
-_CAPTURE: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DOTALL)
+CAPTURE_NAME: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DOTALL)
 
 
 def captures_in(paths: Iterable[str]) -> list[str]:
@@ -20,7 +20,7 @@ def captures_in(paths: Iterable[str]) -> list[str]:
             raise LakeError("standard input is read by several at once here: give a file")
         if os.path.isdir(path):
             inside = [os.path.join(path, name) for name in sorted(os.listdir(path))]
-            chosen = [one for one in inside if os.path.isfile(one) and _CAPTURE.fullmatch(one)]
+            chosen = [one for one in inside if os.path.isfile(one) and CAPTURE_NAME.fullmatch(one)]
             if not chosen:
                 raise LakeError(f"no captures in {path}: none is named like *.pcap or *.pcapng")
             found.update(dict.fromkeys(chosen))

@@ -116,7 +116,7 @@ class _Pipeline:
         place = self._step("captures")
         rows = []
         for number, capture in enumerate(captures):
-            row = _capture_row(capture, results[capture["path"]])
+            row = capture_row(capture, results[capture["path"]])
             if row["error"]:
                 self.outcome.damaged.append(capture["path"])
             rows.append(row)
@@ -214,7 +214,7 @@ def _write(schema: pa.Schema, rows: list[dict[str, Any]], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
 
 
-def _capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
+def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
     """Splits of one capture have seen different packets; the survey has seen all."""
     facts = [part["trace"] for part in parts]
     skipped: dict[str, list[int]] = {}

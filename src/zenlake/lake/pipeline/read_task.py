@@ -15,7 +15,7 @@ from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.reading.split import Split, Tables, read_split
 
 _TELL_SECONDS: Final = 0.5
-_OBJECTS_BETWEEN_COLLECTIONS: Final = 200_000
+OBJECTS_BETWEEN_COLLECTIONS: Final = 200_000
 
 
 def read_capture(job: Job) -> Result:
@@ -28,12 +28,12 @@ def read_capture(job: Job) -> Result:
         files.write(tables)
 
     # Rows are many and hold no cycles: looking for some among them takes a fifth of the time.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     try:
-        split = _split(job)
+        split = split_of(job)
         trace = read_split(split, write)
         progress.tell()
-        found = {"trace": _facts(trace), "files": [one._asdict() for one in files.close()]}
+        found = {"trace": facts_of(trace), "files": [one._asdict() for one in files.close()]}
     except ZenlakeError as error:
         files.abandon()
         return {"path": job["path"], "error": str(error)}
@@ -46,20 +46,22 @@ def read_capture(job: Job) -> Result:
     return {"path": job["path"], **found}
 
 
-def _split(job: Job) -> Split:
+def split_of(job: Job) -> Split:
+    """`capture` is the name in the tables, where it is not the path."""
     path = job["path"]
+    capture = str(job.get("capture", path))
     only = None if job["only"] is None else frozenset(job["only"])
     if job["split"] is None:
-        return Split(path, path, only=only)
+        return Split(path, capture, only=only)
     from zenlake.lake import bulk
 
     survey = bulk.Survey.load(job["survey"])
     number = job["split"]
     wanted = assigned(survey, job["survey"], job["splits"]) == number
-    return Split(path, path, survey, wanted, number == 0, only)
+    return Split(path, capture, survey, wanted, number == 0, only)
 
 
-def _facts(trace: Any) -> Result:
+def facts_of(trace: Any) -> Result:
     """What is known of the packets themselves; of a split, of those it read."""
     skipped = trace.skipped
     return {

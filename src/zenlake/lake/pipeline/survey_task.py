@@ -35,9 +35,9 @@ def survey_capture(job: Job) -> Result:
         return {"path": path, "error": f"{path}: its name is not UTF-8, as tables need it"}
     try:
         with ThreadPoolExecutor(1) as pool:
-            hashed = pool.submit(_sha256, path)
+            hashed = pool.submit(sha256_of, path)
             size = os.path.getsize(path)
-            found = _survey(path, size, Path(job["survey"]), job["tasks"])
+            found = survey_splits(path, size, Path(job["survey"]), job["tasks"])
             return {"path": path, "size": size, "sha256": hashed.result(), **found}
     except OSError as error:
         return {"path": path, "error": f"{path}: cannot be opened: {error.strerror}"}
@@ -55,12 +55,12 @@ def _is_text(path: str) -> bool:
     return True
 
 
-def _sha256(path: str) -> str:
+def sha256_of(path: str) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _survey(path: str, size: int, place: Path, tasks: int) -> Result:
+def survey_splits(path: str, size: int, place: Path, tasks: int) -> Result:
     """How many splits; 0 where one task reads all of the file on the scalar road."""
     if size < SMALL_BYTES:
         return {"splits": 0}

@@ -43,3 +43,9 @@ def parallelism(spark: SparkSession) -> int:
         return int(spark.sparkContext.defaultParallelism)
     except PySparkException:  # Connect does not tell
         return int(spark.conf.get("spark.default.parallelism", "4") or 4)
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether all tasks run on one machine, in one process of Spark."""
+    master = spark.conf.get("spark.master", "") or ""
+    return master == "local" or master.startswith("local[")

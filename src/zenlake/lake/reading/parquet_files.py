@@ -37,8 +37,9 @@ class WrittenFile(NamedTuple):
 class ParquetFiles:
     """Give it tables as they come; `close` tells what was written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kinds: Mapping[str, Table] = WRITTEN) -> None:
         self._folder = folder
+        self._kinds = kinds
         self._name = uuid4().hex
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._rows: dict[str, int] = {}
@@ -46,7 +47,7 @@ class ParquetFiles:
     def write(self, tables: Mapping[str, Iterable[pa.Table]]) -> None:
         for name, parts in tables.items():
             for part in parts:
-                schema = file_schema(WRITTEN[name])
+                schema = file_schema(self._kinds[name])
                 writer = self._writers.get(name)
                 if writer is None:
                     writer = self._writers[name] = self._open(name, schema)

@@ -13,7 +13,8 @@ from zenlake.trace.rows.rows import WITHOUT_REFERENCES, Row, Rows
 
 BIGINT_MAX: Final = (1 << 63) - 1
 WRITTEN: Final[dict[str, Table]] = {
-    name: TABLES[name] for name in ("batches", "messages", "samples", "sessions", "losses")
+    name: TABLES[name]
+    for name in ("batches", "messages", "samples", "sessions", "losses", "violations")
 } | STAGED
 """What reading gives; the other tables are made of these."""
 

@@ -8,6 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from zenlake import trace
+from zenlake.lake.reading.judge import Judge
 from zenlake.lake.reading.row_tables import new_rows, take
 from zenlake.trace.rows.row_maker import RowMaker
 from zenlake.trace.trace import Trace
@@ -23,8 +24,10 @@ def tables(
     """A bounded number of rows at a time; all tables, or `only` some."""
     rows = new_rows(capture, only)
     road = RowMaker(trace, rows)
+    judge = Judge(rows)
     for step, (item, events) in enumerate(trace.steps()):
         road.feed(item, events)
+        judge.feed(item, events)
         if step % _STEPS == 0 and len(rows) >= ROWS_AT_ONCE:
             yield take(rows)
     road.end()

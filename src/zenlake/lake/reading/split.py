@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from zenlake import trace
 from zenlake.capture.packet import Packet
-from zenlake.lake import bulk
-from zenlake.lake.reading import scalar
+from zenlake.lake.reading import judge, scalar
 from zenlake.trace.trace import Trace, of_packets
+
+if TYPE_CHECKING:
+    from zenlake.lake import bulk
 
 Tables = dict[str, list[pa.Table]]
 Write = Callable[[Tables], None]
@@ -51,10 +53,25 @@ def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Tr
     return found
 
 
+def _read_again(
+    split: Split, survey: bulk.Survey, doubted: NDArray[np.bool_], write: Write
+) -> None:
+    """Pairs that may have broken rules: message by message, for the rules alone."""
+    from zenlake.lake import bulk
+
+    chunks = bulk.read(split.path, survey.doubting(doubted), doubted, False)
+    packets = (packet for chunk in chunks for packet in chunk.packets)
+    with of_packets(packets, (survey.packets, survey.last_ns)) as found:
+        for parts in scalar.tables(found, split.capture, frozenset((judge.TABLE,))):
+            write({name: [table] for name, table in parts.items()})
+
+
 def _packets(
     split: Split, survey: bulk.Survey, write: Write, chunk_bytes: int
 ) -> Generator[Packet, None, None]:
     """What the scalar road reads; while it asks, the columnar one goes along."""
+    # Loads the kernels, which small captures do without.
+    from zenlake.lake import bulk
     from zenlake.lake.reading.columns.road import ColumnsRoad
     from zenlake.lake.reading.columns.units import Units
 
@@ -67,6 +84,9 @@ def _packets(
             write(road.feed(Units(chunk.data, chunk.bounds, chunk.form, *places)))
         yield from chunk.packets
     write(road.end())
+    doubted = road.doubted
+    if doubted is not None and doubted.any():
+        _read_again(split, survey, doubted, write)
 
 
 def _stretch_bytes(survey: bulk.Survey, wanted: NDArray[np.bool_], chunk_bytes: int) -> int:

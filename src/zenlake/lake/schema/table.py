@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-VERSION: Final = 1
-"""Of all declarations together; a lake keeps the one it was written with."""
+VERSION: Final = 2
+"""Of all declarations together; a lake keeps the one it was written with.
+
+2 has `ros_entities`.
+"""
 
 BIGINT: Final = "BIGINT"
 DOUBLE: Final = "DOUBLE"

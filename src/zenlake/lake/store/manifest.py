@@ -12,6 +12,8 @@ from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.lake.store.errors import LakeError
 
 _T = TypeVar("_T")
+_SCHEMA_BEFORE_ENTRIES: Final = 1
+"""Of captures that do not say theirs."""
 # What reading a document of another shape raises.
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError)
 
@@ -26,6 +28,8 @@ class CaptureEntry:
     files: Mapping[str, list[str]]
     rows: Mapping[str, int]
     info: Mapping[str, Any]
+    schema_version: int = SCHEMA_VERSION
+    """Of the tables that it was read into; what later ones have more is not there."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,11 @@ class Manifest:
     captures: Mapping[str, CaptureEntry] = field(default_factory=dict)
 
     def has(self, path: str, sha256: str) -> bool:
-        """Whether this very content was read from this path."""
+        """Whether this very content was read from this path, into all tables there are now."""
         entry = self.captures.get(path)
-        return entry is not None and entry.sha256 == sha256
+        if entry is None or entry.schema_version != SCHEMA_VERSION:
+            return False
+        return entry.sha256 == sha256
 
     def files(self, table: str) -> list[str]:
         """The names of a table's files that hold rows."""
@@ -93,6 +99,7 @@ def _entry(item: dict[str, Any]) -> CaptureEntry:
         {table: [_typed(name, str) for name in names] for table, names in item["files"].items()},
         {table: _typed(rows, int) for table, rows in item["rows"].items()},
         _typed(item["info"], dict),
+        _typed(item.get("schema_version", _SCHEMA_BEFORE_ENTRIES), int),
     )
 
 

@@ -17,6 +17,7 @@ from zenlake.lake.tables import (
     nodes,
     queries,
     replies,
+    ros_entities,
     traces,
 )
 
@@ -33,20 +34,22 @@ def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
 def build_all(
     tables: dict[str, DataFrame], keep: Callable[[str, DataFrame], DataFrame] = _as_it_is
 ) -> dict[str, DataFrame]:
-    """The six published tables that are put together, each after those it needs.
+    """The seven published tables that are put together, each after those it needs.
 
     `tables` has all staged tables, `sessions` and `captures`. `keep` is asked to hold on to
-    what is read several times (`exchanges`, `traces`, `replies`): it may persist a frame, or
-    write it and give what it reads back.
+    what is read several times (`exchanges`, `traces`, `replies`, `declarations`): it may
+    persist a frame, or write it and give what it reads back.
     """
     sessions = tables["sessions"]
     exchanged = keep("exchanges", exchanges.build(tables["exchange_events"]))
     traced = keep("traces", traces.build(exchanged))
     replied = keep("replies", replies.build(exchanged, traced))
+    declared = keep("declarations", declarations.build(tables["declare_events"], sessions))
     return {
         "queries": queries.build(exchanged, replied, traced, sessions, tables["captures"]),
         "replies": replied,
-        "declarations": declarations.build(tables["declare_events"], sessions),
+        "declarations": declared,
+        "ros_entities": ros_entities.build(declared),
         "interests": interests.build(tables["interest_events"], sessions),
         "nodes": nodes.build(tables["node_events"]),
         "adjacencies": adjacencies.build(tables["edge_events"], sessions),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from zenlake.errors import ZenlakeError
 from zenlake.keyexpr import canonize, intersects
 from zenlake.lake.schema import TABLES
-from zenlake.lake.tables.conform import conform, query
+from zenlake.lake.tables.conform import conform, query, with_flags
 from zenlake.lake.tables.figures import ms
 
 if TYPE_CHECKING:
@@ -60,15 +60,9 @@ FROM judged
 
 def build(exchanges: DataFrame, traces: DataFrame) -> DataFrame:
     """From the steps of these names."""
-    from pyspark.sql.pandas.functions import arrow_udf
-    from pyspark.sql.types import BooleanType
-
-    # Its types ask for the kind of function, its code warns who gives more than type hints.
-    are_disjoint = arrow_udf(_are_disjoint, BooleanType())  # type: ignore[call-overload]
-    is_elsewhere = are_disjoint("other_key", "key")
     responses = query(_RESPONSES, exchanges=exchanges, traces=traces)
-    judged = query(_JUDGED, responses=responses.withColumn("is_elsewhere", is_elsewhere))
-    return conform(judged, TABLES["replies"])
+    told = with_flags(responses, "is_elsewhere", _are_disjoint, "other_key", "key")
+    return conform(query(_JUDGED, responses=told), TABLES["replies"])
 
 
 def _are_disjoint(other_keys: pa.Array, keys: pa.Array) -> pa.Array:

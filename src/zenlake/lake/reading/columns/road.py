@@ -29,6 +29,7 @@ from zenlake.lake.reading.columns.places import Places
 from zenlake.lake.reading.columns.reassembly import Reassembly
 from zenlake.lake.reading.columns.units import Units
 from zenlake.lake.reading.row_tables import new_rows, take
+from zenlake.lake.reading.screening.screen import Screen
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.rows.session_rows import add_nodes, add_session
@@ -44,7 +45,8 @@ _ID_BITS: Final = 0x1F
 _CLOSE_ID: Final = 0x03
 _HANDSHAKE_IDS: Final = (0x01, 0x02, _CLOSE_ID)
 """INIT, OPEN, CLOSE."""
-_OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events"))
+VIOLATIONS: Final = "violations"
+_OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events", VIOLATIONS))
 """What the walker and link states are needed for."""
 _LAST: Final = 1 << 62
 """After every packet."""
@@ -77,6 +79,14 @@ class ColumnsRoad:
         self._reassembly = Reassembly()
         self._rows = new_rows(capture, only)
         self._topology = Topology(self._rows)
+        self._screen = None
+        if only is None or VIOLATIONS in only:
+            self._screen = Screen(len(survey), self._rows, self._links)
+
+    @property
+    def doubted(self) -> NDArray[np.bool_] | None:
+        """Pairs that may have broken rules, which are to be read again; known at the end."""
+        return None if self._screen is None else self._screen.doubted
 
     def feed(self, units: Units) -> Tables:
         """Units in the order of the capture; no packet has its units in two calls."""
@@ -106,6 +116,8 @@ class ColumnsRoad:
             self._sessions(decoded, closings)
         if decoded is not None:
             self._columns(decoded, tables)
+        elif self._screen is not None:
+            self._screen.finish()
         for pair in closings:
             self._keys.forget(pair)
             link = self._links.pop(pair, None)
@@ -133,7 +145,7 @@ class ColumnsRoad:
         for packet, is_end, number in steps:
             if is_end:
                 self._hear(number, packet, heard)
-                self._close(number)
+                self._close(number, decoded)
             elif decoded is not None:
                 self._handshake(decoded, number, heard)
         if heard is not None:
@@ -166,15 +178,21 @@ class ColumnsRoad:
         direction, time_ns = int(units.direction[unit]), int(units.time_ns[unit])
         batch = LinkBatch(link, direction, packet, time_ns, content, messages, "ok", None, 0)
         self._walker.feed(batch)
+        if self._screen is not None:
+            row = int(np.searchsorted(decoded.unit, unit))
+            self._screen.handshake(row, pair, batch, self._events[:])
         self._take_events()
 
-    def _close(self, pair: int) -> None:
+    def _close(self, pair: int, decoded: Decoded | None) -> None:
         link, survey = self._links.get(pair), self._survey
         if link is None:
             return
         link.ended_ns = int(survey.ended_ns[pair])
         packet, time_ns = int(survey.closed_packet[pair]), int(survey.closed_ns[pair])
-        self._walker.feed(LinkClosed(link, packet, time_ns, survey.cause_word(pair)))
+        item = LinkClosed(link, packet, time_ns, survey.cause_word(pair))
+        self._walker.feed(item)
+        if self._screen is not None:
+            self._screen.closed(decoded, pair, item, self._events[:])
         self._take_events()
         add_nodes(self._rows, session_of(link))
 
@@ -195,6 +213,8 @@ class ColumnsRoad:
         keys = resolve(decoded, self._keys)
         if self._only is None or _OF_SESSIONS & self._only:
             self._link_states(decoded)
+        if self._screen is not None:
+            self._screen.look(decoded, keys)
         if self._only is None or "batches" in self._only:
             tables["batches"] = [batch_table(decoded, places, self._survey)]
         for name, build in _BUILDERS.items():

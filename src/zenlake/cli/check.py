@@ -1,0 +1,206 @@
+"""zenlake check: what breaks the rules of the protocol, with packet numbers and pages."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import zenlake.trace
+from zenlake import rules
+from zenlake.cli.decode.text import count_text
+from zenlake.cli.output import Lines, painter, print_json, safe
+from zenlake.errors import LocalError
+from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
+from zenlake.rules.book import BY_TOPIC
+from zenlake.trace import Trace
+from zenlake.trace.events import MessageSeen
+
+EXAMPLES = """examples:
+  zenlake check capture.pcapng
+  zenlake check --severity error *.pcapng             not what every receiver copes with
+  zenlake check --rule response-final-missing capture.pcapng
+  zenlake check --json capture.pcapng.gz
+  zenlake check --list                                all rules, with their pages
+  tcpdump -i any -U -w - port 7447 | zenlake check -
+
+What a capture cannot show is not judged: sessions that began before it, or of which packets
+are missing. docs/reference/rules.md explains all rules, docs/check.md how to read findings.
+exit codes: 0 no errors; 1 an error was found, or the file was damaged; 2 it cannot be read
+"""
+_ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
+_SHOWN_MAX: Final = 10
+_STYLES: Final = {"error": "error", "warning": "notice", "note": "dim"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - reads it")
+    add("--rule", action="append", default=[], metavar="ID", help="only this rule; may be repeated")
+    add("--severity", choices=SEVERITIES, default="note", help="this and what is worse")
+    add("--limit", type=int, default=_SHOWN_MAX, metavar="N", help="findings shown of each rule")
+    add("--list", action="store_true", help="print the rules")
+    add("--json", action="store_true", help="one JSON object a line")
+    add("--port", type=int, action="append", default=[], metavar="N", help="Zenoh is on it")
+
+
+def run(args: argparse.Namespace) -> int:
+    chosen = _chosen(args)
+    if args.list:
+        _print_rules(chosen, args.json)
+        return 0
+    if not args.files:
+        raise LocalError("a capture is needed, or --list")
+    if args.limit < 1:
+        raise LocalError(f"--limit is 1 or more, not {args.limit}")
+    for port in args.port:
+        if not 0 < port < 65_536:
+            raise LocalError(f"a port is 1 to 65535, not {port}")
+    # As in decode: messages form no cycles.
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
+    is_bad = False
+    for file in args.files:
+        with zenlake.trace.open(file, ports=args.port) as trace:
+            report = _Report(file, args.limit)
+            _check(trace, report, [rule.id for rule in chosen], args.json)
+            if args.json:
+                print_json(report.totals(trace))
+            else:
+                _print(report.lines(trace, painter(sys.stdout), len(args.files) > 1))
+            is_bad |= trace.is_damaged or report.has_errors
+    return 1 if is_bad else 0
+
+
+def _chosen(args: argparse.Namespace) -> list[Rule]:
+    for id in args.rule:
+        if id not in RULES:
+            raise LocalError(f"there is no rule {id!r}: see zenlake check --list")
+    worst = SEVERITIES.index(args.severity)
+    found = [RULES[id] for id in args.rule] if args.rule else list(RULES.values())
+    return [rule for rule in found if SEVERITIES.index(rule.severity) <= worst]
+
+
+def _check(trace: Trace, report: _Report, only: list[str], as_json: bool) -> None:
+    checker = rules.Checker(only)
+    for item, events in trace.steps():
+        report.messages += sum([isinstance(event, MessageSeen) for event in events])
+        checker.feed(item, events)
+        if checker.findings:
+            for finding in checker.take():
+                report.add(finding)
+                if as_json:
+                    print_json(_as_json(report.file, finding))
+    report.counts = checker.counts
+
+
+class _Report:
+    """What was found in one file: the first findings of each rule, and how many there are."""
+
+    def __init__(self, file: str, shown_max: int) -> None:
+        self.file = file
+        self.messages = 0
+        self.counts: dict[str, int] = {}
+        self._shown: dict[str, list[Finding]] = {}
+        self._shown_max = shown_max
+
+    def add(self, finding: Finding) -> None:
+        shown = self._shown.setdefault(finding.rule.id, [])
+        if len(shown) < self._shown_max:
+            shown.append(finding)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(RULES[id].severity == ERROR for id in self.counts)
+
+    def by_severity(self) -> dict[str, int]:
+        found = dict.fromkeys(SEVERITIES, 0)
+        for id, count in self.counts.items():
+            found[RULES[id].severity] += count
+        return found
+
+    def lines(self, trace: Trace, paint: Any, with_header: bool) -> Iterator[str]:
+        if with_header:
+            yield f"== {safe(self.file)}"
+        for rule in sorted(RULES.values(), key=lambda rule: SEVERITIES.index(rule.severity)):
+            shown = self._shown.get(rule.id)
+            if shown:
+                yield from self._rule_lines(rule, shown, paint)
+        yield from self._summary(trace)
+
+    def _rule_lines(self, rule: Rule, shown: list[Finding], paint: Any) -> Iterator[str]:
+        severity = paint(rule.severity, _STYLES[rule.severity])
+        yield f"{severity}  {paint(rule.id, 'bold')}  {rule.text}  [{rule.page}]"
+        for one in shown:
+            link, zid = safe(one.place.link.name), (one.sender_zid or "?")[:4]
+            yield f"  packet {one.packet:<7} {link}  {zid}: {safe(one.message)}"
+        more = self.counts[rule.id] - len(shown)
+        if more > 0:
+            yield f"  ... {count_text(more, 'more time')}"
+
+    def _summary(self, trace: Trace) -> Iterator[str]:
+        found = ", ".join(
+            count_text(count, severity) for severity, count in self.by_severity().items()
+        )
+        sessions = [session for session in trace.sessions if not session.is_multicast]
+        partial = sum(not session.seen_start for session in sessions)
+        unseen = f" ({partial:,} not from the start)" if partial else ""
+        said = f"{count_text(self.messages, 'message')}, {count_text(len(sessions), 'session')}"
+        yield f"{safe(self.file)}: {found} in {said}{unseen}"
+        if trace.is_damaged:
+            yield "  the file is damaged: it was read as far as possible"
+
+    def totals(self, trace: Trace) -> dict[str, Any]:
+        return {
+            "file": self.file,
+            "event": "summary",
+            "messages": self.messages,
+            "findings": self.by_severity(),
+            "rules": self.counts,
+            "damaged": trace.is_damaged,
+        }
+
+
+def _as_json(file: str, finding: Finding) -> dict[str, Any]:
+    place, rule = finding.place, finding.rule
+    return {
+        "file": file,
+        "event": "finding",
+        "rule": rule.id,
+        "severity": rule.severity,
+        "packet": place.packet,
+        "time_ns": place.time_ns,
+        "link": place.link.name,
+        "session": finding.session,
+        "sender_zid": finding.sender_zid,
+        "seq": place.seq or None,
+        "message": finding.message,
+        "page": rule.page,
+    }
+
+
+def _print(lines: Iterator[str]) -> None:
+    out = Lines(sys.stdout)
+    for line in lines:
+        out.add(line)
+    out.flush()
+
+
+def _print_rules(chosen: list[Rule], as_json: bool) -> None:
+    if as_json:
+        for rule in chosen:
+            told = {"rule": rule.id, "severity": rule.severity, "text": rule.text}
+            print_json({**told, "page": rule.page})
+        return
+    _print(_rule_lines(chosen, painter(sys.stdout)))
+
+
+def _rule_lines(chosen: list[Rule], paint: Any) -> Iterator[str]:
+    for topic, found in BY_TOPIC.items():
+        listed = [rule for rule in found if rule in chosen]
+        if listed:
+            yield paint(topic, "bold")
+        for rule in listed:
+            yield f"  {rule.severity:<8} {rule.id:<30} {rule.text}  [{rule.page}]"

@@ -1,0 +1,86 @@
+"""zenlake why: what failed in a capture, and why, in words with packet numbers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+
+from zenlake.cli.output import Lines, print_json
+from zenlake.cli.why_text import ReportText
+from zenlake.errors import LocalError
+from zenlake.why import Evidence, Wanted, report, wanted
+
+EXAMPLES = """examples:
+  zenlake why robot.pcapng
+  zenlake why robot.pcapng --key 'robot/**'
+  zenlake why robot.pcapng --query 3
+  zenlake why robot.pcapng --at 88
+  zenlake why robots.lake --query 10.0.0.5:40312-10.0.0.1:7447#1/3
+  zenlake why robot.pcapng --json | jq 'select(.failed) | .cause'
+
+The first line of each story is the answer; then come the steps, with time since the start of the
+capture and packet, and what to try. A query is named by the request id that decode shows, by the
+trace_id of the tables, or by SESSION/ID where several have the same id.
+exit codes: 0 done, nothing failed; 1 done, something failed, or the file is damaged;
+2 wrong call, or nothing could be read
+"""
+_STORIES_SHOWN = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("input", metavar="FILE|LAKE", help="a capture (- for standard input), or a lake's folder")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--query", metavar="ID", help="one query")
+    which.add_argument("--key", metavar="KE", help="queries, publications and tokens of these keys")
+    which.add_argument("--at", metavar="PACKET", type=int, help="what this packet belongs to")
+    add("--capture", metavar="PATH", help="of a lake, only this capture")
+    add("-n", "--stories", metavar="N", type=int, default=_STORIES_SHOWN, help="at most so many")
+    add("--json", action="store_true", help="one JSON object for each story, and one at the end")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.stories < 1:
+        raise LocalError(f"--stories: {args.stories} is less than 1")
+    asked = wanted(args.query, args.key, args.at)
+    is_negative = is_found = False
+    lines = Lines(sys.stdout)
+    is_lake = os.path.isdir(args.input)
+    for evidence in _evidence(args.input, asked, args.capture):
+        made = report(evidence, asked)
+        if args.query is not None and not made.stories:
+            continue
+        text = ReportText(made, asked, sys.stdout)
+        if args.json:
+            for value in text.json_values(args.stories):
+                print_json(value)
+        else:
+            for line in text.lines(args.stories, is_brief=is_lake):
+                lines.add(line)
+            lines.flush()
+        is_found = is_found or bool(made.stories)
+        is_negative = is_negative or made.failed or evidence.damage is not None
+    if args.query is not None and not is_found:
+        raise LocalError(f"{args.input}: no query {args.query} (without --query all are told)")
+    return 1 if is_negative else 0
+
+
+def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidence]:
+    if not os.path.isdir(path):
+        if capture is not None:
+            raise LocalError("--capture is for lakes")
+        from zenlake.why.from_capture import read_capture
+
+        yield read_capture(path, asked)
+        return
+    try:
+        from zenlake.why.from_lake import read_lake
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("zenlake"):
+            raise
+        needs = "zenlake why needs the lake extra to read a lake: pip install 'zenlake[lake]'"
+        raise LocalError(needs) from None
+    yield from read_lake(path, asked, capture)

@@ -1,0 +1,114 @@
+"""Engine: a database in memory, that writes to a folder what it has no room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from zenlake.lake.duck.dialect import MACROS, to_duckdb
+from zenlake.lake.duck.frame import Frame
+from zenlake.limits import DERIVE_BYTES_MAX
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zenlake.lake.schema.table import Table
+
+SQL_TYPES: Final = {
+    "BIGINT": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "STRING": "VARCHAR",
+    "BINARY": "BLOB",
+}
+"""Of the types that columns of tables have."""
+
+
+class Engine:
+    """Makes frames; in a step it stands where the Spark session would."""
+
+    def __init__(self, folder: Path, threads: int = 1) -> None:
+        """As a rule a task has one core."""
+        settings: dict[str, Any] = {
+            "threads": str(threads),
+            "memory_limit": f"{DERIVE_BYTES_MAX}B",
+            "temp_directory": str(folder / "spill"),
+            "preserve_insertion_order": "false",
+            "python_enable_replacements": "false",
+        }
+        self.connection = duckdb.connect(":memory:", config=settings)
+        self._numbers = count(1)
+        for macro in MACROS:
+            self.connection.execute(macro)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.connection.close()
+
+    def read(self, table: Table, files: Iterable[str]) -> Frame:
+        """The Parquet files of a table, in which all declared columns are."""
+        columns = ", ".join(
+            f"CAST({quoted(one.name)} AS {SQL_TYPES[one.type]}) AS {quoted(one.name)}"
+            for one in table.columns
+        )
+        listed = ", ".join("'" + literal(file).replace("'", "''") + "'" for file in files)
+        if listed:
+            return self.view(f"SELECT {columns} FROM read_parquet([{listed}])", {table.name})
+        nulls = ", ".join(f"NULL AS {quoted(one.name)}" for one in table.columns)
+        return self.view(f"SELECT {columns} FROM (SELECT {nulls}) WHERE false", {table.name})
+
+    def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
+        """As `SparkSession.sql`: `{name}` in it stands for the frame of that name."""
+        names = {name: frame.name for name, frame in frames.items()}
+        sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
+        return self.view(to_duckdb(text.format(**names)), sources)
+
+    def view(self, text: str, sources: Iterable[str]) -> Frame:
+        name = self.new_name()
+        self.connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
+        return Frame(self, name, frozenset(sources))
+
+    def keep(self, frame: Frame) -> Frame:
+        """What it gives now, for those who read it several times."""
+        name = self.new_name()
+        self.connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {quoted(frame.name)}")
+        return Frame(self, name, frame.sources)
+
+    def take(self, batches: pa.RecordBatchReader, sources: Iterable[str]) -> Frame:
+        """A table of what comes."""
+        name, coming = self.new_name(), self.new_name()
+        self.connection.register(coming, batches)
+        self.connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {quoted(coming)}")
+        self.connection.unregister(coming)
+        return Frame(self, name, frozenset(sources))
+
+    def new_name(self) -> str:
+        return f"step_{next(self._numbers)}"
+
+    def define(self, name: str, function: Any, types: list[str], result: str) -> None:
+        """A function of Arrow columns, whose answer may be null where they are not."""
+        how = {"type": PythonUDFType.ARROW, "null_handling": FunctionNullHandling.SPECIAL}
+        create: Any = self.connection.create_function
+        create(name, function, types, result, **how)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(path: str) -> str:
+    """A path that is not taken for a pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

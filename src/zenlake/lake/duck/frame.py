@@ -1,0 +1,98 @@
+"""Frame: what a step gives, by the few methods of a Spark DataFrame that steps use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from zenlake.lake.duck.engine import Engine
+
+ROWS_AT_ONCE: Final = 16_384
+MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_ARROW: Final = {
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+    "STRING": pa.string(),
+    "BINARY": pa.binary(),
+}
+_SQL: Final = {
+    "bigint": "BIGINT",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "string": "VARCHAR",
+    "binary": "BLOB",
+}
+
+
+class Frame:
+    """A view or table of an engine. Nothing is run until its rows are asked for."""
+
+    def __init__(self, engine: Engine, name: str, sources: frozenset[str], order: str = "") -> None:
+        self.sparkSession = engine
+        self.name = name
+        self.sources = sources
+        """Names of the tables that were read for it, also through other steps."""
+        self._order = order
+
+    @property
+    def columns(self) -> list[str]:
+        rows = self.sparkSession.connection.execute(f'DESCRIBE "{self.name}"').fetchall()
+        return [row[0] for row in rows]
+
+    def select(self, *names: str) -> Frame:
+        chosen = ", ".join(f'"{name}"' for name in names)
+        return self._view(f'SELECT {chosen} FROM "{self.name}"')
+
+    def where(self, condition: str) -> Frame:
+        return self.sparkSession.sql(f"SELECT * FROM {{rows}} WHERE {condition}", rows=self)
+
+    def repartition(self, *names: str) -> Frame:
+        """All is in one place already."""
+        return self
+
+    def sortWithinPartitions(self, *names: str) -> Frame:
+        """For `batches` and `mapInArrow`; a view would not keep its order."""
+        order = ", ".join(f'"{name}" NULLS FIRST' for name in names)
+        return Frame(self.sparkSession, self.name, self.sources, f" ORDER BY {order}")
+
+    def mapInArrow(self, function: MapBatches, schema: str) -> Frame:
+        """Runs at once; `schema` is a list of columns in Spark's words."""
+        fields = [(part.split()[0], _ARROW[part.split()[1].upper()]) for part in schema.split(",")]
+        found = function(self.batches())
+        wanted = pa.schema(fields)
+        reader = pa.RecordBatchReader.from_batches(wanted, (one.cast(wanted) for one in found))
+        return self.sparkSession.take(reader, self.sources)
+
+    def with_flags(self, name: str, function: Callable[..., pa.Array], *columns: str) -> Frame:
+        """Another column of truths, that a function of texts gives."""
+        called = self.sparkSession.new_name()
+        self.sparkSession.define(called, function, ["VARCHAR"] * len(columns), "BOOLEAN")
+        given = ", ".join(f'"{column}"' for column in columns)
+        return self._view(f'SELECT *, {called}({given}) AS "{name}" FROM "{self.name}"')
+
+    def to(self, schema: StructType) -> Frame:
+        """Selects, casts and orders as `DataFrame.to` does: what is missing is null."""
+        known = set(self.columns)
+        chosen = []
+        for field in schema.fields:
+            kind = _SQL[field.dataType.simpleString()]
+            value = f'"{field.name}"' if field.name in known else "NULL"
+            chosen.append(f'CAST({value} AS {kind}) AS "{field.name}"')
+        return self._view(f'SELECT {", ".join(chosen)} FROM "{self.name}"')
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Its rows, a bounded number at a time."""
+        # A cursor of its own: what becomes of the rows may be a step of the same engine.
+        with self.sparkSession.connection.cursor() as cursor:
+            found: Any = cursor.sql(f'FROM "{self.name}"{self._order}')
+            yield from found.to_arrow_reader(ROWS_AT_ONCE)
+
+    def _view(self, text: str) -> Frame:
+        return self.sparkSession.view(text, self.sources)

@@ -1,0 +1,46 @@
+"""Judge: what breaks the rules, as rows of `violations`; idle where nobody wants that table."""
+
+from __future__ import annotations
+
+from zenlake.rules import Checker, Finding
+from zenlake.trace.events import TraceEvent
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows.rows import Rows
+
+TABLE = "violations"
+
+
+class Judge:
+    """Feed it what links carried and the events of that, as the row maker is fed."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._checker = Checker() if TABLE in rows.tables else None
+
+    def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
+        checker = self._checker
+        if checker is None:
+            return
+        checker.feed(item, events)
+        if checker.findings:
+            add_findings(self._rows, checker.take())
+
+
+def add_findings(rows: Rows, findings: list[Finding]) -> None:
+    """A row each; session and sender are named when the row is taken."""
+    table = rows.tables[TABLE]
+    for finding in findings:
+        place, rule = finding.place, finding.rule
+        table.append(
+            (
+                place.session,
+                place.link.name,
+                place.packet,
+                place.time_ns,
+                rule.id,
+                rule.severity,
+                place.node,
+                finding.message,
+                rule.page,
+            )
+        )

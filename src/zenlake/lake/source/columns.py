@@ -1,0 +1,46 @@
+"""Columns: which ones of a table a reader gives, as its user asked for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from zenlake.errors import LocalError
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from zenlake.lake.schema.table import Table
+
+
+class Columns:
+    """Names of the table's columns in the order asked for, and what Spark expects of them."""
+
+    def __init__(self, table: Table, schema: StructType) -> None:
+        by_name = {name.lower(): name for name in table.names}
+        types = {column.name: column.type for column in table.columns}
+        self.names: list[str] = []
+        fields = []
+        for field in schema.fields:
+            name = by_name.get(field.name.lower())
+            if name is None:
+                known = ", ".join(table.names)
+                raise LocalError(f"{table.name} have no column {field.name!r}; there are: {known}")
+            asked = field.dataType.simpleString().upper()
+            if asked != types[name]:
+                raise LocalError(f"column {field.name!r} is {types[name]}, not {asked}")
+            if not field.nullable:
+                raise LocalError(f"column {field.name!r} may be null, it cannot be NOT NULL")
+            if name in self.names:
+                raise LocalError(f"column {field.name!r} is asked for twice")
+            self.names.append(name)
+            fields.append(pa.field(field.name, table.arrow.field(name).type))
+        if not fields:
+            raise LocalError("the schema has no column")
+        self.arrow = pa.schema(fields)
+
+    def of(self, rows: pa.Table) -> pa.Table:
+        """Only these, under the names and in the types that were asked for."""
+        chosen = rows.select(self.names).rename_columns(self.arrow.names)
+        return chosen if chosen.schema.equals(self.arrow) else chosen.cast(self.arrow)

@@ -1,0 +1,78 @@
+"""Deriving: tables that are put together, of whole captures, by the pipeline's own steps.
+
+A task has no Spark session, so the steps run on DuckDB (`lake/duck`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake.lake.duck import Engine, build_tables
+from zenlake.lake.pipeline.pipeline import capture_row
+from zenlake.lake.pipeline.read_task import read_capture
+from zenlake.lake.pipeline.survey_task import sha256_of
+from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.planning import unpack
+from zenlake.lake.store import LakeError
+
+_CAPTURES: Final = "captures"
+
+
+def derive_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
+    """Messages are read into files of a folder that goes with them; memory stays bounded."""
+    with TemporaryDirectory(prefix="zenlake-") as name:
+        folder = Path(name)
+        needed = _sources(table)
+        files: dict[str, list[str]] = {}
+        rows = [_read(job, table, needed, folder / str(n), files) for n, job in enumerate(jobs)]
+        captures = pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow)
+        if table == _CAPTURES:
+            yield captures
+            return
+        files[_CAPTURES] = [str(folder / "captures.parquet")]
+        pq.write_table(captures, files[_CAPTURES][0])
+        with Engine(folder) as engine:
+            try:
+                found = build_tables(engine, files).get(table)
+                for batch in found.batches() if found else ():
+                    yield pa.Table.from_batches([batch])
+            except duckdb.Error as error:
+                raise LakeError(" ".join(str(error).split()), jobs[0]["capture"]) from None
+
+
+def _read(
+    job: Job, table: str, needed: frozenset[str], folder: Path, files: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Adds to `files` by table; the row that tells of the capture."""
+    places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
+    result = read_capture({**unpack(job, folder), **places, "only": sorted(needed)})
+    if problem := result.get("error") or result.get("failure"):
+        raise LakeError(problem)
+    for file in result["files"]:
+        files.setdefault(file["table"], []).append(file["path"])
+    # The hash is in no other table, and means to read the file again.
+    sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
+    return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
+
+
+@cache
+def _sources(table: str) -> frozenset[str]:
+    """What has to be read for it: the steps themselves tell, built over nothing."""
+    with TemporaryDirectory(prefix="zenlake-") as folder, Engine(Path(folder)) as engine:
+        found = build_tables(engine, {}).get(table)
+        return found.sources - {_CAPTURES} if found else frozenset()
+
+
+def is_derived(table: str) -> bool:
+    """Whether it is put together, and not simply read."""
+    return table not in WRITTEN

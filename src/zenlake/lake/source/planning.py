@@ -1,0 +1,92 @@
+"""Planning: which tasks read which part of which capture.
+
+Runs in the process in which Spark plans a query. What tasks need to know of a survey travels
+with them, because they may run on other machines.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import zlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from zenlake import trace
+from zenlake.errors import LocalError
+from zenlake.lake.pipeline.survey_task import SPLIT_BYTES, survey_splits
+from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.source.inputs import Input, inputs_of, place_hint
+from zenlake.lake.source.options import Options
+from zenlake.lake.store import LakeError
+
+_PARTITIONS_PER_CORE: Final = 2
+_FILE_BYTES: Final = 64 << 10
+"""As many take as long to read as it takes to open a file."""
+_SURVEY: Final = "survey.npz"
+_OF_SESSIONS: Final = ("declarations", "interests")
+"""Put together, but from messages of one session each; a session is never split."""
+
+
+def tasks_for(options: Options) -> list[list[Job]]:
+    """What each task reads: one split of a large capture, or several small ones."""
+    cores = os.cpu_count() or 1
+    tasks_max = options.partitions or _PARTITIONS_PER_CORE * cores
+    is_split = options.table.name in WRITTEN or options.table.name in _OF_SESSIONS
+    inputs = inputs_of(options.paths)
+    jobs = [job for one in inputs for job in _jobs_of(one, tasks_max if is_split else 1)]
+    tasks = [[job] for job in jobs if job["splits"]]
+    small = [job for job in jobs if not job["splits"]]
+    size = sum(job["size"] for job in small)
+    count = options.partitions or max(tasks_max, size // SPLIT_BYTES)
+    return tasks + _even(small, count)
+
+
+def _even(jobs: list[Job], count: int) -> list[list[Job]]:
+    """Tasks of about the same bytes each, the captures of each in order."""
+    tasks: list[list[Job]] = [[] for _ in range(min(count, len(jobs)))]
+    loads = [(0, number) for number in range(len(tasks))]
+    for place, job in sorted(enumerate(jobs), key=lambda one: -one[1]["size"]):
+        load, number = loads[0]
+        tasks[number].append({**job, "place": place})
+        # An empty file costs something too.
+        heapq.heapreplace(loads, (load + job["size"] + _FILE_BYTES, number))
+    return [sorted(task, key=lambda job: job["place"]) for task in tasks]
+
+
+def _jobs_of(one: Input, splits_max: int) -> list[Job]:
+    job: Job = {"path": one.path, "capture": one.capture}
+    with TemporaryDirectory(prefix="zenlake-") as folder:
+        found = _surveyed(one, Path(folder), splits_max)
+        job |= found
+        if not found["splits"]:
+            return [{**job, "split": None}]
+        kept = {
+            file.name: zlib.compress(file.read_bytes(), level=1) for file in Path(folder).iterdir()
+        }
+    return [{**job, "split": split, "kept": kept} for split in range(found["splits"])]
+
+
+def _surveyed(one: Input, folder: Path, splits_max: int) -> dict[str, Any]:
+    """Also finds out what cannot be read at all, before tasks try that several times."""
+    try:
+        one.capture.encode()
+        size = os.path.getsize(one.path)
+        with trace.open(one.path) as opened:
+            next(opened.steps(), None)
+        return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
+    except UnicodeEncodeError:
+        raise LocalError(f"{one.capture!a}: its name is not UTF-8, as tables need it") from None
+    except OSError as error:
+        cause = f"cannot be opened: {error.strerror}{place_hint(one.capture)}"
+        raise LakeError(cause, one.capture) from None
+
+
+def unpack(job: Job, folder: Path) -> Job:
+    """As the pipeline's task knows it: the survey lies in a folder."""
+    folder.mkdir(exist_ok=True)
+    for name, content in job.get("kept", {}).items():
+        (folder / name).write_bytes(zlib.decompress(content))
+    return {**job, "survey": str(folder / _SURVEY)}

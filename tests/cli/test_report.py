@@ -1,0 +1,79 @@
+"""zenlake report: a page, a line about it, and errors in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb")
+
+from tests.report.small_lake import make, robot
+from zenlake.cli.main import main
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    make(tmp_path / "robot.lake", robot())
+    monkeypatch.chdir(tmp_path)
+    return "robot.lake"
+
+
+def test_the_page_is_named_as_the_lake(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--lake", lake]) == 0
+    assert capsys.readouterr().out.startswith("robot.html  1.")
+    page = Path("robot.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.rstrip().endswith("</html>")
+
+
+def test_json_tells_about_it(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--lake", lake, "--json", "-o", "a.html", "--key", "arm/joint/0"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["path"] == "a.html"
+    assert told["bytes"] == Path("a.html").stat().st_size
+    assert told["messages"] == 10
+    assert told["seconds"] > 0
+    assert any("Sequence numbers are missing" in finding for finding in told["findings"])
+
+
+def test_nothing_fits(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--lake", lake, "--key", "nobody/**"]) == 1
+    assert capsys.readouterr().out.startswith("robot.html")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (["--lake", "nowhere"], "zenlake: nowhere: there is no lake\n"),
+        (["--lake", "robot.lake", "--node", "ff"], "zenlake: robot.lake: no node 'ff'\n"),
+        (
+            ["--lake", "robot.lake", "--capture", "robot.pcap"],
+            "zenlake: robot.lake: no capture 'robot.pcap', did you mean 'robot.pcapng'?\n",
+        ),
+        (
+            ["--lake", "robot.lake", "--key", "a/**b"],
+            "zenlake: 'a/**b': `*` must be a whole chunk, or follow `$` (at character 2)\n",
+        ),
+        (
+            ["--lake", "robot.lake", "-o", "no/page.html"],
+            "zenlake: no/page.html: No such file or directory\n",
+        ),
+    ],
+)
+def test_errors_are_one_line(
+    lake: str, arguments: list[str], cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", *arguments]) == 2
+    assert capsys.readouterr() == ("", cause)
+
+
+def test_a_lake_that_lacks_something(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make(tmp_path / "empty", {"captures": []})
+    make(tmp_path / "old", robot(), without=("violations",))
+    for name, cause in (("empty", "the lake is empty"), ("old", "has no table 'violations'")):
+        assert main(["report", "--lake", str(tmp_path / name)]) == 2
+        error = capsys.readouterr().err
+        assert cause in error
+        assert error.count("\n") == 1

@@ -1,0 +1,67 @@
+"""The page of all bundled captures says what the tables say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lake.contents.tables import Tables
+from tests.trace.sidecar import PATHS
+from zenlake.lake.store import Store
+from zenlake.report import Selection, collect, write
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+@pytest.fixture(scope="module")
+def data(lake: Path) -> dict[str, Any]:
+    return collect(Store(lake), Selection())
+
+
+def test_every_message_is_in_a_cell(data: dict[str, Any], tables: Tables) -> None:
+    kinds = sum((tables.counts(name) for name in tables.names()), Counter())
+    by_word = {
+        "publications": ("PUSH/",),
+        "queries": ("REQUEST",),
+        "replies": ("RESPONSE",),
+        "declarations": ("DECLARE/", "INTEREST"),
+        "discovery": ("OAM", "SCOUT", "HELLO"),
+        "transport": ("INIT", "OPEN", "CLOSE", "KEEP_ALIVE", "JOIN", "TRANSPORT_OAM"),
+    }
+    cells = data["traffic"]["cells"]
+    found: Counter[str] = Counter()
+    for kind, number in zip(cells["kind"], cells["messages"], strict=True):
+        found[data["traffic"]["kinds"][kind]] += number
+    assert found == {
+        word: sum(number for kind, number in kinds.items() if kind.startswith(begins))
+        for word, begins in by_word.items()
+    }
+    assert found.total() == data["overview"]["messages"]
+
+
+def test_failed_queries_have_their_hops(data: dict[str, Any]) -> None:
+    keys = data["names"]["keys"]
+    slow = [
+        query
+        for query in data["waterfall"]["queries"]
+        if keys[query["key"]] == "db/b" and query["parameters"] == "slow"
+    ]
+    timed_out = next(query for query in slow if query["verdict"] == "timeout")
+    assert len(timed_out["hops"]) == 2
+    assert "did not answer within the timeout of 150 ms" in timed_out["reason"]
+    assert any("timed out" in finding["text"] for finding in data["findings"])
+
+
+def test_real_tokens_have_no_ghosts(data: dict[str, Any]) -> None:
+    told = data["declarations"]
+    assert (told["ghosts"], told["doubles"]) == (0, 0)
+    assert {life["entity"] for life in told["lives"]} == set(told["entities"])
+
+
+def test_the_page_is_made_of_all_captures(lake: Path, tmp_path: Path) -> None:
+    report = write(Store(lake), tmp_path / "page.html", Selection())
+    assert report.bytes == report.path.stat().st_size < 2_000_000
+    assert str(next(iter(PATHS.values()))) in report.path.read_text("utf-8")

@@ -1,0 +1,99 @@
+"""ROS in the bundled capture: the questions of docs/ros.md, and what the sidecar says."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.trace.sidecar import sidecar_of
+from zenlake.lake import open as open_lake
+from zenlake.lake import sql_duckdb
+from zenlake.lake.store import LakeError, Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+_TEXT = (Path(__file__).parents[3] / "docs" / "ros.md").read_text("utf-8")
+QUESTIONS = dict(
+    re.findall(r"\n(## .*?|Over the bridge.*?)\n.*?```sql\n(.*?)```", _TEXT, re.DOTALL)
+)
+SCAN, ALL, CALLS, CONTENT, BRIDGE = QUESTIONS.values()
+
+
+def answer(lake: Path, question: str) -> list[tuple[Any, ...]]:
+    with sql_duckdb.query(Store(lake).snapshot(), question) as result:
+        return list(result.rows)
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_both_engines_answer_the_same(question: str, lake: Path, spark: SparkSession) -> None:
+    if "ros_json" in question:
+        pytest.importorskip("rosbags")
+    on_spark = [tuple(row) for row in open_lake(lake, spark).sql(question).collect()]
+    assert on_spark == answer(lake, question)
+    assert on_spark
+
+
+def test_who_publishes_and_who_lost(lake: Path) -> None:
+    found = answer(lake, SCAN)
+    picture = re.search(r"answers:\n\n```\n.*?\n---.*?\n(.*?)```", _TEXT, re.DOTALL)
+    assert picture is not None
+    assert [[str(value) for value in row] for row in found] == [
+        line.split() for line in picture[1].splitlines()
+    ]
+
+
+def test_one_row_for_each_token_that_was_declared(lake: Path) -> None:
+    sidecar = sidecar_of("ros2")
+    text = "SELECT token, ended_by, zid, unread FROM ros_entities WHERE first_told"
+    found = {row[0]: row[1:] for row in answer(lake, text)}
+    declared = {row["key"]: sidecar.zids[row["node"]] for row in sidecar.of("declare_token")}
+    undeclared = {row["handle"] for row in sidecar.of("undeclare")} & declared.keys()
+    assert len(undeclared) == 1
+    assert found == {
+        key: ("undeclare" if key in undeclared else "session", zid, None)
+        for key, zid in declared.items()
+    }
+    assert len(answer(lake, ALL)) == len(declared)
+
+
+def test_calls_and_contents(lake: Path) -> None:
+    pytest.importorskip("rosbags")
+    [call] = answer(lake, CALLS)
+    assert call[:5] == (
+        "viewer",
+        "lidar",
+        "/add_two_ints",
+        "example_interfaces/srv/AddTwoInts",
+        "answered",
+    )
+    for _, number, age_ms, message in answer(lake, CONTENT):
+        assert 0 <= age_ms < 1_000
+        assert json.loads(message)["ranges"] == [0.5 * number, "inf", 1.25]
+    bridged = answer(lake, BRIDGE)
+    assert {row[:2] for row in bridged} == {("/odom", "nav_msgs/msg/Odometry")}
+    numbers = [json.loads(row[2])["pose"]["pose"]["position"]["x"] for row in bridged]
+    assert numbers == [1, 2, 3, 4, 5]
+
+
+def test_null_in_null_out(lake: Path, spark: SparkSession) -> None:
+    question = (
+        "SELECT ros_gid(NULL), ros_sequence(NULL), ros_source_ns(NULL), ros_attachment(NULL),"
+        " ros_json('std_msgs/msg/String', NULL), ros_unread(NULL, payload) FROM samples LIMIT 1"
+    )
+    assert answer(lake, question) == [(None,) * 6]
+    assert [tuple(row) for row in open_lake(lake, spark).sql(question).collect()] == [(None,) * 6]
+
+
+def test_without_the_extra(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rosbags.typesys", None)
+    with pytest.raises(LakeError, match=r"SQL: .*pip install 'zenlake\[ros\]'"):
+        answer(lake, CONTENT)
+    assert answer(lake, SCAN)

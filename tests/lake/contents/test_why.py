@@ -1,0 +1,118 @@
+"""Why: the same stories from a lake as from the captures it was made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.lake.contents.tables import Tables, name_of
+from tests.why.told import path_of
+from zenlake.cli.main import main
+from zenlake.lake.pipeline.pipeline import run
+from zenlake.why import Wanted, report
+from zenlake.why.from_capture import read_capture
+from zenlake.why.from_lake import read_lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+FAILURES = ("held_query", "late_reply", "dropped", "at_chunks", "ghost_token", "router_dies")
+VERDICTS = {
+    "answered": {"answered"},
+    "consolidated": {"answered"},
+    "partly_dropped": {"answered"},
+    "reply_key_outside": {"answered"},
+    "reply_after_final": {"reply_after_final", "answered"},
+    "error": {"error"},
+    "timeout": {"timeout"},
+    "final_missing": {"timeout", "no_final"},
+    "router_lost": {"interrupted", "timeout"},
+    "no_queryable": {"empty"},
+    "no_reply": {"empty"},
+}
+"""What `queries.verdict` may be of the first hop, where that is the cause."""
+
+
+@pytest.fixture(scope="module")
+def failures(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("why") / "lake"
+    run([path_of(name) for name in FAILURES], place, spark)
+    return place
+
+
+def told(lake: Path, wanted: Wanted) -> dict[str, list[Any]]:
+    return {
+        evidence.capture: _stories(report(evidence, wanted))
+        for evidence in read_lake(str(lake), wanted)
+    }
+
+
+def _stories(made: Any) -> list[Any]:
+    roles = made.evidence.roles
+    return [*(story.as_json(roles) for story in made.stories), made.counts]
+
+
+@pytest.mark.parametrize("wanted", [Wanted(), Wanted(key="**")], ids=["failures", "all"])
+def test_bundled_captures(lake: Path, wanted: Wanted) -> None:
+    found = told(lake, wanted)
+    assert len(found) >= 28
+    for capture, stories in found.items():
+        assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(),
+        Wanted(key="robot/**"),
+        Wanted(key="alive/arm"),
+        Wanted(key="lidar/*"),
+        Wanted(query="1"),
+        Wanted(packet=22),
+    ],
+    ids=str,
+)
+def test_failures(failures: Path, wanted: Wanted) -> None:
+    found = told(failures, wanted)
+    assert sorted(found) == sorted(path_of(name) for name in FAILURES)
+    assert sum(len(stories) - 1 for stories in found.values()) >= 1
+    for capture, stories in found.items():
+        assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
+
+
+def test_stories_agree_with_the_verdicts_of_the_tables(lake: Path, tables: Tables) -> None:
+    wanted, compared = Wanted(key="**"), 0
+    for evidence in read_lake(str(lake), wanted):
+        rows = {
+            (row["session"], row["seq"]): row
+            for row in tables.of(name_of(evidence.capture), "queries")
+        }
+        seqs = {(one.session, one.at, one.request_id): one.seq for one in evidence.queries}
+        for story in report(evidence, wanted).stories:
+            if story.subject == "query":
+                seq = seqs[story.session or "", story.at, story.request_id or 0]
+                row = rows[story.session, seq]
+                assert row["verdict"] in VERDICTS[story.cause], story.headline
+                if story.cause == "consolidated":
+                    assert f"{row['replies']} replies came, " in story.headline
+                    assert f", {row['delivered'] - row['errors']} delivered" in story.headline
+                compared += 1
+    assert compared >= 80
+
+
+def test_the_command_reads_a_lake(failures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All captures, or one; one that is not there is a wrong call."""
+    path = path_of("held_query")
+    assert main(["why", path]) == 1
+    of_capture = capsys.readouterr().out
+    assert main(["why", str(failures), "--capture", path]) == 1
+    assert capsys.readouterr().out == f"{of_capture}\n"
+    assert main(["why", str(failures), "--key", "robot/arm/pose"]) == 1
+    every = capsys.readouterr().out
+    assert every.count(": nothing failed, as far as it shows\n") == len(FAILURES) - 1
+    assert main(["why", str(failures), "--capture", "other"]) == 2
+    assert main(["why", str(failures), "--query", "77"]) == 2

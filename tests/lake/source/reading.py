@@ -1,0 +1,24 @@
+"""Rows of the data source without Spark: what its tasks give, one after the other."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.data_source import CaptureReader
+from zenlake.lake.source.options import read_options
+
+
+def read(path: str, table: str = "messages", **options: str) -> pa.Table:
+    """`path` is what `load` would be given, `options` are those of the reader."""
+    reader = CaptureReader(
+        read_options({"path": path, "table": table, **options}), TABLES[table].spark
+    )
+    found = [batch for task in reader.partitions() for batch in reader.read(task)]
+    return pa.Table.from_batches(found, TABLES[table].arrow)
+
+
+def rows(found: pa.Table) -> list[str]:
+    """In an order that does not depend on tasks; when it was read is another moment each time."""
+    dropped = [name for name in ("read_ns",) if name in found.column_names]
+    return sorted(map(str, found.drop_columns(dropped).to_pylist()))

@@ -1,0 +1,54 @@
+"""A schema that the user gave names columns of the table, in their types."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.types import (
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from zenlake.errors import LocalError
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.columns import Columns
+
+MESSAGES = TABLES["messages"]
+
+
+def schema(*fields: StructField) -> StructType:
+    return StructType(list(fields))
+
+
+def test_only_these_in_this_order() -> None:
+    asked = schema(StructField("time_ns", LongType()), StructField("KEY", StringType()))
+    found = Columns(MESSAGES, asked).of(MESSAGES.arrow.empty_table())
+    assert found.schema == pa.schema([("time_ns", pa.int64()), ("KEY", pa.string())])
+
+
+def test_all_of_a_table() -> None:
+    for table in TABLES.values():
+        assert Columns(table, table.spark).names == table.names
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        (schema(), "the schema has no column"),
+        (schema(StructField("kee", StringType())), "messages have no column 'kee'; there are: cap"),
+        (schema(StructField("time_ns", IntegerType())), "column 'time_ns' is BIGINT, not INT"),
+        (schema(StructField("key", BinaryType())), "column 'key' is STRING, not BINARY"),
+        (schema(StructField("key", StringType(), False)), "column 'key' may be null"),
+        (
+            schema(StructField("key", StringType()), StructField("Key", StringType())),
+            "column 'Key' is asked for twice",
+        ),
+    ],
+)
+def test_mistakes_name_the_column(asked: StructType, complaint: str) -> None:
+    with pytest.raises(LocalError, match=f"^{complaint}"):
+        Columns(MESSAGES, asked)

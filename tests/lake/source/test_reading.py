@@ -1,0 +1,146 @@
+"""What options choose, without Spark: the rows that a search by hand finds."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.datasource import EqualTo, Filter
+
+from tests.lake.source.reading import read
+from zenlake.errors import KeyExprError, ZenlakeError
+from zenlake.keyexpr import canonize, intersects
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.data_source import CaptureReader
+from zenlake.lake.source.options import read_options
+
+FOLDER = Path(__file__).parents[2] / "data" / "captures"
+QUERIES = str(FOLDER / "queries.pcapng.gz")
+
+
+@pytest.fixture(scope="module")
+def messages() -> pa.Table:
+    return read(QUERIES)
+
+
+def kept(found: pa.Table, wanted: object) -> list[int]:
+    return [row["seq"] for row in found.to_pylist() if wanted(row)]  # type: ignore[operator]
+
+
+def test_time(messages: pa.Table) -> None:
+    times = sorted(messages["time_ns"].to_pylist())
+    since, until = times[len(times) // 3], times[2 * len(times) // 3]
+    found = read(QUERIES, since=str(since), until=str(until))
+    assert found["seq"].to_pylist() == kept(messages, lambda row: since <= row["time_ns"] < until)
+    assert 0 < found.num_rows < messages.num_rows
+
+
+@pytest.mark.parametrize(
+    ("table", "first", "last"),
+    [("nodes", "first_ns", "last_ns"), ("adjacencies", "from_ns", "to_ns")],
+)
+def test_what_lasts_is_kept_while_it_does(table: str, first: str, last: str) -> None:
+    path = str(FOLDER / "routers_ring.pcapng.gz")
+    every = read(path, table).to_pylist()
+    moment = sorted(row[first] for row in every)[len(every) // 2]
+    expected = [row for row in every if row[last] is None or row[last] >= moment]
+    assert len(read(path, table, since=str(moment)).to_pylist()) == len(expected)
+    expected = [row for row in every if row[first] < moment]
+    assert len(read(path, table, until=str(moment)).to_pylist()) == len(expected) < len(every)
+
+
+def test_kind_and_key(messages: pa.Table) -> None:
+    found = read(QUERIES, kind="request,DECLARE")["seq"].to_pylist()
+    assert found == kept(messages, lambda row: row["kind"].startswith(("REQUEST", "DECLARE/")))
+    keys = [key for key in messages["key"].unique().to_pylist() if key]
+    for wanted in (keys[0], "**", f"{keys[0].partition('/')[0]}/**", "no/such/key"):
+        found = read(QUERIES, key=wanted)["seq"].to_pylist()
+        assert found == kept(
+            messages, lambda row, w=wanted: row["key"] and intersects(row["key"], w)
+        )
+
+
+def test_a_part_of_the_rows_can_be_read() -> None:
+    """What reads ahead ends when nobody wants more."""
+    options = read_options({"path": str(FOLDER / "midstream.pcapng.gz")})
+    reader = CaptureReader(options, TABLES["messages"].spark)
+    [task] = reader.partitions()
+    batches = reader.read(task)
+    assert next(batches).num_rows > 0
+    batches.close()  # type: ignore[attr-defined]  # a generator has it
+    assert "zenlake-reader" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_bad_file_is_told_before_tasks_begin(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pcap"
+    bad.write_bytes(b"not a capture")
+    with pytest.raises(ZenlakeError, match=r"bad.pcap: neither pcap nor pcapng"):
+        read(str(bad))
+    with pytest.raises(ZenlakeError, match=r"/nowhere.pcap: cannot be opened: No such file"):
+        read("/nowhere.pcap")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ZenlakeError, match="none is named like"):
+        read(str(empty))
+
+
+def test_a_damaged_file_is_read_as_far_as_possible(tmp_path: Path, messages: pa.Table) -> None:
+    path = FOLDER / "pubsub_router.pcapng"
+    whole = read(str(path)).num_rows
+    cut = tmp_path / "cut.pcapng"
+    cut.write_bytes(path.read_bytes()[:-10_001])
+    assert 0 < read(str(cut)).num_rows < whole
+    assert read(str(cut), "captures")["error"].to_pylist() == ["damaged, read as far as possible"]
+
+
+_PARTS = ("'", '"', "\\", ";", "--", "%", "_", ")", "' OR '1'='1", "') OR TRUE --", "\\'")
+_WORDS = (
+    "",
+    "a",
+    "demo",
+    "x' UNION SELECT * FROM messages --",
+    "1; COPY t TO '/tmp/x'",
+    "{events}",
+)
+_WRAPS = ("{}", "a/{}", "{}/**", "**/{}", "test/{}/x", "*/{}", "{}{}", "${{{}}}")
+PAYLOADS = [wrap.format(w + p, p) for wrap in _WRAPS for w in _WORDS for p in _PARTS]
+
+
+def test_injections_are_searched_for_literally(tmp_path: Path) -> None:
+    """S01: key expressions allow quotes and semicolons; what is none is an error."""
+    from zenlake.lake.source.conditions import chosen
+    from zenlake.lake.source.pushdown import mask
+
+    assert len(PAYLOADS) >= 500
+    keys = [*PAYLOADS[::3], "a", "a/b", "demo/x", None]
+    held = pa.table({"key": pa.array(keys, pa.string())})
+    searched = 0
+    for payload in PAYLOADS:
+        for name in ("table", "kind", "since", "partitions"):
+            with pytest.raises(ZenlakeError):
+                read_options({"path": "a", name: payload})
+        equal = mask(held, _equal(payload)).to_pylist()
+        assert equal == [None if key is None else key == payload for key in keys]
+        try:
+            options = read_options({"path": "a", "key": payload})
+        except KeyExprError:
+            continue
+        searched += 1
+        found = chosen(held, options)["key"].to_pylist()
+        assert found == [key for key in keys if _touches(payload, key)]
+    assert searched > 200
+
+
+def _equal(value: str) -> Filter:
+    return EqualTo(("key",), value)
+
+
+def _touches(payload: str, key: str | None) -> bool:
+    if key is None:
+        return False
+    try:
+        return canonize(key) == key and intersects(canonize(payload), key)
+    except KeyExprError:
+        return False

@@ -1,0 +1,65 @@
+"""Large captures are read by several tasks, and give the same rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lake.faults.captures import replicated
+from tests.lake.source.reading import read, rows
+from zenlake.lake.pipeline import survey_task
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source import planning
+from zenlake.lake.source.options import read_options
+
+SOURCES = (
+    "queries.pcapng.gz",
+    "routers_ring.pcapng.gz",
+    "pubsub_router.pcapng",
+    "liveliness.pcapng.gz",
+)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("source") / "large.pcapng"
+    return replicated(path, 2, *SOURCES)
+
+
+@pytest.fixture(scope="module")
+def whole(large: str) -> dict[str, list[str]]:
+    """On the scalar road, by one task."""
+    return {table: rows(read(large, table)) for table in TABLES}
+
+
+@pytest.fixture
+def in_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey_task, "SMALL_BYTES", 0)
+    monkeypatch.setattr(survey_task, "SPLIT_BYTES", 1 << 16)
+
+
+@pytest.mark.usefixtures("in_splits")
+@pytest.mark.parametrize("table", TABLES)
+def test_the_same_rows(table: str, large: str, whole: dict[str, list[str]]) -> None:
+    assert rows(read(large, table, partitions="3")) == whole[table]
+    assert whole[table] or table in ("losses", "ros_entities", "violations")
+
+
+@pytest.mark.usefixtures("in_splits")
+@pytest.mark.parametrize(
+    ("table", "tasks"), [("messages", 3), ("declarations", 3), ("queries", 1), ("captures", 1)]
+)
+def test_what_splits_and_what_does_not(table: str, tasks: int, large: str) -> None:
+    asked = {"path": large, "table": table, "partitions": "3"}
+    assert len(planning.tasks_for(read_options(asked))) == tasks
+
+
+def test_small_captures_share_tasks(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2] / "data" / "captures" / "liveliness.pcapng.gz"
+    for number in range(10):
+        (tmp_path / f"{number}.pcapng.gz").symlink_to(source)
+    tasks = planning.tasks_for(read_options({"path": str(tmp_path), "partitions": "4"}))
+    assert sorted(len(task) for task in tasks) == [2, 2, 3, 3]
+    assert len({job["capture"] for task in tasks for job in task}) == 10
+    assert read(str(tmp_path), partitions="4").num_rows == 10 * read(str(source)).num_rows

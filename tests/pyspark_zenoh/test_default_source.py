@@ -1,0 +1,29 @@
+"""Spark imports every package `pyspark_*` when it looks for formats: ours must cost nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+_PROBE = """import sys
+import pyspark.sql.datasource
+before = set(sys.modules)
+import pyspark_zenoh
+print(pyspark_zenoh.DefaultSource.name())
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+"""
+
+
+def test_it_is_found_and_light() -> None:
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = subprocess.run(
+        [sys.executable, "-c", _PROBE], env=variables, capture_output=True, text=True, check=True
+    )
+    name, loaded = found.stdout.splitlines()
+    assert name == "zenoh"
+    assert set(loaded.split()) == {"pyspark_zenoh", "zenlake"}
