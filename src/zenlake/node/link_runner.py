@@ -22,6 +22,7 @@ from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY
 from zenlake.node.sender import Sender
+from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import join_thread
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
@@ -252,6 +253,7 @@ class LinkRunner:
                 return
             self._is_over = True
             self.cause = self.cause or cause
+            node.past_losses.update(last_losses_of(self))
             if node.runners.get(self.agreed.zid) is self:
                 del node.runners[self.agreed.zid]
             if self.face is not None:

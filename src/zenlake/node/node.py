@@ -33,7 +33,7 @@ from zenlake.node.opening import Binder, open_node
 from zenlake.node.relief import Relief
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
-from zenlake.node.stats import NO_LOSSES, last_losses_of, stats_of
+from zenlake.node.stats import NO_LOSSES, stats_of
 from zenlake.node.timer import Timer
 from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Offer
@@ -208,7 +208,6 @@ class Node(Turn):
     def retire(self, runner: LinkRunner) -> None:
         """A transport that is over; its threads end soon, and `close` waits for the last ones."""
         with self._state_lock:
-            self.past_losses.update(last_losses_of(runner))
             self._retired = [one for one in self._retired if one.is_alive()] + [runner]
 
     def join_group(self, endpoint: EndPoint) -> None:
