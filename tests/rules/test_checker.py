@@ -21,7 +21,7 @@ from zenlake.limits import (
     RULES_FINDINGS_PER_SIDE_MAX,
     RULES_OPEN_MAX,
 )
-from zenlake.rules import facts, memory
+from zenlake.rules import memory
 from zenlake.rules.facts import Side
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
@@ -102,11 +102,11 @@ def test_more_than_can_be_remembered_is_not_judged(
     assert not findings(tmp_path / "many.pcapng")
 
 
-def test_requests_that_are_over_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert RULES_ENDED_REQUESTS_MAX > 1_000
-    monkeypatch.setattr(facts, "RULES_ENDED_REQUESTS_MAX", 2)
+def test_requests_that_are_over_make_room() -> None:
     side = Side(None)
-    for number in range(3):
+    for number in range(RULES_ENDED_REQUESTS_MAX):
         side.end_request(number, 7)
-    assert list(side.ended_requests) == [1, 2]
+    assert not side.forgets
+    side.end_request(RULES_ENDED_REQUESTS_MAX, 7)
+    assert list(side.ended_requests) == list(range(1, RULES_ENDED_REQUESTS_MAX + 1))
     assert side.forgets

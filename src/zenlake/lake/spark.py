@@ -53,7 +53,6 @@ _LOCAL_SETTINGS: Final = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
     "spark.driver.memory": LOCAL_MEMORY,
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     # Steps have more code than Spark remembers by itself; what it forgot it compiles again.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Tables of a lake are no reason for Spark's two hundred.
