@@ -48,7 +48,7 @@ def put_and_delete(a: Held, b: Held) -> None:
     assert (deleted["kind"], deleted["payload"]) == ("DELETE", "")
 
 
-@case()
+@case(since=(1, 5))
 def everything_a_sample_carries(a: Held, b: Held) -> None:
     b.ask("subscribe", name="s", key="demo/**")
     settle()
@@ -200,7 +200,7 @@ def errors_and_deletions(a: Held, b: Held) -> None:
     assert (deleted["kind"], deleted["key"]) == ("DELETE", "demo/e/1")
 
 
-@case()
+@case(since=(1, 5))
 def many_replies_and_consolidation(a: Held, b: Held) -> None:
     replies = [{"key": f"demo/m/{n}", "value": f"{n:02x}"} for n in range(100)]
     again = [{"key": "demo/m/0", "value": "aa"}, {"key": "demo/m/0", "value": "bb"}]
@@ -224,7 +224,7 @@ def large_replies(a: Held, b: Held) -> None:
     assert [one["ok"]["payload"] for one in found] == [1_000_000] * 5
 
 
-@case()
+@case(since=(1, 5))
 def targets(a: Held, b: Held) -> None:
     b.ask("queryable", name="q1", key="demo/t/**", replies=[{"key": "demo/t/x", "value": "01"}])
     b.ask(
@@ -244,7 +244,7 @@ def targets(a: Held, b: Held) -> None:
         assert sorted(one["ok"]["key"] for one in found) == keys, target
 
 
-@case()
+@case(since=(1, 5))
 def a_timeout(a: Held, b: Held) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
     b.ask("queryable", name="q", key="demo/slow", replies=slow)
