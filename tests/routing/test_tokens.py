@@ -119,6 +119,18 @@ def test_the_lost_gateway_takes_its_tokens_with_it() -> None:
     play.hears("app", "D_TOKEN 2 a")
 
 
+def test_a_token_numbered_zero_lives_like_any_other() -> None:
+    """SN-100: routers of 1.0.4 and 1.5.1 begin with it."""
+    play = Play("client")
+    play.enters("app")
+    play.enters("gw", "router")
+    play.says("app", interest(1, "current_future", "KT", "**"))
+    play.says("gw", token(0, "a", answer_to=1), final(1))
+    play.hears("app", "D_TOKEN 1 a for 1", "D_FINAL for 1")
+    play.says("gw", no_token(0))
+    play.hears("app", "U_TOKEN 1")
+
+
 def test_a_get_passes_through_a_client_and_leaves_nothing() -> None:
     play = Play("client")
     play.enters("app")

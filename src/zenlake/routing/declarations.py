@@ -112,8 +112,8 @@ class Declarations:
         if key is None:
             return
         in_answer = interest_id is not None and interest_id != 0
-        if interest_id and kind == TOKEN and id == 0:
-            self._upward.relay_token(face, interest_id, key)
+        is_answer = interest_id and kind == TOKEN and id == 0
+        if is_answer and self._upward.relay_token(face, interest_id or 0, key):
             return
         entity = face.held[kind].get(id)
         if entity is None:

@@ -88,17 +88,23 @@ class Upward:
                 interest.up.remove(up)
             self._forget(up)
 
-    def relay_token(self, face: Face, interest_id: int, key: str) -> None:
-        """An answer to a liveliness get: passed on, not remembered."""
+    def relay_token(self, face: Face, interest_id: int, key: str) -> bool:
+        """An answer to a liveliness get: passed on, not remembered.
+
+        False for a token of an interest that goes on: releases before 1.10 count from 0 (SN-100).
+        """
         up = face.up_by_id.get(interest_id)
-        if up is None or up.mode != InterestMode.CURRENT:
-            return
+        if up is None:
+            return True
+        if up.mode != InterestMode.CURRENT:
+            return False
         for pending in up.waiting:
             interest = pending.interest
             if pending.is_ended or interest.face.is_gone or key in pending.told_keys:
                 continue
             pending.told_keys.add(key)
             send_declaration(interest.face, TOKEN, 0, key, PLAIN, interest.id)
+        return True
 
     def handle_timeout(self, now: float) -> None:
         for timer in self.timers.take_due(now):
