@@ -29,7 +29,7 @@ from zenlake.wire import CloseReason
 # Sending has its price, which differs much between machines: it may take this share of the time,
 # and so long at a stretch. Where messages come faster they gather, and whoever brings one when
 # there is time to send again sends them all.
-_SENDING_SHARE: Final = 0.1
+_SENDING_SHARE: Final = 0.25
 _SENDING_S: Final = 0.001
 _UNITS_IN_A_ROW: Final = 64
 _JOINED_BYTES: Final = 128 * 1024
