@@ -244,7 +244,7 @@ def targets(a: Held, b: Held) -> None:
         assert sorted(one["ok"]["key"] for one in found) == keys, target
 
 
-@case(since=(1, 5))
+@case()
 def a_timeout(a: Held, b: Held) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
     b.ask("queryable", name="q", key="demo/slow", replies=slow)
