@@ -130,11 +130,11 @@ def test_many_double_wildcards_stay_cheap() -> None:
     tree: KeyTree[int] = KeyTree()
     for number in range(2, 62):
         tree.insert("/".join(["**", "a"] * number + ["b"]), number)
-    start = time.perf_counter()
+    start = time.thread_time()
     assert tree.match_key("/".join(["a"] * 127)) == []
     assert len(tree.match_key("/".join(["a"] * 126 + ["b"]))) == 60
     assert len(tree.intersecting("/".join(["**", "a"] * 62 + ["**"]))) == 60
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
 
 
 def test_a_literal_key_among_a_hundred_thousand_expressions_is_found_fast() -> None:
@@ -147,8 +147,8 @@ def test_a_literal_key_among_a_hundred_thousand_expressions_is_found_fast() -> N
         tree.insert(f"site-{number % 50}/arm-{number}$*/pose", number)
     assert len(tree) == 100_000
     keys = [f"site-{number % 50}/robot-{number}/pose" for number in range(0, 25_000, 25)]
-    start = time.perf_counter()
+    start = time.thread_time()
     for key in keys:
         assert len(tree.match_key(key)) == 1
     # The goal is 20 us on a quiet machine; this bound only catches a scan.
-    assert (time.perf_counter() - start) / len(keys) < 0.000_2
+    assert (time.thread_time() - start) / len(keys) < 0.000_2

@@ -226,18 +226,22 @@ def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
     """Neither that of a peer nor our own; the peer says KEEP_ALIVE and nothing else."""
     settings = settings_of()
     settings.lease_ms = 1
-    with opened(settings) as [node]:
-        talker = RawClient(node, lease_ms=lease_ms)
+    with opened(settings) as [node], RawClient(node, lease_ms=lease_ms).socket as talker:
         wait_until(lambda: len(node.runners) == 1)
-        began, began_s = time.monotonic(), time.process_time()
-        for _ in range(10):
-            talker.socket.sendall(frame_batch(b"\x04"))
-            time.sleep(0.05)
-        share = (time.process_time() - began_s) / (time.monotonic() - began)
+        share = min(share_of_a_core(talker) for _ in range(3))
         print(f"lease {lease_ms} ms: {share:.1%} of a core")
         assert len(node.runners) == 1
         assert share < 0.05
-        talker.socket.close()
+
+
+def share_of_a_core(talker: socket.socket) -> float:
+    """Of half a second of KEEP_ALIVE. This process does other things too, but not all the time:
+    a loop without rest shows in the quietest of several."""
+    began, began_s = time.monotonic(), time.process_time()
+    for _ in range(10):
+        talker.sendall(frame_batch(b"\x04"))
+        time.sleep(0.05)
+    return (time.process_time() - began_s) / (time.monotonic() - began)
 
 
 def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> None:

@@ -77,9 +77,9 @@ def test_known_id_with_another_m_bit_is_an_unknown_extension(name: str) -> None:
 @pytest.mark.parametrize("name", MINIMAL)
 def test_ten_thousand_extensions_are_refused_at_the_limit(name: str) -> None:
     data = with_chain(name, b"\x8e" * 10_000 + b"\x0e")
-    start = time.perf_counter()
+    start = time.thread_time()
     outcome = outcome_of_class(data, name)
-    assert time.perf_counter() - start < 0.05
+    assert time.thread_time() - start < 0.05
     assert isinstance(outcome, Failure)
     assert outcome.field == "extensions"
     assert outcome.offset == chain_offset(name) + EXTENSIONS_PER_MESSAGE_MAX
