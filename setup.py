@@ -16,9 +16,14 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = (
+    "src/zenlake/api/arguments.py",
+    "src/zenlake/api/asking.py",
     "src/zenlake/api/callbacks.py",
     "src/zenlake/api/channels.py",
+    "src/zenlake/api/handler.py",
     "src/zenlake/api/known_keys.py",
+    "src/zenlake/api/query.py",
+    "src/zenlake/api/reply.py",
     "src/zenlake/api/sample.py",
     "src/zenlake/api/zbytes.py",
     "src/zenlake/capture/byte_ranges.py",
@@ -39,6 +44,9 @@ HOT_MODULES = (
     "src/zenlake/keyexpr/pattern_index.py",
     "src/zenlake/keyexpr/prefix.py",
     "src/zenlake/keyexpr/tree.py",
+    "src/zenlake/links/shared_socket.py",
+    "src/zenlake/links/tcp.py",
+    "src/zenlake/node/gathering.py",
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
@@ -84,9 +92,10 @@ HOT_MODULES = (
     "src/zenlake/wire/kinds.py",
     "src/zenlake/wire/message.py",
     "src/zenlake/wire/primitives.py",
+    "src/zenlake/wire/runs.py",
     "src/zenlake/wire/values/*.py",
 )
-NODE_FOLDERS = ("api", "node", "protocol", "routing", "session")
+NODE_FOLDERS = ("api", "links", "node", "protocol", "routing", "session")
 
 
 def hot_modules() -> list[str]:

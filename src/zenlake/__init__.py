@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         SampleKind,
         WhatAmI,
     )
-    from zenlake.api.handlers import Handler
+    from zenlake.api.handler import Handler
     from zenlake.api.identifiers import EntityGlobalId, SourceInfo, ZenohId
     from zenlake.api.info import SessionInfo
     from zenlake.api.liveliness import Liveliness, LivelinessToken

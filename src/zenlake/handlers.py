@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from zenlake.api.handlers import Callback, DefaultHandler, FifoChannel, Handler, RingChannel
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import Callback, DefaultHandler, FifoChannel, RingChannel
 
 __all__ = ["Callback", "DefaultHandler", "FifoChannel", "Handler", "RingChannel"]

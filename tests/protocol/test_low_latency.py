@@ -75,9 +75,9 @@ def test_queue() -> None:
     while sender.has_room(3):
         sender.push(PUSH, 5, True, False)
     assert sender.queued_bytes(0) == sender.total_queued_bytes() == 204
-    assert sender.has_full_batch()
+    assert sender.outbound.has_full_batch
     assert len(units(sender)) == 17
-    assert not sender.has_full_batch()
+    assert not sender.outbound.has_full_batch
     sender.close(CloseReason.GENERIC)
     sender.push(PUSH, 5, True, False)
     assert len(units(sender)) == 1

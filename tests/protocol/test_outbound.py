@@ -67,9 +67,9 @@ def test_without_qos_there_is_one_queue_and_no_extension() -> None:
 def test_express_closes_the_batch() -> None:
     sender = transport()
     sender.push(bytes(put(b"x")), DATA, True, False)
-    assert not sender.has_full_batch()
+    assert not sender.outbound.has_full_batch
     sender.push(bytes(put(b"x")), DATA, True, True)
-    assert sender.has_full_batch()
+    assert sender.outbound.has_full_batch
     sender.push(bytes(put(b"x")), DATA, True, False)
     assert [frames(unit)[0][1] for unit in units(sender)] == [2, 1]
 

@@ -49,24 +49,28 @@ def nothing(*_: Any) -> None:
 
 
 def test_a_sample_that_is_delivered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Subscribers.deliver_remote
+    original = Subscribers.deliver_run
 
-    def twice(self: Subscribers, key: str, push: Any) -> None:
-        original(self, key, push)
-        original(self, key, push)
+    def twice(self: Subscribers, key: str, *run: Any) -> None:
+        original(self, key, *run)
+        original(self, key, *run)
 
-    monkeypatch.setattr(Subscribers, "deliver_remote", twice)
+    monkeypatch.setattr(Subscribers, "deliver_run", twice)
     assert "came twice" in first_failure()
 
 
 def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Subscribers.deliver_remote
+    original = Subscribers.deliver_run
 
-    def rarely_not(self: Subscribers, key: str, push: Any) -> None:
-        if not (push.body.attachment or b"").endswith(b"13"):
-            original(self, key, push)
+    def rarely_not(self: Subscribers, key: str, messages: Any, start: int, stop: int) -> None:
+        kept = [
+            push
+            for push in messages[start:stop]
+            if not (push.body.attachment or b"").endswith(b"13")
+        ]
+        original(self, key, kept, 0, len(kept))
 
-    monkeypatch.setattr(Subscribers, "deliver_remote", rarely_not)
+    monkeypatch.setattr(Subscribers, "deliver_run", rarely_not)
     assert "never came" in first_failure()
 
 

@@ -13,7 +13,7 @@ from zenlake.api.cancellation import CancellationToken
 from zenlake.api.channels import FifoChannelSink
 from zenlake.api.declared import UserEnd
 from zenlake.api.encoding import Encoding
-from zenlake.api.handlers import Handler, handler_of
+from zenlake.api.handler import Handler
 from zenlake.api.shell import Shell
 from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
@@ -115,7 +115,7 @@ def ask_plainly(shell: Shell, key: str, parameters: str, question: Question) -> 
         shell.core.get(key, parameters, question, channel, time.monotonic())
     finally:
         shell.end()
-    return handler_of(channel)
+    return Handler(channel)
 
 
 def ask(

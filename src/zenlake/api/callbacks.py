@@ -75,9 +75,13 @@ class IndirectSink(FifoChannelSink):
             return
         self._caller_id = threading.get_ident()
         items = self._items
+        callback = self._callback
         try:
             while items and self._slow_calls == 0:
-                self._call(items.popleft())
+                try:
+                    callback(items.popleft())
+                except BaseException:  # even SystemExit ends only this call
+                    LOGGER.exception("callback error")
             if self._slow_calls_next > _SLOW_CALLS_MIN and self._slow_calls == 0:
                 self._slow_calls_next >>= 1
         finally:

@@ -17,7 +17,7 @@ from typing import Final
 
 from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
-from zenlake.node.relief import relieve_this_thread
+from zenlake.node.gathering import before_waiting
 from zenlake.session.sink import Sink
 
 _LOOK_UP_S: Final = -1.0 if os.name == "posix" else 0.1
@@ -49,7 +49,7 @@ class Waiting:
 
     def sleep(self, lock: Lock) -> None:
         """Until `wake_all`; Ctrl-C ends it as well."""
-        relieve_this_thread()
+        before_waiting()
         try:
             # Without a limit it is interrupted on POSIX only.
             while not lock.acquire(timeout=_LOOK_UP_S):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, Self
 
-from zenlake.api.handlers import H, Handler, T, is_background, make_sink
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, T, is_background, make_sink
 from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell

@@ -9,55 +9,17 @@ comes of each: a `Handler`, the object of the pair, None.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeAlias, TypeVar, cast, final
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from zenlake.api.callbacks import DirectSink, IndirectSink
 from zenlake.api.channels import Channel, FifoChannelSink, RingChannelSink
-from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.handler import Handler
+from zenlake.api.sealed import sealed
 from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.sink import Sink
 
 T = TypeVar("T")
 H = TypeVar("H")
-
-
-@final
-@sealed
-class Handler(Generic[T]):
-    """The reading end of a channel. When it is collected, what comes is dropped."""
-
-    __slots__ = ("__weakref__", "_channel")
-    _channel: Channel
-
-    def __new__(cls, *_args: object, **_options: object) -> Handler[T]:
-        no_constructor(cls)
-
-    def try_recv(self) -> T | None:
-        """The next item, None if there is none now; `ZError` at the end of the stream."""
-        return cast("T | None", self._channel.try_take())
-
-    def recv(self) -> T:
-        """The next item, waiting for it if need be; `ZError` at the end of the stream."""
-        return cast(T, self._channel.take())
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> T:
-        item = self._channel.next_item()
-        if item is None:
-            raise StopIteration
-        return cast(T, item)
-
-    def __del__(self) -> None:
-        self._channel.abandon()
-
-
-def handler_of(channel: Channel) -> Handler[Any]:
-    """The reading end of `channel`, of which there is to be one only."""
-    handler: Handler[Any] = object.__new__(Handler)
-    handler._channel = channel
-    return handler
 
 
 @final
@@ -155,7 +117,7 @@ def is_background(handler: object) -> bool:
 
 
 def _channel(channel: Channel) -> tuple[Sink, Handler[Any]]:
-    return channel, handler_of(channel)
+    return channel, Handler(channel)
 
 
 def _callback_sink(callback: Callable[[Any], Any]) -> Sink:

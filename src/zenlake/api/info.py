@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Self, final, overload
 
 from zenlake import wire
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import ZenohId
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell

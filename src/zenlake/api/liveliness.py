@@ -9,7 +9,8 @@ from zenlake.api.arguments import flag_of, key_text, timeout_ms_of
 from zenlake.api.asking import ask
 from zenlake.api.cancellation import CancellationToken
 from zenlake.api.declared import Declared, UserEnd
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.reply import Reply
 from zenlake.api.sample import Sample
 from zenlake.api.sealed import no_constructor

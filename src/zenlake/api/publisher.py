@@ -22,7 +22,8 @@ from zenlake.api.arguments import (
 from zenlake.api.declared import Declared
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Locality, Priority, Reliability
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.known_keys import key_expr_of
 from zenlake.api.matching import (

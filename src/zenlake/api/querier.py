@@ -29,7 +29,8 @@ from zenlake.api.enums import (
     QueryTarget,
     ReplyKeyExpr,
 )
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.known_keys import key_expr_of
 from zenlake.api.matching import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Self, final
+from typing import final
 
 from zenlake import wire
 from zenlake.api.arguments import (
@@ -19,7 +19,7 @@ from zenlake.api.enums import CongestionControl, Priority, ReplyKeyExpr
 from zenlake.api.identifiers import SourceInfo
 from zenlake.api.known_keys import key_expr_of
 from zenlake.api.nothing import Nothing
-from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.sealed import sealed
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampStack
 from zenlake.api.timestamp import Timestamp
@@ -30,7 +30,6 @@ from zenlake.session.incoming_query import IncomingQuery
 
 
 @final
-@sealed
 class Query:
     """Use it in a `with` block, or `drop` it: the querier waits for that.
 
@@ -38,24 +37,15 @@ class Query:
     """
 
     __slots__ = ("_eid", "_incoming", "_is_dropped", "_shell")
-    _shell: Shell
-    _incoming: IncomingQuery
-    _eid: int
-    _is_dropped: bool
 
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
+    def __init__(self, shell: Shell, incoming: IncomingQuery, eid: int) -> None:
+        """For the library alone: users get queries, they do not make them."""
+        self._shell = shell
+        self._incoming = incoming
+        self._eid = eid
+        self._is_dropped = False
 
-    @classmethod
-    def of_incoming(cls, shell: Shell, incoming: IncomingQuery, eid: int) -> Self:
-        made = object.__new__(cls)
-        made._shell = shell
-        made._incoming = incoming
-        made._eid = eid
-        made._is_dropped = False
-        return made
-
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Query:
         self._checked()
         return self
 
@@ -183,7 +173,7 @@ class Query:
             shell.end_reply()
 
     def __del__(self) -> None:
-        if not self._is_dropped:
+        if not getattr(self, "_is_dropped", True):  # not there if a user tried to make one
             self._shell.lose(self._incoming)
 
     def __str__(self) -> str:
@@ -194,3 +184,6 @@ class Query:
             return "Query { dropped }"
         incoming = self._incoming
         return f"Query {{ key_selector: ke`{incoming.key}`, parameters: {incoming.parameters} }}"
+
+
+sealed(Query)

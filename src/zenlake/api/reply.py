@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
 from zenlake import wire
+from zenlake._mypyc import mypyc_attr
 from zenlake.api.encoding import Encoding
 from zenlake.api.identifiers import EntityGlobalId
 from zenlake.api.sample import Sample, make_sample
-from zenlake.api.sealed import no_constructor, sealed
+from zenlake.api.sealed import sealed
 from zenlake.api.stamps import TimestampStack
 from zenlake.api.zbytes import ZBytes
 
 
 @final
-@sealed
+@mypyc_attr(acyclic=True)
 class ReplyError:
     """A queryable could not answer, or the query took too long."""
 
     __slots__ = ("_encoding", "_payload", "_stamps")
-    _payload: bytes
-    _encoding: wire.Encoding | None
-    _stamps: wire.TimestampStack | None
 
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
+    def __init__(
+        self,
+        payload: bytes,
+        encoding: wire.Encoding | None,
+        stamps: wire.TimestampStack | None,
+    ) -> None:
+        """For the library alone, as that of `Reply`."""
+        self._payload = payload
+        self._encoding = encoding
+        self._stamps = stamps
 
     @property
     def payload(self) -> ZBytes:
@@ -43,16 +49,15 @@ class ReplyError:
 
 
 @final
-@sealed
+@mypyc_attr(acyclic=True)
 class Reply:
     """One answer: a sample or an error, and who gave it."""
 
     __slots__ = ("_responder", "_result")
-    _result: Sample | ReplyError
-    _responder: wire.ResponderId | None
 
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
+    def __init__(self, result: Sample | ReplyError, responder: wire.ResponderId | None) -> None:
+        self._result = result
+        self._responder = responder
 
     @property
     def result(self) -> Sample | ReplyError:
@@ -75,6 +80,10 @@ class Reply:
         return f"Reply {{ result: {self._result!r}, replier_id: {self.replier_id} }}"
 
 
+sealed(ReplyError)
+sealed(Reply)
+
+
 def make_ok(
     key: str,
     body: wire.Put | wire.Del,
@@ -82,10 +91,7 @@ def make_ok(
     stamps: wire.TimestampStack | None,
     responder: wire.ResponderId | None,
 ) -> Reply:
-    made = object.__new__(Reply)
-    made._result = make_sample(key, body, qos, stamps)
-    made._responder = responder
-    return made
+    return Reply(make_sample(key, body, qos, stamps), responder)
 
 
 def make_error(
@@ -94,11 +100,4 @@ def make_error(
     stamps: wire.TimestampStack | None,
     responder: wire.ResponderId | None,
 ) -> Reply:
-    error = object.__new__(ReplyError)
-    error._payload = payload
-    error._encoding = encoding
-    error._stamps = stamps
-    made = object.__new__(Reply)
-    made._result = error
-    made._responder = responder
-    return made
+    return Reply(ReplyError(payload, encoding, stamps), responder)

@@ -8,7 +8,8 @@ from zenlake import wire
 from zenlake.api.config import Config
 from zenlake.api.declared import UserEnd
 from zenlake.api.enums import WhatAmI
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import ZenohId
 from zenlake.api.nothing import Nothing
 from zenlake.api.opening import node_settings

@@ -32,7 +32,8 @@ from zenlake.api.enums import (
     Reliability,
     ReplyKeyExpr,
 )
-from zenlake.api.handlers import H, Handler, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.identifiers import EntityGlobalId, SourceInfo, ZenohId
 from zenlake.api.info import SessionInfo
 from zenlake.api.known_keys import key_expr_of

@@ -86,7 +86,7 @@ class Shell:
         from zenlake.api.query import Query
 
         def make_query(incoming: IncomingQuery, eid: int) -> Query:
-            return Query.of_incoming(self, incoming, eid)
+            return Query(self, incoming, eid)
 
         factory = Factory(make_sample, make_ok, make_error, make_query, make_status)
         self.node = node

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
 
 from zenlake.api.declared import UserEnd
 from zenlake.api.enums import SampleKind
-from zenlake.api.handlers import H, Handler, T
+from zenlake.api.handler import Handler
+from zenlake.api.handlers import H, T
 from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import no_constructor
 from zenlake.api.shell import Shell

@@ -7,6 +7,8 @@ from typing import Any, final
 from zenlake._mypyc import mypyc_attr
 from zenlake.api.sealed import sealed
 
+_Bytes = bytes  # whose name an argument has
+
 
 @final
 @mypyc_attr(acyclic=True)
@@ -16,7 +18,11 @@ class ZBytes:
     __slots__ = ("_raw",)
 
     def __init__(self, bytes: bytearray | bytes | str | None = None) -> None:
-        self._raw = b"" if bytes is None else payload_bytes(bytes, with_zbytes=False)
+        # Asked first: what comes from the wire is of this kind.
+        if type(bytes) is _Bytes:
+            self._raw = bytes
+        else:
+            self._raw = b"" if bytes is None else payload_bytes(bytes, with_zbytes=False)
 
     @staticmethod
     def of_raw(raw: bytes) -> ZBytes:

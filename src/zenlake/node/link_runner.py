@@ -4,8 +4,8 @@ Its reader thread waits on the link and hands messages to routing, under the nod
 messages that routing sends back out leave after the lock is released. Whoever finds that the
 link is over, sender or timer, breaks it off; the reader then undoes what must be undone, once.
 
-A reader also runs callbacks where little came; one that takes long goes on as a thread of the
-callback's, and another reader takes its place (see relief.py).
+A reader also runs callbacks; one that takes long goes on as a thread of the callback's, and
+another reader takes its place (see relief.py), beginning with what this one has left.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from math import inf
 from typing import TYPE_CHECKING, Final
 
 from zenlake.links import Link, LinkError
 from zenlake.node.claims import Claim
+from zenlake.node.gathering import GATHERING, send_gathered
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import join_thread
+from zenlake.node.turn import MESSAGES_IN_A_TURN
+from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
@@ -37,8 +41,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake")
 
 _FAREWELL_S: Final = 0.3
-# Where more came at once, callbacks have threads of their own: what they gain is not felt.
-_FEW_MESSAGES: Final = 16
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
 
@@ -62,6 +64,9 @@ class LinkRunner:
         self.cause = ""
         self._is_over = False
         self._early = early  # what came right behind the handshake
+        self._deliveries: deque[Delivery] = deque()  # read, and not handed on
+        self._handed_on = 0  # messages of the first of them
+        self._failure: TransportError | None = None  # comes after them
         self._inward = threading.Lock()
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.away_since = 0.0
@@ -116,57 +121,72 @@ class LinkRunner:
     def _read(self, relieved: int) -> str | None:
         """Until the link is over; says why it is. None if another reader took over."""
         transport = self.transport
-        data, self._early = self._early, b""
+        if self._early:
+            data, self._early = self._early, b""
+            self._take(data, time.monotonic())
         while not self._is_over:
-            if data:
-                began = time.monotonic()
-                self._take(data, began)
-                data = b""  # not kept while nothing comes
-                if self._relieved != relieved:
-                    return None
-                if transport.peer_closed is not None:
-                    return f"the peer closed ({transport.peer_closed})"
-                now = time.monotonic()
-                if now - began > _BUSY_S:
-                    transport.inbound.received_at = now
-            self._reading_since = time.monotonic()
+            began = time.monotonic()
+            if not self._hand_on(relieved, began):
+                return None
+            if self._failure is not None:
+                raise self._failure
+            if transport.peer_closed is not None:
+                return f"the peer closed ({transport.peer_closed})"
+            now = time.monotonic()
+            if now - began > _BUSY_S:
+                transport.inbound.received_at = now
+            if GATHERING:
+                send_gathered()
+            self._reading_since = now
             data = self.link.receive()
             self._reading_since = inf
             if not data:
                 return self.cause or "the link ended"
+            self._take(data, time.monotonic())
+            data = b""  # not kept while nothing comes
         return self.cause
 
     def _take(self, data: bytes, now: float) -> None:
-        failure: TransportError | None = None
         try:
             with self._inward:
-                deliveries = self.transport.receive(data, now)
+                self._deliveries.extend(self.transport.receive(data, now))
         except TransportError as error:
-            failure = error
-            deliveries = error.deliveries
+            self._failure = error
+            self._deliveries.extend(error.deliveries)
+
+    def _hand_on(self, relieved: int, now: float) -> bool:
+        """What was read to routing and to the user; False if another reader does the rest."""
+        deliveries = self._deliveries
         node = self.node
-        sinks: list[Sink] | None = None
-        is_all = failure is None and self.transport.peer_closed is None
-        for delivery in deliveries:
+        while deliveries:
             face = self.face
             if face is None or self._is_over:
+                deliveries.clear()
                 break
-            messages = delivery.messages
-            if is_all and len(deliveries) == 1 and len(messages) <= _FEW_MESSAGES:
-                sinks = node.deliver_few(face, messages, delivery.reliable, now)
+            first = deliveries[0]
+            start = self._handed_on
+            if start + MESSAGES_IN_A_TURN < len(first.messages):
+                self._handed_on = start + MESSAGES_IN_A_TURN
             else:
-                node.deliver(face, messages, delivery.reliable, now)
+                self._handed_on = 0
+                deliveries.popleft()
+            sinks = node.deliver(face, first.messages, start, first.reliable, now)
+            if sinks is not None:
+                self._settle(sinks)
+                if self._relieved != relieved:
+                    return False
         if node.dispatcher.has_discoveries:
-            node.begin()
-            try:
-                discoveries = node.dispatcher.take_discoveries()
-            finally:
-                node.end()
-            node.discovery.gossiped(discoveries)
-        if failure is not None:
-            raise failure
-        if sinks is not None:
-            self._settle(sinks)
+            self._discover()
+        return True
+
+    def _discover(self) -> None:
+        node = self.node
+        node.begin()
+        try:
+            discoveries = node.dispatcher.take_discoveries()
+        finally:
+            node.end()
+        node.discovery.gossiped(discoveries)
 
     # --- callbacks -----------------------------------------------------------------------------
 

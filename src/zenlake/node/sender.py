@@ -2,8 +2,9 @@
 
 A message that comes alone leaves at once, sent by the thread that made it. Where messages come
 faster than it pays to send them one by one, they gather, and leave when a batch is full, when
-it pays again, or after a moment, by a thread of the sender's own. That thread also takes over
-when the link is full. At most one thread sends at any time.
+it pays again, when a thread of ours is about to wait (gathering.py), or after a moment, by a
+thread of the sender's own. That thread also takes over when the link is full. At most one
+thread sends at any time.
 
 A queue that is full makes the thread that filled it wait: a moment for messages that may be
 dropped, and if that did not help, later ones are dropped at once until there is room again;
@@ -14,13 +15,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Final
 
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
+from zenlake.node.gathering import GATHERING, before_waiting
 from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
-from zenlake.node.relief import relieve_this_thread
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import join_thread
 from zenlake.protocol.transport import Transport
@@ -28,9 +30,13 @@ from zenlake.wire import CloseReason
 
 # Sending has its price, which differs much between machines: it may take this share of the time,
 # and so long at a stretch. Where messages come faster they gather, and whoever brings one when
-# there is time to send again sends them all.
-_SENDING_SHARE: Final = 0.25
+# there is time to send again sends them all. On a busy machine a call may last long without
+# costing much: beyond the third figure it does not count. And what comes so long after the
+# last is not the many that would make a crowd.
+_SENDING_SHARE: Final = 0.06
 _SENDING_S: Final = 0.001
+_ONE_SENDING_S: Final = 0.00005
+_APART_S: Final = 0.0003
 _UNITS_IN_A_ROW: Final = 64
 _JOINED_BYTES: Final = 128 * 1024
 _CHECK_S: Final = 0.5
@@ -54,9 +60,9 @@ class Sender(Outward):
         "_is_batching",
         "_is_closed",
         "_is_full",
+        "_is_listed",
         "_is_overfull",
         "_is_sending",
-        "_is_urgent",
         "_largest",
         "_left_at",
         "_left_s",
@@ -64,6 +70,7 @@ class Sender(Outward):
         "_own_thread",
         "_rest",
         "_room",
+        "_sent_at",
         "_transport",
         "_wake",
         "dropped",
@@ -93,10 +100,11 @@ class Sender(Outward):
         self._is_full = False  # the link took less than it was given
         self._is_closed = False
         self._is_overfull = False
-        self._is_urgent = False
         self._gathering_since = 0.0
+        self._is_listed = False  # in GATHERING
         self._left_s = _SENDING_S  # the time there is for sending
         self._left_at = 0.0
+        self._sent_at = 0.0
         self._congested = [False] * _PRIORITIES
         self._block_first = [False] * _PRIORITIES
         self._has_waiters = False
@@ -122,11 +130,8 @@ class Sender(Outward):
             self._largest = max(self._largest, len(data))
         elif self._congested[priority] or self._block_first[priority]:
             self._congested[priority] = self._block_first[priority] = False
-        is_urgent = qos & _EXPRESS != 0
-        transport.push(data, priority, reliable, is_urgent)
-        if is_urgent:
-            self._is_urgent = True
-        return TAKEN if transport.has_room(priority) else FULL
+        has_room = transport.push(data, priority, reliable, qos & _EXPRESS != 0)
+        return TAKEN if has_room else FULL
 
     def _may_exceed(self, priority: int, qos: int, reliable: bool) -> bool:
         """Whether a message is kept although its queue is full."""
@@ -175,15 +180,18 @@ class Sender(Outward):
             self._wait_for_room(full, is_blocking)
 
     def _is_time_to_send(self) -> bool:
-        if self._is_urgent or not self._is_batching or self._transport.has_full_batch():
+        if not self._is_batching or self._transport.outbound.has_full_batch:
             return True
         now = monotonic()
         self._left_s = min(_SENDING_S, self._left_s + (now - self._left_at) * _SENDING_SHARE)
         self._left_at = now
-        if self._left_s > 0.0:
+        if self._left_s > 0.0 or now - self._sent_at > _APART_S:
             return True
         if self._gathering_since == 0.0:
             self._gathering_since = now
+            if not self._is_listed:
+                self._is_listed = True
+                GATHERING.append(self)
             self._rouse()
         return False
 
@@ -192,7 +200,7 @@ class Sender(Outward):
             return
         patience_s = self._close_s if is_blocking else self._drop_s
         deadline = None if patience_s is None else monotonic() + patience_s
-        relieve_this_thread()
+        before_waiting()
         with self.lock:
             while not self._transport.has_room(priority) and not self._is_overfull:
                 left = None if deadline is None else deadline - monotonic()
@@ -204,6 +212,12 @@ class Sender(Outward):
             self._congested[priority] = not has_room
         if is_blocking and not has_room:
             self.fail("it does not take what must not be dropped", is_unresponsive=True)
+
+    def send_gathered(self) -> None:
+        with self.lock:
+            self._is_listed = False  # it was taken off the list for this
+        if self._takes_over():
+            self._send()
 
     # --- sending, by the one thread that set _is_sending ---------------------------------------
 
@@ -225,7 +239,8 @@ class Sender(Outward):
             for _ in range(_UNITS_IN_A_ROW):
                 unit = self._rest or self._next_unit()
                 if not unit:
-                    self._left_s -= monotonic() - began
+                    self._sent_at = monotonic()
+                    self._left_s -= min(self._sent_at - began, _ONE_SENDING_S)
                     return
                 taken = self._link.try_send(unit)
                 self._rest = unit[taken:]
@@ -245,7 +260,6 @@ class Sender(Outward):
                 unit = self._with_more(unit)
             elif unit is None:
                 self._is_sending = False
-                self._is_urgent = False
                 self._gathering_since = 0.0
                 self._largest = 0
             if self._has_waiters:
@@ -337,6 +351,9 @@ class Sender(Outward):
             self._is_closed = True
             self._room.notify_all()
             self._wake.notify_all()
+            if self._is_listed:
+                with suppress(ValueError):
+                    GATHERING.remove(self)
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._own_thread, timeout_s)

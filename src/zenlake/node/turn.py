@@ -24,7 +24,7 @@ from zenlake.wire.message import NetworkMessage
 if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
-_MESSAGES_IN_A_TURN: Final = 256
+MESSAGES_IN_A_TURN: Final = 256
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -98,24 +98,16 @@ class Turn:
             lock.release()
 
     def deliver(
-        self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float
-    ) -> None:
-        """Messages of a link. Between two turns the sinks that got much are waited for."""
-        for start in range(0, len(messages), _MESSAGES_IN_A_TURN):
-            self.begin()
-            try:
-                stop = start + _MESSAGES_IN_A_TURN
-                self.dispatcher.receive_run(face, messages, start, stop, reliable, now)
-            finally:
-                self.end()
-
-    def deliver_few(
-        self, face: Face, messages: list[NetworkMessage], reliable: bool, now: float
+        self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> list[Sink] | None:
-        """The same in one turn; the caller settles the sinks."""
+        """Messages of a link from `start` on, `MESSAGES_IN_A_TURN` at most.
+
+        The caller settles the sinks, before the next of them.
+        """
         self.begin()
         try:
-            self.dispatcher.receive_run(face, messages, 0, len(messages), reliable, now)
+            stop = start + MESSAGES_IN_A_TURN
+            self.dispatcher.receive_run(face, messages, start, stop, reliable, now)
         finally:
             sinks = self.end_unsettled()
         return sinks

@@ -151,6 +151,6 @@ class Lane:
     def queued_bytes(self) -> int:
         return self._ready_bytes + self._size
 
-    def sealed_bytes(self) -> int:
-        """Of batches that will not grow any more."""
-        return self._ready_bytes
+    def has_sealed(self) -> bool:
+        """Whether there are batches that will not grow any more."""
+        return self._ready_bytes > 0

@@ -62,13 +62,15 @@ class LowLatencyOutbound(Outbound):
         self._units: deque[bytes] = deque()
         self._queued_bytes = 0
 
-    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> int:
         """A message longer than the agreed batch size cannot be sent; it is dropped."""
         if self.is_closed or len(data) > self._unit_bytes:
             self.dropped_messages += 1
-            return
-        self.messages += 1
-        self._push_unit(data)
+        else:
+            self.messages += 1
+            self._push_unit(data)
+            self.has_full_batch = True
+        return self._queued_bytes
 
     def _push_unit(self, data: bytes) -> None:
         if self._is_stream:
@@ -89,6 +91,7 @@ class LowLatencyOutbound(Outbound):
 
     def next_unit(self) -> bytes | None:
         if not self._units:
+            self.has_full_batch = False
             return None
         unit = self._units.popleft()
         self._queued_bytes -= len(unit)
@@ -100,9 +103,6 @@ class LowLatencyOutbound(Outbound):
 
     def queued_bytes(self, priority: int) -> int:
         return self._queued_bytes
-
-    def has_full_batch(self) -> bool:
-        return self._queued_bytes > 0
 
     def total_queued_bytes(self) -> int:
         return self._queued_bytes

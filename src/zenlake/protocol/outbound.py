@@ -31,6 +31,7 @@ class Outbound:
         "batches",
         "bytes",
         "dropped_messages",
+        "has_full_batch",
         "is_closed",
         "messages",
     )
@@ -53,22 +54,30 @@ class Outbound:
         self._is_keep_alive_due = False
         self.is_closed = False
         """Whether CLOSE is queued: nothing may follow it."""
+        self.has_full_batch = False
+        """Whether something waits, or did a moment ago, that gains nothing by waiting longer."""
         self.messages = 0
         self.batches = 0
         self.bytes = 0
         self.dropped_messages = 0
         """Messages that were pushed after CLOSE, or that no unit can carry (low latency)."""
 
-    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """An encoded network message; one that no batch holds will be cut into fragments."""
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> int:
+        """An encoded network message; one that no batch holds will be cut into fragments.
+
+        Says how many bytes now wait with that priority.
+        """
         if self.is_closed:
             self.dropped_messages += 1
-            return
+            return 0
         lane = self._lanes[priority if self._is_qos else 0]
         lane.push(data, reliable)
         self.messages += 1
         if express:
             lane.seal()
+        if lane.has_sealed():
+            self.has_full_batch = True
+        return lane.queued_bytes()
 
     def push_keep_alive(self) -> None:
         """Anything that waits says as much: KEEP_ALIVE goes out only if nothing does."""
@@ -85,6 +94,7 @@ class Outbound:
         """The next batch as the link carries it, full or not; None if nothing waits."""
         content = self._next_content()
         if content is None:
+            self.has_full_batch = False
             return None
         self._is_keep_alive_due = False
         if self._is_compressed:
@@ -104,13 +114,6 @@ class Outbound:
 
     def queued_bytes(self, priority: int) -> int:
         return self._lanes[priority if self._is_qos else 0].queued_bytes()
-
-    def has_full_batch(self) -> bool:
-        """Whether something waits that gains nothing by waiting longer."""
-        sealed = 0
-        for lane in self._lanes:
-            sealed += lane.sealed_bytes()
-        return sealed > 0
 
     def total_queued_bytes(self) -> int:
         total = 0

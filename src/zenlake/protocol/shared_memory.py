@@ -27,6 +27,10 @@ def uses_shared_memory(message: NetworkMessage) -> bool:
 def find_shared_memory(messages: list[NetworkMessage]) -> int:
     """The index of the first message that uses it, or -1."""
     for index, message in enumerate(messages):
-        if uses_shared_memory(message):
+        if isinstance(message, Push):  # nearly all are
+            body = message.body
+            if isinstance(body, Put) and body.shm:
+                return index
+        elif uses_shared_memory(message):
             return index
     return -1

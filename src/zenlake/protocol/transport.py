@@ -75,9 +75,13 @@ class Transport:
 
     # --- outward -----------------------------------------------------------------------------
 
-    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """An encoded network message. Always accepted: ask `has_room` before."""
-        self.outbound.push(data, priority, reliable, express)
+    def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> bool:
+        """An encoded network message. Always accepted: ask `has_room` before.
+
+        Says whether there is room for another.
+        """
+        queued_bytes = self.outbound.push(data, priority, reliable, express)
+        return queued_bytes < self._queue_bytes[priority]
 
     def next_unit(self, now: float) -> bytes | None:
         """What the link shall send next, or None."""
@@ -95,10 +99,6 @@ class Transport:
 
     def total_queued_bytes(self) -> int:
         return self.outbound.total_queued_bytes()
-
-    def has_full_batch(self) -> bool:
-        """Whether something waits that gains nothing by waiting longer."""
-        return self.outbound.has_full_batch()
 
     def close(self, reason: CloseReason) -> None:
         """Queue CLOSE behind everything that waits; what is pushed afterwards is dropped."""

@@ -174,8 +174,13 @@ class Dispatcher:
         now: float,
     ) -> None:
         """Several messages that came together: `messages[start:stop]`."""
-        for index in range(start, min(stop, len(messages))):
-            self.receive(face, messages[index], reliable, now)
+        stop = min(stop, len(messages))
+        while start < stop:
+            if isinstance(messages[start], Push) and not face.is_gone:
+                start = self._publications.receive_run(face, messages, start, stop, reliable)
+            else:
+                self.receive(face, messages[start], reliable, now)
+                start += 1
 
     @property
     def version(self) -> int:

@@ -25,6 +25,13 @@ class Outlet:
         """
         raise NotImplementedError
 
+    def send_run(
+        self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
+    ) -> None:
+        """Take `messages[start:stop]`, which are all PUSH and have the same key."""
+        for index in range(start, stop):
+            self.send(messages[index], key, reliable)
+
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
         """Take an encoded publication, with its QoS byte; False if this outlet takes none.
 

@@ -18,6 +18,7 @@ from zenlake.routing.route import Route
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
+from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.timestamp import ntp64_of_ns
 from zenlake.wire.values.wire_expr import WireExpr
 
@@ -31,6 +32,44 @@ class Publications:
         self._wall_ns = wall_ns
 
     def receive(self, source: Face, message: Push, reliable: bool) -> None:
+        found = self._resolve(source, message)
+        if found is not None:
+            self._send(source, message, found[0], found[1], reliable)
+
+    def receive_run(
+        self, source: Face, messages: list[NetworkMessage], start: int, stop: int, reliable: bool
+    ) -> int:
+        """The PUSH at `start` and those after it that have the very same key; says how far.
+
+        What is decoded as a run shares its key (wire/runs.py): it is looked up once.
+        """
+        first = messages[start]
+        assert isinstance(first, Push)
+        key = first.key
+        end = start + 1
+        while end < stop:
+            message = messages[end]
+            if not isinstance(message, Push) or message.key is not key:
+                break
+            end += 1
+        found = self._resolve(source, first)
+        if found is None:
+            if source.keys.resolve(key) is None:
+                self._tables.counters.unknown_aliases += end - start - 1
+            return end
+        route, text = found
+        if self._hlc is None and len(route.faces) == 1 and route.faces[0].is_local:
+            if route.faces[0] is not source:
+                route.faces[0].outlet.send_run(messages, start, end, text, reliable)
+            return end
+        for index in range(start, end):
+            message = messages[index]
+            assert isinstance(message, Push)
+            self._send(source, message, route, text, reliable)
+        return end
+
+    def _resolve(self, source: Face, message: Push) -> tuple[Route, str] | None:
+        """The way of a message and its key; None if it has none."""
         expr = message.key
         if expr.scope == 0:
             key = expr.suffix
@@ -38,13 +77,16 @@ class Publications:
             resolved = source.keys.resolve(expr)
             if resolved is None:
                 self._tables.counters.unknown_aliases += 1
-                return
+                return None
             key = resolved
         route = source.region.routes.get(key)
         if route is None:
             route = self._find(source.region, key)
             if route is None:
-                return
+                return None
+        return route, key
+
+    def _send(self, source: Face, message: Push, route: Route, key: str, reliable: bool) -> None:
         faces = route.faces
         count = len(faces)
         if count == 0 or (count == 1 and faces[0] is source):

@@ -132,9 +132,7 @@ class SessionCore(Outlet):
         if self.is_closed:
             return
         if isinstance(message, Push):
-            own = self.port.namespace.own(key)
-            if own is not None:
-                self.subscribers.deliver_remote(own, message)
+            self.send_run([message], 0, 1, key, reliable)
         elif isinstance(message, Response):
             self.queries.receive(key, message, self._now)
         elif isinstance(message, ResponseFinal):
@@ -143,6 +141,16 @@ class SessionCore(Outlet):
             self._receive_request(message, key)
         elif isinstance(message, Declare):
             self._receive_declare(message, key)
+
+    def send_run(
+        self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
+    ) -> None:
+        """Publications on one key, for the application; hot."""
+        if self.is_closed:
+            return
+        own = self.port.namespace.own(key)
+        if own is not None:
+            self.subscribers.deliver_run(own, messages, start, stop)
 
     def take_touched(self) -> list[Sink]:
         """Sinks to settle once the lock is released."""

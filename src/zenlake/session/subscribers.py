@@ -10,6 +10,7 @@ from zenlake.session.port import Port
 from zenlake.session.settings import aggregate
 from zenlake.session.sink import Sink
 from zenlake.wire import DeclareSubscriber, Push, UndeclareSubscriber, WireExpr
+from zenlake.wire.message import NetworkMessage
 
 _REMEMBERED_MAX: Final = 8_192
 
@@ -79,13 +80,29 @@ class Subscribers:
             self._untell(gone.key, now)
         self._port.close(gone.sink)
 
-    def deliver_remote(self, key: str, push: Push) -> None:
-        """A PUSH from the network; hot."""
+    def deliver_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
+        """Those of one key from the network, all PUSH; hot."""
         sinks = self._remote.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
-        if sinks:
-            self._give(sinks, key, push)
+        if not sinks:
+            return
+        if len(sinks) > 1:
+            for push in messages[start:stop]:
+                assert isinstance(push, Push)
+                self._give(sinks, key, push)
+            return
+        port = self._port
+        make = port.factory.sample
+        sink = sinks[0]
+        for push in messages[start:stop]:
+            assert isinstance(push, Push)
+            stamps = push.stamps
+            if stamps is not None:
+                stamps = port.received(stamps)
+            sink.push(make(key, push.body, push.qos, stamps))
+        if not port.touched or port.touched[-1] is not sink:
+            port.touched.append(sink)
 
     def deliver_local(self, key: str, push: Push) -> None:
         """A publication of this very session; hot."""

@@ -17,9 +17,6 @@ from zenlake.errors import (
 from zenlake.limits import (
     EXTENSIONS_PER_MESSAGE_MAX,
 )
-from zenlake.wire._generated.network import (
-    decode_network,
-)
 from zenlake.wire._generated.structures import (
     JoinQoS,
     decode_join_qos,
@@ -61,6 +58,9 @@ from zenlake.wire.primitives import (
     write_z32,
     write_z64,
     write_z8,
+)
+from zenlake.wire.runs import (
+    decode_messages,
 )
 from zenlake.wire.values.choices import (
     Bound,
@@ -989,9 +989,7 @@ def decode_frame(buf: bytes, pos: i64) -> tuple[Frame, i64]:
         at = pos
         messages: list[NetworkMessage] = []
         try:
-            while pos < end and buf[pos] & 0x1F >= 0x19:
-                message, pos = decode_network(buf, pos)
-                messages.append(message)
+            pos = decode_messages(buf, pos, messages)
         except WireError as error:
             # What came whole before the error was delivered by a real receiver too.
             error.partial = Frame(sn, messages, reliable, qos, extensions)

@@ -41,7 +41,11 @@ LIBRARIES = (
 
 def sources() -> dict[Path, str]:
     """Every generated file and the text it should have."""
-    homes = {"BytesWriter": "zenlake.wire.writer", "mypyc_attr": "zenlake._mypyc"}
+    homes = {
+        "BytesWriter": "zenlake.wire.writer",
+        "decode_messages": "zenlake.wire.runs",
+        "mypyc_attr": "zenlake._mypyc",
+    }
     for library in LIBRARIES:
         homes |= dict.fromkeys(_names_defined_in(library), library)
     texts = {}

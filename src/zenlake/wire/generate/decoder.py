@@ -330,9 +330,8 @@ class _Decoder:
         out = self.out
         self._begin(row.attribute)
         out.line(f"{row.attribute}: {row.annotation} = []")
-        with out.block("try:"), out.block("while pos < end and buf[pos] & 0x1F >= 0x19:"):
-            out.line("message, pos = decode_network(buf, pos)")
-            out.line(f"{row.attribute}.append(message)")
+        with out.block("try:"):
+            out.line(f"pos = decode_messages(buf, pos, {row.attribute})")
         with out.block("except WireError as error:"):
             arguments = ", ".join(row.attribute for row in self.layout.attributes)
             out.line("# What came whole before the error was delivered by a real receiver too.")

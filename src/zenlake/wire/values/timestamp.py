@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
-from zenlake.wire.primitives import read_tail_z64, write_z64
+from zenlake.wire.primitives import read_tail_z64, read_z64, write_z64
 from zenlake.wire.values.zenoh_id import ZenohId, read_prefixed_zid, write_prefixed_zid
 from zenlake.wire.writer import BytesWriter
 
@@ -25,11 +25,20 @@ class Timestamp:
     and otherwise opaque: a node with a hybrid logical clock counts in its four lowest bits.
     """
 
-    __slots__ = ("id", "time")
+    __slots__ = ("_time", "_written", "id")
 
-    def __init__(self, time: int, id: ZenohId) -> None:
-        self.time = time
+    def __init__(self, time: int, id: ZenohId, written: bytes = b"") -> None:
+        """`written` has the time instead, where it is not empty; few ask, it is read for them."""
+        self._time = time
+        self._written = written
         self.id = id
+
+    @property
+    def time(self) -> int:
+        if self._written:
+            self._time, _ = read_z64(self._written, 0, len(self._written))
+            self._written = b""
+        return self._time
 
     @staticmethod
     def parse(text: str) -> Timestamp:
