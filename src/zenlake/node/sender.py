@@ -16,7 +16,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic, sleep
+from math import inf
+from time import monotonic
 from typing import Final
 
 from zenlake.limits import UNSENT_BYTES_MAX
@@ -31,8 +32,8 @@ from zenlake.wire import CloseReason
 # Sending has its price, which differs much between machines: it may take this share of the time,
 # and so long at a stretch. Where messages come faster they gather, and whoever brings one when
 # there is time to send again sends them all. On a busy machine a call may last long without
-# costing much: beyond the third figure it does not count. And what comes so long after the
-# last is not the many that would make a crowd.
+# costing much: beyond the third figure it does not count. A publication that comes so long after
+# the last message is none of many; whoever asks is about to wait and sends then.
 _SENDING_SHARE: Final = 0.06
 _SENDING_S: Final = 0.001
 _ONE_SENDING_S: Final = 0.00005
@@ -40,6 +41,7 @@ _APART_S: Final = 0.0003
 _UNITS_IN_A_ROW: Final = 64
 _JOINED_BYTES: Final = 128 * 1024
 _CHECK_S: Final = 0.5
+_IDLE_LOOKS: Final = 20
 _PRIORITIES: Final = 8
 _BLOCK: Final = 0x08
 _EXPRESS: Final = 0x10
@@ -63,6 +65,7 @@ class Sender(Outward):
         "_is_listed",
         "_is_overfull",
         "_is_sending",
+        "_is_watching",
         "_largest",
         "_left_at",
         "_left_s",
@@ -70,6 +73,7 @@ class Sender(Outward):
         "_own_thread",
         "_rest",
         "_room",
+        "_sends_all",
         "_sent_at",
         "_transport",
         "_wake",
@@ -97,11 +101,13 @@ class Sender(Outward):
         self._own_thread: threading.Thread | None = None
         self._rest = b""  # of a unit that the link took a part of
         self._is_sending = False
+        self._sends_all = True  # not only batches that are full
         self._is_full = False  # the link took less than it was given
         self._is_closed = False
         self._is_overfull = False
         self._gathering_since = 0.0
         self._is_listed = False  # in GATHERING
+        self._is_watching = False  # the own thread
         self._left_s = _SENDING_S  # the time there is for sending
         self._left_at = 0.0
         self._sent_at = 0.0
@@ -155,7 +161,7 @@ class Sender(Outward):
         lock.acquire()
         try:
             outcome = self._push(data, qos, reliable)
-            sends = outcome != DROPPED and not self._is_sending and self._is_time_to_send()
+            sends = outcome != DROPPED and not self._is_sending and self._is_time_to_send(_APART_S)
             if sends:
                 self._is_sending = True
         finally:
@@ -171,7 +177,7 @@ class Sender(Outward):
         Then wait for room in the queue of priority `full`, -1 if none was filled.
         """
         with self.lock:
-            sends = not self._is_sending and self._is_time_to_send()
+            sends = not self._is_sending and self._is_time_to_send(inf)
             if sends:
                 self._is_sending = True
         if sends:
@@ -179,21 +185,28 @@ class Sender(Outward):
         if full >= 0:
             self._wait_for_room(full, is_blocking)
 
-    def _is_time_to_send(self) -> bool:
-        if not self._is_batching or self._transport.outbound.has_full_batch:
-            return True
+    def _is_time_to_send(self, apart_s: float) -> bool:
+        """Under the lock. Batches that are full go at once, and leave what gathers behind them."""
         now = monotonic()
         self._left_s = min(_SENDING_S, self._left_s + (now - self._left_at) * _SENDING_SHARE)
         self._left_at = now
-        if self._left_s > 0.0 or now - self._sent_at > _APART_S:
+        if not self._is_batching or self._left_s > 0.0 or now - self._sent_at > apart_s:
+            self._sends_all = True
+            return True
+        if self._transport.outbound.has_full_batch:
+            self._sends_all = False
             return True
         if self._gathering_since == 0.0:
-            self._gathering_since = now
-            if not self._is_listed:
-                self._is_listed = True
-                GATHERING.append(self)
-            self._rouse()
+            self._gather(now)
         return False
+
+    def _gather(self, now: float) -> None:
+        self._gathering_since = now
+        if not self._is_listed:
+            self._is_listed = True
+            GATHERING.append(self)
+        if not self._is_watching:
+            self._rouse()
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> None:
         if not is_blocking and (self._congested[priority] or self._block_first[priority]):
@@ -224,6 +237,7 @@ class Sender(Outward):
     def send_now(self) -> None:
         """Keep-alives and the like."""
         with self.lock:
+            self._sends_all = True
             if self._is_sending or self._is_closed:
                 return
             self._is_sending = True
@@ -255,13 +269,15 @@ class Sender(Outward):
 
     def _next_unit(self) -> bytes | None:
         with self.lock:
-            unit = self._transport.next_unit(monotonic())
+            unit = self._transport.next_unit(monotonic(), self._sends_all)
             if unit is not None and self._link.is_stream:
                 unit = self._with_more(unit)
             elif unit is None:
                 self._is_sending = False
                 self._gathering_since = 0.0
                 self._largest = 0
+                if not self._sends_all and self._transport.total_queued_bytes() > 0:
+                    self._gather(monotonic())
             if self._has_waiters:
                 self._has_waiters = False
                 self._room.notify_all()
@@ -274,7 +290,7 @@ class Sender(Outward):
         units = [unit]
         size = len(unit)
         while size < _JOINED_BYTES:
-            more = self._transport.next_unit(monotonic())
+            more = self._transport.next_unit(monotonic(), self._sends_all)
             if more is None:
                 break
             units.append(more)
@@ -299,23 +315,35 @@ class Sender(Outward):
     def _run(self) -> None:
         while True:
             with self.lock:
+                self._is_watching = False
                 while not self._is_closed and not self._is_full and not self._gathering_since:
                     self._wake.wait()
                 if self._is_closed:
                     return
                 is_full = self._is_full
+                self._is_watching = not is_full
             if not is_full:
-                sleep(self._batching_s)
-                if self._takes_over():
-                    self._send()
+                self._watch()
             elif self._link.wait_writable(_CHECK_S):
                 with self.lock:
                     self._is_full = False
                 self._send()
 
+    def _watch(self) -> None:
+        """While messages gather again and again, without being woken for each time."""
+        idle = 0
+        while idle < _IDLE_LOOKS and not self._is_closed and not self._is_full:
+            idle = 0 if self._gathering_since else idle + 1
+            with self.lock:
+                if not self._is_full:
+                    self._wake.wait(self._batching_s)
+            if self._takes_over():
+                self._send()
+
     def _takes_over(self) -> bool:
         """Whether what gathers was not sent meanwhile, and is not being sent."""
         with self.lock:
+            self._sends_all = True
             if self._is_sending or self._gathering_since == 0.0:
                 self._gathering_since = 0.0
                 return False

@@ -89,7 +89,7 @@ class LowLatencyOutbound(Outbound):
             self.is_closed = True
             self._push_unit(bytes(Close(reason)))
 
-    def next_unit(self) -> bytes | None:
+    def next_unit(self, with_open: bool = True) -> bytes | None:
         if not self._units:
             self.has_full_batch = False
             return None

@@ -90,9 +90,13 @@ class Outbound:
             self.is_closed = True
             self._lanes[len(self._lanes) - 1].push_transport(bytes(Close(reason)))
 
-    def next_unit(self) -> bytes | None:
-        """The next batch as the link carries it, full or not; None if nothing waits."""
-        content = self._next_content()
+    def next_unit(self, with_open: bool = True) -> bytes | None:
+        """The next batch as the link carries it; None if nothing waits.
+
+        Without `with_open` not the one that is being filled, unless fuller ones of lower
+        priority wait behind it.
+        """
+        content = self._next_content(with_open)
         if content is None:
             self.has_full_batch = False
             return None
@@ -105,12 +109,20 @@ class Outbound:
         self.bytes += len(content)
         return content
 
-    def _next_content(self) -> bytes | None:
+    def _next_content(self, with_open: bool) -> bytes | None:
+        if not with_open and not self._has_sealed():
+            return None
         for lane in self._lanes:
             content = lane.take()
             if content is not None:
                 return content
         return _KEEP_ALIVE if self._is_keep_alive_due else None
+
+    def _has_sealed(self) -> bool:
+        sealed = 0
+        for lane in self._lanes:
+            sealed += lane.has_sealed()
+        return sealed > 0
 
     def queued_bytes(self, priority: int) -> int:
         return self._lanes[priority if self._is_qos else 0].queued_bytes()

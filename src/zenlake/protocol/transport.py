@@ -83,9 +83,9 @@ class Transport:
         queued_bytes = self.outbound.push(data, priority, reliable, express)
         return queued_bytes < self._queue_bytes[priority]
 
-    def next_unit(self, now: float) -> bytes | None:
-        """What the link shall send next, or None."""
-        unit = self.outbound.next_unit()
+    def next_unit(self, now: float, with_open: bool = True) -> bytes | None:
+        """What the link shall send next, or None; see `Outbound.next_unit`."""
+        unit = self.outbound.next_unit(with_open)
         if unit is not None:
             self._heartbeat.note_sent(now)
         return unit
