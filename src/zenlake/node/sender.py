@@ -96,7 +96,9 @@ class Sender(Outward):
         self._failed = failed
         self._drop_s = settings.wait_before_drop_s
         self._close_s = settings.wait_before_close_s
-        self._is_batching = settings.batching and not transport.agreed.low_latency
+        self._is_batching = (
+            settings.batching and settings.batching_s > 0 and not transport.agreed.low_latency
+        )
         self._batching_s = settings.batching_s
         self._own_thread: threading.Thread | None = None
         self._rest = b""  # of a unit that the link took a part of
