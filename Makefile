@@ -19,7 +19,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop lint bench fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop lint bench soak fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -68,6 +68,9 @@ lint: $(VENV)/stamp ## check style and types
 bench: $(COMPILED)/stamp ## run the benchmarks, compiled
 	@for file in benchmarks/bench_*.py; do \
 		echo "== $$file"; $(COMPILED)/bin/python "$$file" || exit; done
+
+soak: $(COMPILED)/stamp ## see whether memory stays flat under load, a minute for each case
+	@$(COMPILED)/bin/python benchmarks/soak_session.py
 
 fuzz: $(VENV)/fuzz-stamp ## look for crashes in the decoders
 	@$(VENV)/bin/python fuzz/run.py

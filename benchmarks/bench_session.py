@@ -204,6 +204,11 @@ class Node:
         self._process.start()
         far_end.close()
 
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
     def act(self, seconds: float = 0) -> Report:
         """Once it has found its counterpart."""
         self._connection.send(seconds)

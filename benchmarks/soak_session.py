@@ -1,0 +1,67 @@
+"""Whether a session's memory stays flat under load.
+
+    python benchmarks/soak_session.py [--secs 60] [--only 8B get-64 ...]
+
+The cases of `bench_session.py`, one after the other, each for so long, with zenlake's nodes and a
+router of eclipse-zenoh. Memory in use is read every half second from both processes. What a node
+holds after a tenth of the time is compared with what it holds at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import statistics
+import threading
+import time
+from pathlib import Path
+
+from bench_session import CASES, OURS, THEIRS, Case, Node, router
+
+EVERY_SECS = 0.5
+
+
+def resident_kib(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
+
+
+def soak(case: Case, seconds: float) -> list[list[int]]:
+    """Of who acts and of who answers: KiB, every half second."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    with Node(THEIRS, router, endpoint, case) as middle:
+        middle.act()
+        nodes = [Node(OURS, role, endpoint, case) for role in case.roles]
+        with nodes[0] as active, nodes[1] as passive:
+            active.act(0.2)
+            acting = threading.Thread(target=active.act, args=(seconds,))
+            acting.start()
+            sizes: list[list[int]] = [[], []]
+            while acting.is_alive():
+                for node, found in zip((active, passive), sizes, strict=True):
+                    found.append(resident_kib(node.pid))
+                time.sleep(EVERY_SECS)
+    return sizes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Memory of sessions under load.")
+    parser.add_argument("--secs", type=float, default=60.0, help="for every case")
+    names = [case.name for case in CASES]
+    parser.add_argument("--only", nargs="+", metavar="CASE", choices=names, default=names)
+    arguments = parser.parse_args()
+    print(f"{'':24}{'early, MiB':>12}{'late, MiB':>12}{'most, MiB':>12}", flush=True)
+    for case in CASES:
+        if case.name not in arguments.only:
+            continue
+        for role, sizes in zip(case.roles, soak(case, arguments.secs), strict=True):
+            tenth = max(1, len(sizes) // 10)
+            early = statistics.median(sizes[tenth : 2 * tenth] or sizes)
+            late = statistics.median(sizes[-tenth:])
+            figures = "".join(f"{size / 1024:>12.1f}" for size in (early, late, max(sizes)))
+            print(f"{case.name + ', ' + role.__name__:<24}{figures}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
