@@ -93,8 +93,8 @@ class Play:
         self.ears[name].messages.clear()
 
     def says(self, name: str, *messages: NetworkMessage, reliable: bool = True) -> None:
-        for message in messages:
-            self.dispatcher.receive(self.faces[name], message, reliable, self.now)
+        count = len(messages)
+        self.dispatcher.receive_run(self.faces[name], list(messages), 0, count, reliable, self.now)
 
     def passes(self, seconds: float) -> None:
         self.now += seconds

@@ -102,6 +102,21 @@ def test_invalid_keys_and_unknown_aliases_are_dropped_and_counted() -> None:
     assert play.dispatcher.counters.unknown_aliases == 2
 
 
+def test_those_that_share_a_key_go_the_same_way() -> None:
+    """As messages that were decoded as a run do (wire/runs.py)."""
+    play = peer_with_clients()
+    play.says("app", subscriber(1, "k"))
+    shared, bad, unknown = WireExpr(0, "k"), WireExpr(0, "a//b"), WireExpr(9, "")
+    play.says("c1", put(shared, "1"), put(shared, "2"), put("k", "3"), put(shared, "4"))
+    play.hears("app", "PUT 1 k", "PUT 2 k", "PUT 3 k", "PUT 4 k")
+    play.says("c2", subscriber(1, "k"))
+    play.says("c1", put(shared, "1"), put(shared, "2"), *[put(bad)] * 3, *[put(unknown)] * 4)
+    for name in ("app", "c2"):
+        play.hears(name, "PUT 1 k", "PUT 2 k")
+    assert play.dispatcher.counters.invalid_keys == 3
+    assert play.dispatcher.counters.unknown_aliases == 4
+
+
 def test_the_cache_of_routes_is_bounded() -> None:
     play = peer_with_clients()
     play.says("c1", subscriber(1, "nothing"))

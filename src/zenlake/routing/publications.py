@@ -45,18 +45,15 @@ class Publications:
         """
         first = messages[start]
         assert isinstance(first, Push)
-        key = first.key
+        found = self._resolve(source, first)
         end = start + 1
+        if found is None:
+            return end  # each of them is counted
         while end < stop:
             message = messages[end]
-            if not isinstance(message, Push) or message.key is not key:
+            if not isinstance(message, Push) or message.key is not first.key:
                 break
             end += 1
-        found = self._resolve(source, first)
-        if found is None:
-            if source.keys.resolve(key) is None:
-                self._tables.counters.unknown_aliases += end - start - 1
-            return end
         route, text = found
         if self._hlc is None and len(route.faces) == 1 and route.faces[0].is_local:
             if route.faces[0] is not source:
