@@ -226,22 +226,31 @@ def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
     """Neither that of a peer nor our own; the peer says KEEP_ALIVE and nothing else."""
     settings = settings_of()
     settings.lease_ms = 1
-    with opened(settings) as [node], RawClient(node, lease_ms=lease_ms).socket as talker:
+    with opened(settings) as [node]:
+        share = min(share_of_a_core(node, lease_ms) for _ in range(3))
+    print(f"lease {lease_ms} ms: {share:.1%} of a core")
+    assert share < 0.05
+
+
+def share_of_a_core(node: Node, lease_ms: int) -> float:
+    """Of half a second of KEEP_ALIVE; 1 if the node ends the link before.
+
+    This process does other things too, and may be held up for longer than a short lease, but not
+    all the time: what a loop without rest takes shows in the best of several.
+    """
+    with RawClient(node, lease_ms=lease_ms).socket as talker:
         wait_until(lambda: len(node.runners) == 1)
-        share = min(share_of_a_core(talker) for _ in range(3))
-        print(f"lease {lease_ms} ms: {share:.1%} of a core")
-        assert len(node.runners) == 1
-        assert share < 0.05
-
-
-def share_of_a_core(talker: socket.socket) -> float:
-    """Of half a second of KEEP_ALIVE. This process does other things too, but not all the time:
-    a loop without rest shows in the quietest of several."""
-    began, began_s = time.monotonic(), time.process_time()
-    for _ in range(10):
-        talker.sendall(frame_batch(b"\x04"))
-        time.sleep(0.05)
-    return (time.process_time() - began_s) / (time.monotonic() - began)
+        began, began_s = time.monotonic(), time.process_time()
+        try:
+            for _ in range(20):
+                talker.sendall(frame_batch(b"\x04"))
+                time.sleep(0.025)
+        except OSError:
+            return 1.0
+        share = (time.process_time() - began_s) / (time.monotonic() - began)
+        share = share if len(node.runners) == 1 else 1.0
+    wait_until(lambda: not node.runners)
+    return share
 
 
 def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> None:
