@@ -82,6 +82,15 @@ def test_whatever_comes_is_what_comes_one_by_one(data: bytes) -> None:
     assert as_runs(data) == one_by_one(data)
 
 
+def test_slices_of_shared_memory_are_no_run() -> None:
+    """They have a count where a length would be."""
+    slices = [bytes.fromhex(f"01 01 07 88 27 a1 b8 01 {n:02x} 00") for n in range(3)]
+    run: list[Push] = [Push(WireExpr(0, "k"), Put(one, shm=True)) for one in slices]
+    run.append(Push(WireExpr(0, "k"), Put(b"plain")))
+    data = b"".join(map(bytes, run))
+    assert as_runs(data) == (run, len(data))
+
+
 def test_what_is_alike_shares_its_key() -> None:
     """Routing looks keys up once for those that do."""
     run = [

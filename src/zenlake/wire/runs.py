@@ -54,8 +54,8 @@ def _decode_run(
 ) -> i64:
     """Those like `first`, which stands at `start`. Whatever is odd is left to the long way."""
     body = first.body
-    if not isinstance(body, Put):
-        return pos
+    if not isinstance(body, Put) or body.shm:
+        return pos  # slices of shared memory begin with a count, not with a length
     # Written as we would write it, or one could not say where its parts are.
     own = bytes(body)
     put_at: i64 = pos - len(own)
