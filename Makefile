@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 COMPILED := .venv-compiled
 ZENOH_RELEASES := 1.0.4 1.5.1
+RULE_RELEASES := 1.0.4 1.2.1 1.5.1 1.7.2
 
 export PYTHON
 # pip reads the second for the packages a build needs, older ones read the first for both.
@@ -19,7 +20,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop lint bench soak fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop releases lint bench soak fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -58,6 +59,12 @@ interop: $(VENV)/stamp $(ZENOH_RELEASES:%=.venv-zenoh-%/stamp) ## our nodes with
 	@ZENLAKE_INTEROP=full \
 		ZENLAKE_ZENOH_VENVS=$$(for one in $(ZENOH_RELEASES); do printf '%s=.venv-zenoh-%s:' $$one $$one; done) \
 		$(VENV)/$(PYTEST) tests/interop tests/programs
+
+releases: $(VENV)/stamp $(RULE_RELEASES:%=.venv-zenoh-%/stamp) ## traffic of real nodes of several releases, held to the rules
+	@echo "== rules, with eclipse-zenoh $(RULE_RELEASES) and the one of constraints.txt"
+	@ZENLAKE_INTEROP=full \
+		ZENLAKE_ZENOH_VENVS=$$(for one in $(RULE_RELEASES); do printf '%s=.venv-zenoh-%s:' $$one $$one; done) \
+		$(VENV)/$(PYTEST) tests/rules/test_releases.py
 
 lint: $(VENV)/stamp ## check style and types
 	@echo "== lint"

@@ -271,15 +271,19 @@ def test_an_interrupt_ends_a_long_query(lake: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     # A shell in the background would have it ignore the signal.
     handle = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    # It says when the query begins: to get there may take long.
+    tell = """import zenlake.lake.sql_duckdb as engine
+execute = engine.execute
+engine.execute = lambda *arguments: (print(flush=True), execute(*arguments))"""
     arguments = ["sql", "--lake", str(lake), query]
-    call = f"print(flush=True); from zenlake.cli.main import main; exit(main({arguments!r}))"
-    command = [sys.executable, "-c", f"{handle}\n{call}"]
+    call = f"from zenlake.cli.main import main; exit(main({arguments!r}))"
+    command = [sys.executable, "-c", f"{handle}\n{tell}\n{call}"]
     process = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(1)
+    assert process.stdout.readline() == b"\n"
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     try:
         out, err = process.communicate(timeout=20)

@@ -250,9 +250,13 @@ def a_timeout(a: Held, b: Held) -> None:
     b.ask("queryable", name="q", key="demo/slow", replies=slow)
     settle()
     answer = a.ask("get", selector="demo/slow", timeout=1.0, consolidation="NONE")
-    first, error = answer["replies"]
+    first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
-    assert error["error"] == b"Timeout".hex()
+    assert {error["error"] for error in errors} == {b"Timeout".hex()}
+    # A real router's timer races with that of a real asker: one of a hundred is told by both,
+    # also where all three are real. Between ours and anyone it is told once.
+    is_raced = not a.is_ours and bool(a.ask("info")["routers"])
+    assert len(errors) <= (2 if is_raced else 1)
     assert 0.9 < answer["seconds"] < 2.5
 
 
@@ -289,45 +293,51 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
     assert answer["seconds"] < 2
 
 
-def until_alive(b: Held, key: str, keys: list[str]) -> None:
-    """Asked again: real nodes on a busy machine find out late, or find nothing now and then."""
-    for _ in range(20):
-        found = b.ask("alive", key=key)["keys"]
+def assert_alive(b: Held, key: str, keys: list[str]) -> None:
+    """Ours finds all at once; real nodes find out late, or find nothing now and then."""
+    settle()
+    found = b.ask("alive", key=key)["keys"]
+    for _ in range(0 if b.is_ours else 20):
         if found == keys:
             return
         settle()
+        found = b.ask("alive", key=key)["keys"]
     assert found == keys
 
 
-def once(items: list[list[str]]) -> list[list[str]]:
-    """A real node that asks while it watches may be told of a token twice."""
+def told(b: Held, name: str, count: int) -> list[list[str]]:
+    """What a watcher was told. A real one that asks meanwhile may be told of a token twice."""
+    items = b.items(name, count)
+    if b.is_ours:
+        return items
     return [one for place, one in enumerate(items) if one not in items[:place]]
 
 
 @case()
 def liveliness(a: Held, b: Held) -> None:
     a.ask("token", name="early", key="group/early")
-    until_alive(b, "group/**", ["group/early"])
+    assert_alive(b, "group/**", ["group/early"])
     b.ask("watch", name="new", key="group/**")
     b.ask("watch", name="all", key="group/*", history=True)
     b.items("all", 1)
     a.ask("token", name="late", key="group/late")
     a.ask("token", name="twin", key="group/late")
     b.items("all", 2)
-    until_alive(b, "group/*", ["group/early", "group/late"])
+    assert_alive(b, "group/*", ["group/early", "group/late"])
     a.ask("undeclare", name="twin")
     settle()
     a.ask("undeclare", name="late")
     b.items("all", 3)
     a.ask("undeclare", name="early")
-    until_alive(b, "group/**", [])
-    assert once(b.items("all", 4)) == [
+    assert_alive(b, "group/**", [])
+    assert told(b, "all", 4) == [
         ["PUT", "group/early"],
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
         ["DELETE", "group/early"],
     ]
-    assert [one for one in once(b.items("new", 2)) if one[1] == "group/late"] == [
+    # Whether it hears of the early one is open: its neighbour asked for what there was.
+    assert [one for one in told(b, "new", 2) if one[1] == "group/late"] == [
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
     ]
@@ -379,6 +389,11 @@ def localities(a: Held, b: Held) -> None:
 
 @case()
 def who_is_there(a: Held, b: Held) -> None:
+    """A peer does not tell of its clients, but they do of it."""
+    told = 0
     for one, other in ((a, b), (b, a)):
         info = one.ask("info")
-        assert info["routers"] or other.zid in info["peers"] or info == {"routers": [], "peers": []}
+        if info != {"routers": [], "peers": []}:
+            assert info["routers"] or other.zid in info["peers"]
+            told += 1
+    assert told > 0

@@ -11,10 +11,12 @@ import contextlib
 import importlib
 import json
 import os
+import random
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 Json = dict[str, Any]
@@ -67,6 +69,18 @@ class Puppet:
     def fill(self, key: str, bytes: int, **options: Any) -> Json:
         """A payload too large to be told."""
         self.session.put(key, _pattern(bytes), **self._options(options))
+        return {}
+
+    def flood(self, key: str, bytes: int, **options: Any) -> Json:
+        """Publishes from a thread until the session is closed."""
+        payload, made = _pattern(bytes), self._options(options)
+
+        def publish() -> None:
+            with contextlib.suppress(Exception):
+                while True:
+                    self.session.put(key, payload, **made)
+
+        threading.Thread(target=publish, daemon=True).start()
         return {}
 
     def delete(self, key: str, **options: Any) -> Json:
@@ -174,6 +188,39 @@ class Puppet:
     def undeclare(self, name: str) -> Json:
         self.entities.pop(name).undeclare()
         return {}
+
+    def churn(self, seed: int, seconds: float) -> Json:
+        """Declares, undeclares, publishes, asks, answers, and waits for nothing."""
+        chance, end, done = random.Random(seed), time.monotonic() + seconds, 0
+        held: list[Any] = []
+        session, live, ring = self.session, self.session.liveliness(), self.z.handlers.RingChannel
+
+        def keep(declare: Callable[..., Any], *arguments: Any) -> None:
+            held.append(declare(*arguments))
+
+        while time.monotonic() < end:
+            key = f"churn/{chance.randrange(5)}/{chance.choice('ab*')}"
+            acts: list[Callable[[], Any]] = [
+                partial(session.put, key, b"x" * chance.choice((1, 1, 9, 90_000))),
+                partial(session.delete, key),
+                partial(session.get, key, ring(1), timeout=chance.choice((0.01, 0.02, 5))),
+                partial(live.get, key, ring(1)),
+                partial(keep, session.declare_subscriber, key, ring(1)),
+                partial(keep, session.declare_queryable, key, ring(1)),
+                partial(keep, session.declare_publisher, key),
+                partial(keep, live.declare_token, key),
+                partial(keep, live.declare_subscriber, key, ring(1)),
+            ]
+            chance.choice(acts)()
+            for one in held:
+                if isinstance(one, self.z.Queryable) and (query := one.try_recv()) is not None:
+                    query.reply(query.key_expr, b"answer")
+                    del query  # which ends it
+            if len(held) > chance.randrange(20):
+                held.pop(chance.randrange(len(held))).undeclare()
+            done += 1
+            time.sleep(0.002)
+        return {"done": done}
 
     def info(self) -> Json:
         info = self.session.info

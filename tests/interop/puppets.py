@@ -68,6 +68,10 @@ class Held:
             env=environment,
         )
 
+    @property
+    def is_ours(self) -> bool:
+        return self.kind.name == OURS
+
     def ask(self, do: str, **arguments: Any) -> Any:
         self.tell(do, **arguments)
         return self.answer()
@@ -81,6 +85,8 @@ class Held:
     def answer(self) -> Any:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
+        while line and not line.startswith("{"):  # some releases print there
+            line = self._process.stdout.readline()
         if not line:
             raise Raised(f"{self.kind.name} ended with {self._process.wait()}")
         answer = json.loads(line)

@@ -85,7 +85,11 @@ class Tap:
                 near, address = self._server.accept()
             except OSError:
                 return
-            far = socket.create_connection(("127.0.0.1", self._target))
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:  # nobody is there at the moment
+                near.close()
+                continue
             self._sockets += [near, far]
             talk = Conversation(self, address[1])
             self._start(self._pass_on, near, far, talk, 0)

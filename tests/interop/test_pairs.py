@@ -21,15 +21,14 @@ IS_ORACLE = os.environ.get("ZENLAKE_INTEROP") == "oracle"
 """Two real nodes instead: the cases themselves are tried."""
 _CHOSEN = TOPOLOGIES if IS_FULL or IS_ORACLE else [TOPOLOGIES[0], TOPOLOGIES[3]]
 _OTHERS = theirs() if IS_FULL or IS_ORACLE else theirs()[:1]
+# An older release has no words for some cases.
+_PAIRS = [(name, one) for name in CASES for one in _OTHERS if one.version >= SINCE[name]]
 
 
 @pytest.mark.parametrize("topology", _CHOSEN, ids=lambda one: one.name.replace(" ", "-"))
-@pytest.mark.parametrize("other", _OTHERS, ids=lambda one: one.name)
 @pytest.mark.parametrize("who", ["acts", "answers"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "other"), _PAIRS, ids=lambda one: getattr(one, "name", one))
 def test_a_case(name: str, who: str, other: Kind, topology: Topology) -> None:
-    if other.version < SINCE[name]:
-        return  # the other side has no words for it
     mine = other if IS_ORACLE else ours()
     kinds = (mine, other) if who == "acts" else (other, mine)
     with pair(*kinds, topology, router=other) as (a, b):

@@ -22,6 +22,7 @@ from tests.routing.playbook import (
     zid_of,
 )
 from zenlake.limits import FACE_QUERIES_MAX
+from zenlake.routing.queries import GRACE_S
 from zenlake.wire import (
     Err,
     QoS,
@@ -163,10 +164,11 @@ class TestOneQuery:
             assert message.qos == QoS(0x12)
 
     def test_a_silent_face_is_reported_and_finished(self, asked: Play) -> None:
+        """After whoever asked had time to give up by himself: else he gets both errors."""
         asked.says("c2", end(1))
-        asked.passes(9.9)
+        asked.passes(10 + 0.9 * GRACE_S)
         asked.silence()
-        asked.passes(0.1)
+        asked.passes(0.1 * GRACE_S)
         error, ended = asked.takes("c1")
         assert error == Response(
             9, WireExpr(0), Err(b"Timeout"), QoS(0x12), responder=ResponderId(zid_of("p1"), 0)
@@ -201,7 +203,7 @@ class TestOneQuery:
         assert asked.dispatcher.counters.late_responses == 1
 
     def test_no_final(self, asked: Play) -> None:
-        asked.passes(10)
+        asked.passes(10 + GRACE_S)
         heard = [type(message) for message in asked.takes("c1")]
         assert heard == [Response, Response, ResponseFinal]
         assert asked.dispatcher.counters.timed_out_requests == 2
@@ -251,7 +253,7 @@ def test_everything_but_id_key_and_node_is_passed_on(play: Play) -> None:
         budget=5,
         timeout_ms=1500,
     )
-    assert play.dispatcher.next_deadline() == 1.5
+    assert play.dispatcher.next_deadline() == 1.5 + GRACE_S
 
 
 def test_what_cannot_be_asked_ends_at_once(play: Play) -> None:

@@ -75,6 +75,19 @@ def test_the_rest_is_counted_and_told(tmp_path: Path) -> None:
     assert not checker.take()
 
 
+def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
+    chat.open()
+    part = bytes(chat.batch_size - 24)
+    chat.unit(0, bytes(chat.fragment(0, part, more=True, first=chat.patch > 0)))
+    chat.raw(0, b"")
+    chat.live(9)
+    chat.close(0)
+    recorder.write(tmp_path / "given_up.pcapng")
+    assert [one.rule.id for one in findings(tmp_path / "given_up.pcapng")] == ["batch-empty"]
+
+
 def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp", lowlatency=False)

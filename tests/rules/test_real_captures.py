@@ -30,7 +30,7 @@ NOTES = {
     "group-batch-large": "SN-87: a payload of 20 kB in one datagram",
     "group-keep-alive": "zenoh-pico sends KEEP_ALIVE to groups",
     "group-kind": "peers of zenoh-pico ask the group",
-    "interest-id-zero": "1.0.4 begins to count interests with 0",
+    "interest-id-zero": "SN-101: 1.0.4 begins to count interests with 0",
     "response-key-empty": "SN-82: errors without a key",
     "response-qos": "zenoh-pico answers with the default QoS",
     "sn-skipped-after-fragments": "SN-33: one number is left out after fragments",

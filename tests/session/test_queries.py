@@ -32,6 +32,7 @@ from zenlake.wire import (
     QueryTarget,
     Reply,
     Request,
+    ResponderId,
     Response,
     ResponseFinal,
     WhatAmI,
@@ -130,6 +131,30 @@ def test_timeout_on_time(timeout_ms: int) -> None:
     answer(b, incoming, "k/2")
     network.pump()
     assert a.port.counters == {"late_replies": 1}
+
+
+def test_a_timeout_is_told_once() -> None:
+    """Nodes on the way run out of time as we do; theirs and ours are one to the user."""
+    network, a, b = pair()
+    answers = ListSink()
+    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    network.pump()
+    asked = a.get("k", "", question(1_000), answers, network.now)
+    network.pump()
+    deadline = a.queries.next_deadline()
+    assert deadline is not None
+    for _ in range(2):  # a queryable may say so as often as it likes
+        a.send(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
+        a.send(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
+    for hop in (b.zid, a.zid):
+        on_the_way = Response(asked.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
+        a.send(on_the_way, "", True)
+    a.handle_timeout(deadline)
+    assert answers.is_closed
+    told = [error.payload for error in answers.items if isinstance(error, Error)]
+    assert told == [b"Timeout", b"other", b"Timeout", b"other", b"Timeout"]
+    assert isinstance(last := answers.items[-1], Error)
+    assert last.responder == ResponderId(b.zid, 0)
 
 
 def test_owner_of_the_queryable_dies() -> None:

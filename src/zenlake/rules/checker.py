@@ -252,7 +252,7 @@ class Checker:
             for interest in side.interests.values():
                 node = _answerer(talk, interest.place)
                 self._ask_open(OpenInterest, interest, ending, talk, node)
-            for waiting in side.fragments.values():
+            for waiting in () if side.gave_up else side.fragments.values():
                 self._ask_open(OpenFragments, waiting, ending, talk, waiting.place)
         talk.is_over = True
 

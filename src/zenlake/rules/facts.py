@@ -34,6 +34,7 @@ class Line:
 
     __slots__ = (
         "batches",
+        "close_reason",
         "closed",
         "init_ack",
         "init_syn",
@@ -66,6 +67,7 @@ class Line:
         """How many each direction sent, the one being judged left out."""
         self.closed = [0, 0]
         """The packet of each direction's CLOSE."""
+        self.close_reason = [0, 0]
         self.refusable = ["", ""]
         """Of each direction: what it sent that ends a link at its receiver."""
         self.refusable_ns = [0, 0]
@@ -76,7 +78,17 @@ class Line:
 class OpenRequest:
     """A REQUEST that waits for its final."""
 
-    __slots__ = ("any_key", "budget", "id", "key", "place", "qos", "responses", "timeout_ms")
+    __slots__ = (
+        "any_key",
+        "budget",
+        "id",
+        "is_timed_out",
+        "key",
+        "place",
+        "qos",
+        "responses",
+        "timeout_ms",
+    )
 
     def __init__(self, event: MessageSeen, place: Place, id: int, qos: int) -> None:
         self.place = place
@@ -87,6 +99,8 @@ class OpenRequest:
         self.budget: int | None = None
         self.timeout_ms: int | None = None
         self.responses = 0
+        self.is_timed_out = False
+        """Whether a node on the way has said that its time is over."""
 
 
 class OpenInterest:
@@ -136,6 +150,7 @@ class Side:
         "requests",
         "source_sns",
         "state_sns",
+        "timed_out",
         "told",
     )
 
@@ -150,6 +165,8 @@ class Side:
         self.requests: dict[int, OpenRequest] = {}
         self.ended_requests: OrderedDict[int, int] = OrderedDict()
         """Requests that got their final, and the packet of that."""
+        self.timed_out: set[int] = set()
+        """Those of them that ended because their time was over."""
         self.forgets = False
         """Whether some of these had to make room."""
         self.fragments: dict[int, OpenFragments] = {}
@@ -170,10 +187,13 @@ class Side:
         return None if self.node is None else self.node.role
 
     def end_request(self, id: int, packet: int) -> None:
-        self.requests.pop(id, None)
+        request = self.requests.pop(id, None)
         self.ended_requests[id] = packet
+        if request is not None and request.is_timed_out:
+            self.timed_out.add(id)
         if len(self.ended_requests) > RULES_ENDED_REQUESTS_MAX:
-            self.ended_requests.popitem(last=False)
+            oldest, _ = self.ended_requests.popitem(last=False)
+            self.timed_out.discard(oldest)
             self.forgets = True
 
 

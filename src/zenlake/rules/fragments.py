@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenLack
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Undecoded
 from zenlake.wire._generated.transport import Fragment, Frame
+
+_SENDING_NS: Final = 6_000_000_000
+"""A batch waits for a link that is full for 5 s, then the link is closed; no timer is exact."""
 
 
 @rule(
@@ -83,14 +88,39 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     "fragments-without-end",
     ERROR,
     OpenFragments,
-    text="A message in fragments is sent to its last one, or given up with Drop.",
-    page="wire reference §7",
+    text="A message in fragments is sent to its last one, or given up with Drop; at the latest when"
+    " a node gives up a link that is full.",
+    page="wire reference §7; behaviour reference §2.10",
     whole=True,
 )
 def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
-    if end.closed_by is None or end.closed_by is not waiting.place.node:
+    waited_ns = _closed_after_ns(waiting, end)
+    if waited_ns is None or waited_ns <= _SENDING_NS:
+        return None
+    return f"more fragments were to follow, and after {waited_ns / 1e9:.1f} s CLOSE did"
+
+
+@rule(
+    "fragments-cut-by-close",
+    NOTE,
+    OpenFragments,
+    text="A message in fragments is sent to its last one before CLOSE. Deployed nodes that close"
+    " while they send cut it off.",
+    page="wire reference §7; SN-103",
+    whole=True,
+)
+def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
+    waited_ns = _closed_after_ns(waiting, end)
+    if waited_ns is None or waited_ns > _SENDING_NS:
         return None
     return "more fragments were to follow, and CLOSE did"
+
+
+def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
+    """How long after the last fragment its sender sent CLOSE; None if it sent none."""
+    if end.closed_by is None or end.closed_by is not waiting.place.node:
+        return None
+    return end.time_ns - waiting.place.time_ns
 
 
 @rule(

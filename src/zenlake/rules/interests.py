@@ -35,9 +35,9 @@ def interest_id_reused(message: Interest, seen: Seen) -> str | None:
     "interest-id-zero",
     NOTE,
     Interest,
-    text="Interest 0 is kept for what peers tell each other at first. Nodes of 1.0 begin to count"
-    " with it.",
-    page="behaviour reference §3.1; SN-53",
+    text="Interest 0 is kept for what peers tell each other at first. Clients of 1.0 to 1.7 begin"
+    " to count with it.",
+    page="behaviour reference §3.1; SN-53, SN-101",
 )
 def interest_id_zero(message: Interest, seen: Seen) -> str | None:
     return "an interest of number 0" if message.id == 0 else None

@@ -89,7 +89,9 @@ def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     page="Message Reference, CLOSE; wire reference §5.2",
 )
 def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return None if _is_low_latency(seen) else _after_close(batch, seen)
+    if _is_low_latency(seen) or _gave_up(batch, seen):
+        return None
+    return _after_close(batch, seen)
 
 
 @rule(
@@ -98,10 +100,28 @@ def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, where a"
     " message and the end meet; it is not read.",
-    page="Message Reference, CLOSE; wire reference §9",
+    page="Message Reference, CLOSE; wire reference §9; SN-102",
 )
 def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return _after_close(batch, seen) if _is_low_latency(seen) else None
+
+
+@rule(
+    "traffic-after-giving-up",
+    NOTE,
+    LinkBatch,
+    text="After CLOSE a node sends nothing more. Deployed nodes that give up a link because it is"
+    " full send what waits in other queues, and CLOSE once more.",
+    page="Message Reference, CLOSE; wire reference §6.6; SN-106",
+)
+def traffic_after_giving_up(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if _is_low_latency(seen) or not _gave_up(batch, seen):
+        return None
+    return _after_close(batch, seen)
+
+
+def _gave_up(batch: LinkBatch, seen: SeenBatch) -> bool:
+    return seen.line.close_reason[batch.direction] == CloseReason.UNRESPONSIVE
 
 
 def _after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:

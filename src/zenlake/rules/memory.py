@@ -23,6 +23,7 @@ from zenlake.rules.link_states import states_of
 from zenlake.rules.samples import stream_of
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
+from zenlake.wire._generated.data import Err
 from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr, UndeclareKeyExpr
 from zenlake.wire._generated.network import (
     Declare,
@@ -45,6 +46,12 @@ _WITHOUT_FIRST: Final = "its first fragment is not here"
 _STAGES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK")
 
 
+def is_timeout(message: Response, key: str | None) -> bool:
+    """Whether a node on the way says that another was silent: such errors have no key."""
+    body = message.body
+    return isinstance(body, Err) and body.payload == b"Timeout" and key == ""
+
+
 def remember(seen: Seen) -> None:
     """What a message says stays in force until another one ends it."""
     message = seen.event.message
@@ -58,6 +65,7 @@ def remember(seen: Seen) -> None:
         request = seen.receiver.requests.get(message.request_id)
         if request is not None:
             request.responses += 1
+            request.is_timed_out |= is_timeout(message, seen.event.key)
     elif isinstance(message, ResponseFinal):
         if message.request_id in seen.receiver.requests:
             seen.receiver.end_request(message.request_id, seen.event.packet)
@@ -69,6 +77,7 @@ def remember(seen: Seen) -> None:
         _handshake(message, seen.event, seen.line)
     elif isinstance(message, Close):
         seen.line.closed[seen.event.direction] = seen.event.packet
+        seen.line.close_reason[seen.event.direction] = message.reason
     elif isinstance(message, Join):
         _join(message, seen)
     elif isinstance(message, Oam):
@@ -143,6 +152,7 @@ def _request(message: Request, seen: Seen) -> None:
     request.timeout_ms = message.timeout_ms
     side.requests[id] = request
     side.ended_requests.pop(id, None)
+    side.timed_out.discard(id)
 
 
 def _declare(message: Declare, seen: Seen) -> None:

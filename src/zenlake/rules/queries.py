@@ -7,6 +7,7 @@ from typing import Final
 from zenlake.keyexpr.matching import intersects
 from zenlake.rules.channels import qos_byte
 from zenlake.rules.facts import Ending, OpenRequest, Seen
+from zenlake.rules.memory import is_timeout
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.wire._generated.data import Err, Reply
 from zenlake.wire._generated.network import Request, Response, ResponseFinal
@@ -86,10 +87,33 @@ def response_without_request(message: Response | ResponseFinal, seen: Seen) -> s
     whole=True,
 )
 def response_after_final(message: Response, seen: Seen) -> str | None:
+    return None if _is_late(message, seen) else _after_final(message, seen)
+
+
+@rule(
+    "timeout-after-final",
+    NOTE,
+    Response,
+    text="After RESPONSE_FINAL no response to that request is sent. Where the time is over as the"
+    " final comes, deployed nodes send the error of the timeout, or a reply, after it.",
+    page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-104",
+    whole=True,
+)
+def timeout_after_final(message: Response, seen: Seen) -> str | None:
+    return _after_final(message, seen) if _is_late(message, seen) else None
+
+
+def _after_final(message: Response, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
     if id in asker.requests or id not in asker.ended_requests:
         return None
     return f"RESPONSE {id} after the RESPONSE_FINAL in packet {asker.ended_requests[id]}"
+
+
+def _is_late(message: Response, seen: Seen) -> bool:
+    """Whether it is the error of a timeout, or comes after one."""
+    is_over = message.request_id in seen.receiver.timed_out
+    return is_over or is_timeout(message, seen.event.key)
 
 
 @rule(

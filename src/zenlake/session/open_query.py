@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from zenlake.session.consolidation import Consolidation
 from zenlake.session.port import Port
 from zenlake.session.sink import Sink
-from zenlake.wire import ConsolidationMode, Encoding, Put, Reply, Response
+from zenlake.wire import ConsolidationMode, Encoding, Err, Put, Reply, Response
 
 if TYPE_CHECKING:
     from zenlake.session.queries import Queries
 
 STRING: Final = Encoding(1)
+TIMEOUT: Final = b"Timeout"
 # What a held reply costs beside its payload, attachment and key.
 _REPLY_BYTES: Final = 400
 
@@ -34,6 +35,7 @@ class OpenQuery:
         "deadline",
         "id",
         "is_open",
+        "is_timeout_told",
         "key",
         "local_open",
         "network_open",
@@ -67,15 +69,24 @@ class OpenQuery:
         self.network_open = False
         self.local_open = False
         self.is_open = True
+        self.is_timeout_told = False
 
     def take(self, key: str, response: Response, now: float) -> None:
         """One reply; its key fits the query."""
         body = response.body
         if isinstance(body, Reply):
             self._take_ok(key, response, body, now)
-        else:
+        elif not self._is_told(key, body):
             make = self._port.factory.error
             self._deliver(make(body.payload, body.encoding, response.stamps, response.responder))
+
+    def _is_told(self, key: str, error: Err) -> bool:
+        """Every node on the way has a timer as long as ours; one of them is enough for the user."""
+        was_told = self.is_timeout_told
+        if key or error.payload != TIMEOUT:  # a queryable's errors have a key
+            return False
+        self.is_timeout_told = True
+        return was_told
 
     def _take_ok(self, key: str, response: Response, reply: Reply, now: float) -> None:
         consolidation = self.consolidation
@@ -132,10 +143,8 @@ class OpenQuery:
         """What LATEST held comes first, then one error without a replier."""
         if self.is_open:
             self._release()
-            if self.budget_left != 0:
-                self._port.give(
-                    self._sink, self._port.factory.error(b"Timeout", STRING, None, None)
-                )
+            if self.budget_left != 0 and not self.is_timeout_told:
+                self._port.give(self._sink, self._port.factory.error(TIMEOUT, STRING, None, None))
             self.abandon()
 
     def end(self) -> None:

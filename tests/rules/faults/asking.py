@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.rules.chat import CONTROL, Chat
 from tests.rules.faults.fault import fault, send_bytes
 from tests.rules.wires import SECOND
-from zenlake.wire._generated.data import Put, Reply
-from zenlake.wire._generated.network import Oam, Push
+from zenlake.wire._generated.data import Err, Put, Reply
+from zenlake.wire._generated.network import Oam, Push, Response
 from zenlake.wire._generated.structures import LinkState, LinkStateList, SourceInfo
 from zenlake.wire.message import Extension
 from zenlake.wire.values.choices import ConsolidationMode
@@ -69,6 +69,27 @@ def a_final_of_no_request(chat: Chat) -> int:
 def a_reply_after_the_final(chat: Chat) -> int:
     side, number, key = chat.query()
     return chat.send(1 - side, chat.reply(1 - side, number, key))
+
+
+@fault("response-after-final")
+def an_error_of_a_queryable_after_the_final(chat: Chat) -> int:
+    side, number, key = chat.query()
+    return chat.send(1 - side, chat.reply(1 - side, number, key, body=Err(b"Timeout")))
+
+
+@fault("timeout-after-final", also=("response-key-empty",))
+def a_timeout_after_the_final(chat: Chat) -> int:
+    side, number, _ = chat.query()
+    error = Response(number, WireExpr(0), Err(b"Timeout"), QOS_BYTES[0x0D])
+    return chat.send(1 - side, error)
+
+
+@fault("timeout-after-final", also=("response-key-empty",))
+def a_reply_after_a_timeout_and_the_final(chat: Chat) -> int:
+    side, number = asked(chat)
+    chat.send(1 - side, Response(number, WireExpr(0), Err(b"Timeout"), QOS_BYTES[0x0D]))
+    chat.final(1 - side, number)
+    return chat.send(1 - side, chat.reply(1 - side, number, "a/b"))
 
 
 @fault("response-final-repeated")

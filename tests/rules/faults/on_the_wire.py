@@ -283,6 +283,15 @@ def a_fragment_left_out(chat: Chat) -> int:
 
 
 @fault("fragments-without-end", **STREAM)
+def fragments_that_stop_long_before_close(chat: Chat) -> int:
+    side = chat.side()
+    packet = _begin(chat, side)
+    chat.live(9)
+    chat.close(side)
+    return packet
+
+
+@fault("fragments-cut-by-close", **STREAM)
 def a_close_between_fragments(chat: Chat) -> int:
     side = chat.side()
     packet = _begin(chat, side)

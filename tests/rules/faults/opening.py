@@ -196,6 +196,13 @@ def a_publication_after_close(chat: Chat) -> int:
     return chat.send(side, push())
 
 
+@fault("traffic-after-giving-up", ends=True, lowlatency=False, protocol="tcp")
+def a_publication_after_giving_up(chat: Chat) -> int:
+    side = chat.side()
+    chat.unit(side, bytes(Close(6)))
+    return chat.send(side, push())
+
+
 @fault("close-reason-unknown")
 def a_reason_nobody_knows(chat: Chat) -> int:
     return chat.close(reason=42)

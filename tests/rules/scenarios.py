@@ -1,0 +1,281 @@
+"""What real nodes of one release do among themselves, recorded (limits: V02).
+
+Each is a small function of a `Stage`, on which nodes are opened; those that listen stand behind a
+tap, so no privilege is needed to record them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tests.interop.cases import HELLO, settle
+from tests.interop.puppets import Held, free_port
+from tests.rules.stage import GROUP, Config, Stage
+from zenlake.wire import Scout, WhatAmIMatcher
+
+CHURN_SECONDS = 3.0
+LOW_LATENCY: Config = {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False}
+
+
+Scenario = Callable[[Stage], None]
+SCENARIOS: dict[str, Scenario] = {}
+TOO_MUCH_FOR: dict[str, tuple[int, ...]] = {"everything_at_once": (1, 0, 4)}
+"""The releases that do not come back from it: an `undeclare` of 1.0.4 waits forever."""
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def clients(
+    stage: Stage, options: Config | None = None, protocol: str = "tcp"
+) -> tuple[Held, Held]:
+    """Two clients of a router."""
+    options = options or {}
+    _, endpoint = stage.listener("router", options, protocol)
+    connecting = options | {"connect/endpoints": [endpoint]}
+    return stage.node("client", connecting), stage.node("client", connecting)
+
+
+def peers(stage: Stage) -> tuple[Held, Held]:
+    a, endpoint = stage.listener("peer")
+    return a, stage.node("peer", {"connect/endpoints": [endpoint]})
+
+
+@scenario
+def publications(stage: Stage) -> None:
+    names = ("put_and_delete", "everything_a_sample_carries", "source_info", "localities")
+    stage.run(*clients(stage), *names)
+
+
+@scenario
+def priorities(stage: Stage) -> None:
+    names = ("every_priority_and_congestion_control", "a_wildcard_is_published")
+    stage.run(*peers(stage), *names)
+
+
+@scenario
+def declared_publishers(stage: Stage) -> None:
+    stage.run(*clients(stage), "declared_publishers_and_wildcards")
+    stage.run(*peers(stage), "declared_publishers_and_wildcards")
+
+
+@scenario
+def large_payloads(stage: Stage) -> None:
+    stage.run(*clients(stage), "ten_megabytes", "large_replies")
+
+
+@scenario
+def many_messages(stage: Stage) -> None:
+    stage.run(*peers(stage), "ten_thousand_in_order")
+
+
+@scenario
+def queries(stage: Stage) -> None:
+    names = ("a_query_and_its_reply", "nobody_answers", "errors_and_deletions")
+    stage.run(*clients(stage), *names)
+    stage.run(*peers(stage), *names)
+
+
+@scenario
+def targets(stage: Stage) -> None:
+    names = ("targets", "many_replies_and_consolidation", "any_key_may_answer")
+    stage.run(*clients(stage), *names)
+    a, b = peers(stage)
+    replies = [{"key": "demo/t/1", "value": HELLO}]
+    b.ask("queryable", name="q", key="demo/t/*", replies=replies, complete=True)
+    settle()
+    for target in ("BEST_MATCHING", "ALL", "ALL_COMPLETE"):
+        assert len(a.ask("get", selector="demo/t/1", target=target)["replies"]) == 1
+
+
+@scenario
+def unanswered(stage: Stage) -> None:
+    """Timeouts, cancellation, and a replier that dies."""
+    a, b = clients(stage)
+    stage.run(a, b, "a_timeout", "a_query_is_cancelled")
+    b.ask("queryable", name="dies", key="demo/dies", replies=[{"value": HELLO, "after": 9}])
+    settle()
+    a.tell("get", selector="demo/dies", timeout=8.0)
+    settle()
+    stage.gone(b)
+    assert a.answer()["seconds"] < 5
+
+
+@scenario
+def queriers_and_matching(stage: Stage) -> None:
+    names = ("a_declared_querier", "matching", "a_querier_matches")
+    stage.run(*clients(stage), *names)
+    stage.run(*peers(stage), *names)
+
+
+@scenario
+def presence(stage: Stage) -> None:
+    stage.run(*clients(stage), "liveliness")
+    stage.run(*peers(stage), "liveliness")
+
+
+@scenario
+def compressed(stage: Stage) -> None:
+    a, b = clients(stage, {"transport/unicast/compression/enabled": True})
+    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "ten_megabytes", "liveliness")
+
+
+@scenario
+def low_latency(stage: Stage) -> None:
+    a, b = clients(stage, LOW_LATENCY)
+    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "liveliness", "a_timeout")
+
+
+@scenario
+def without_priorities(stage: Stage) -> None:
+    a, b = clients(stage, {"transport/unicast/qos/enabled": False})
+    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "large_replies", "liveliness")
+
+
+@scenario
+def small_batches_and_numbers(stage: Stage) -> None:
+    place = "transport/link/tx"
+    for bits, size in (("8bit", 4_000), ("16bit", 1_000)):
+        options: Config = {
+            f"{place}/sequence_number_resolution": bits,
+            f"{place}/batch_size": size,
+        }
+        stage.run(*clients(stage, options), "ten_megabytes", "ten_thousand_in_order")
+
+
+@scenario
+def datagrams(stage: Stage) -> None:
+    names = ("put_and_delete", "a_query_and_its_reply", "liveliness")
+    stage.run(*clients(stage, protocol="udp"), *names)
+
+
+@scenario
+def a_group(stage: Stage) -> None:
+    """Peers of a multicast group; only publications travel there."""
+    tap = stage.group_tap()
+    options: Config = {"listen/endpoints": [f"udp/{GROUP}:{tap.port}#iface=lo"]}
+    a, b = stage.node("peer", options), stage.node("peer", options)
+    b.ask("subscribe", name="s", key="demo/**")
+    a.ask("publisher", name="p", key="demo/declared")
+    for _ in range(20):  # whoever has not heard a JOIN hears nothing; one comes every 2.5 s
+        a.ask("publish", name="p", payload=HELLO)
+        if heard := len(b.items("s", 1, seconds=0.5)):
+            break
+    for size in (10, 100_000):
+        a.ask("fill", key="demo/group", bytes=size, congestion_control="BLOCK")
+    a.ask("delete", key="demo/group")
+    assert len(b.items("s", heard + 3)) > heard > 0  # datagrams may be lost
+
+
+@scenario
+def scouting(stage: Stage) -> None:
+    tap = stage.group_tap()
+    options: Config = {
+        "scouting/multicast/enabled": True,
+        "scouting/multicast/address": f"{GROUP}:{tap.port}",
+        "scouting/multicast/interface": "lo",
+        "listen/endpoints": ["tcp/127.0.0.1:0"],
+    }
+    nodes = stage.node("router", options), stage.node("peer", options)
+    client = stage.node("client", options | {"listen/endpoints": []})
+    assert nodes[0].zid in client.ask("info")["routers"] or client.ask("info")["peers"]
+    for what in (1, 2, 3, 7):
+        tap.ask(bytes(Scout(WhatAmIMatcher(what))))
+    settle()
+
+
+@scenario
+def routers_and_gossip(stage: Stage) -> None:
+    """Two routers, a peer and a client at each; they tell each other who is there."""
+    options: Config = {"scouting/gossip/enabled": True}
+    _, first = stage.listener("router", options)
+    _, second = stage.listener("router", options | {"connect/endpoints": [first]})
+    at_first, at_second = ({"connect/endpoints": [one]} for one in (first, second))
+    a, b = stage.node("client", at_first), stage.node("client", at_second)
+    c, d = stage.node("peer", options | at_first), stage.node("peer", options | at_second)
+    names = ("put_and_delete", "a_query_and_its_reply", "liveliness", "matching")
+    settle()
+    stage.run(a, b, *names)
+    stage.run(c, b, "put_and_delete", "errors_and_deletions")
+    stage.run(d, c, "put_and_delete", "nobody_answers")
+
+
+@scenario
+def a_router_comes_back(stage: Stage) -> None:
+    port = free_port()
+    listening: Config = {"listen/endpoints": [f"tcp/127.0.0.1:{port}"]}
+    router = stage.node("router", listening)
+    connecting: Config = {
+        "connect/endpoints": [stage.tap(port)],
+        "connect/retry": {"period_init_ms": 200},
+    }
+    client = stage.node("client", connecting)
+    client.ask("subscribe", name="s", key="demo/**")
+    client.ask("queryable", name="q", key="ask/me", replies=[{"key": "ask/me", "value": HELLO}])
+    client.ask("token", name="t", key="group/me")
+    client.ask("watch", name="w", key="group/**", history=True)
+    for is_announced in (True, False):
+        settle()
+        if is_announced:
+            router.ask("close")
+        stage.gone(router)
+        router = stage.node("router", listening)
+        friend = stage.node("client", connecting)
+        end = time.monotonic() + 10
+        while friend.ask("alive", key="group/**")["keys"] != ["group/me"]:
+            assert time.monotonic() < end, "the client is not back"
+            settle()
+        friend.ask("put", key="demo/x", payload=HELLO)
+        assert len(friend.ask("get", selector="ask/me")["replies"]) == 1
+
+
+@scenario
+def passwords_and_leases(stage: Stage) -> None:
+    """A short lease that is idle, stamps on everything, a password."""
+    book = stage.folder / "users.txt"
+    book.write_text("alice:secret\n")
+    place = "transport/auth/usrpwd"
+    options: Config = {
+        f"{place}/user": "alice",
+        f"{place}/password": "secret",
+        f"{place}/dictionary_file": str(book),
+        "transport/link/tx/lease": 2_000,
+        "timestamping/enabled": True,
+    }
+    a, b = clients(stage, options)
+    stage.run(a, b, "put_and_delete", "a_query_and_its_reply")
+    time.sleep(4)
+    stage.run(a, b, "a_declared_querier", "a_node_goes")
+    stage.gone(a)
+
+
+@scenario
+def everything_at_once(stage: Stage) -> None:
+    """Declarations, publications and queries cross each other, and nodes leave in between."""
+    _, endpoint = stage.listener("router")
+    connecting: Config = {"connect/endpoints": [endpoint]}
+    nodes = [stage.node(mode, connecting) for mode in ("client", "client", "peer", "peer")]
+    for seed, node in enumerate(nodes):
+        node.tell("churn", seed=seed, seconds=CHURN_SECONDS)
+    for node in nodes:
+        assert node.answer()["done"] > 10
+
+
+@scenario
+def closed_under_load(stage: Stage) -> None:
+    """Clients, and then their router, are closed while they have more to send than they can."""
+    for options, size in ((Config(), 100_000), (LOW_LATENCY, 1_000)):
+        router, endpoint = stage.listener("router", options)
+        connecting = options | {"connect/endpoints": [endpoint]}
+        watching = stage.node("client", connecting)
+        watching.ask("subscribe", name="s", key="flood/small")
+        nodes = [stage.node(mode, connecting) for mode in ("client", "peer")]
+        for node in nodes:
+            node.ask("flood", key="flood/large", bytes=size, priority="BACKGROUND")
+            node.ask("flood", key="flood/small", bytes=8, priority="REAL_TIME")
+        settle()
+        stage.closed(nodes[0])
+        stage.closed(router)
