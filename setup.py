@@ -16,7 +16,6 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = (
-    "src/zenlake/api/arguments.py",
     "src/zenlake/api/asking.py",
     "src/zenlake/api/callbacks.py",
     "src/zenlake/api/channels.py",
@@ -44,8 +43,6 @@ HOT_MODULES = (
     "src/zenlake/keyexpr/pattern_index.py",
     "src/zenlake/keyexpr/prefix.py",
     "src/zenlake/keyexpr/tree.py",
-    "src/zenlake/links/shared_socket.py",
-    "src/zenlake/links/tcp.py",
     "src/zenlake/node/gathering.py",
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/link_runner.py",
@@ -69,6 +66,7 @@ HOT_MODULES = (
     "src/zenlake/rules/memory.py",
     "src/zenlake/rules/multicast.py",
     "src/zenlake/rules/queries.py",
+    "src/zenlake/rules/rare.py",
     "src/zenlake/rules/rule.py",
     "src/zenlake/rules/samples.py",
     "src/zenlake/rules/scouting.py",
@@ -82,6 +80,7 @@ HOT_MODULES = (
     "src/zenlake/trace/links/*.py",
     "src/zenlake/trace/rows/*.py",
     "src/zenlake/trace/session*.py",
+    "src/zenlake/trace/timelines/hops.py",
     "src/zenlake/trace/timelines/interests.py",
     "src/zenlake/trace/timelines/lives.py",
     "src/zenlake/trace/trace.py",
@@ -95,7 +94,7 @@ HOT_MODULES = (
     "src/zenlake/wire/runs.py",
     "src/zenlake/wire/values/*.py",
 )
-NODE_FOLDERS = ("api", "links", "node", "protocol", "routing", "session")
+NODE_FOLDERS = ("api", "node", "protocol", "routing", "session")
 
 
 def hot_modules() -> list[str]:

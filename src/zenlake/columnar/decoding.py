@@ -61,10 +61,11 @@ def decode(
 
 
 def _likely_rows(bounds: NDArray[np.int64], unit: int, rows: int, room: int) -> int:
-    """If the rest is like what was read, and some more; twice as many as before if not more."""
+    """If the rest is like what was read, and half as many more: what is not used costs nothing,
+    to grow again does. Twice as many as before if not more."""
     read, whole = int(bounds[unit] - bounds[0]), int(bounds[-1] - bounds[0])
     likely = rows * whole // read if read else 0
-    return max(likely + likely // 16, 2 * room)
+    return max(likely + likely // 2, 2 * room)
 
 
 def _bytes_of(buffer: Bytes) -> NDArray[np.uint8]:

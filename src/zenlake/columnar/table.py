@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mmap import mmap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,7 +26,8 @@ class Table:
 
     def __init__(self, rows: int) -> None:
         self.room = (rows + 1023) // 1024 * 1024 + _STAGGER
-        self._memory = np.zeros(self.room * row_bytes(), np.uint8)
+        # Not `np.zeros`: it asks for huge pages, of which each column would clear some.
+        self._memory = np.frombuffer(mmap(-1, self.room * row_bytes()), np.uint8)
 
     def column(self, name: str) -> NDArray[Any]:
         """A view of all its cells."""

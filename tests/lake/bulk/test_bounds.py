@@ -133,6 +133,22 @@ def test_a_file_that_changed(tmp_path: Path) -> None:
         list(read(str(path), found, found.regular))
 
 
+def test_more_packets_than_were_surveyed() -> None:
+    """Kernels look up whose a packet is without comparing its number with anything."""
+    found = surveyed(CAPTURE)
+    found.pair_of = found.pair_of[:-1]
+    with pytest.raises(CaptureError, match="not what the survey saw"):
+        list(read(str(CAPTURE), found, found.regular))
+
+
+def test_a_survey_tells_whose_each_packet_is() -> None:
+    found = surveyed(CAPTURE)
+    assert len(found.pair_of) == found.packets
+    counts = np.bincount(found.pair_of[found.pair_of >= 0], minlength=len(found))
+    assert counts.tolist() == found.pair_packets.tolist()
+    assert int((found.pair_of < 0).sum()) == found.others
+
+
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="cannot be opened"):
         survey(str(tmp_path / "none.pcap"))

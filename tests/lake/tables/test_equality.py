@@ -10,7 +10,15 @@ import pytest
 from tests.lake.tables.cases import Row
 from tests.trace.sidecar import PATHS, reading_of
 from zenlake.lake.schema import STAGED, TABLES
-from zenlake.lake.tables import declarations, exchanges, interests, queries, replies, traces
+from zenlake.lake.tables import (
+    declarations,
+    exchanges,
+    interests,
+    queries,
+    replies,
+    requests,
+    traces,
+)
 from zenlake.trace.timelines.declarations import DeclarationLife
 from zenlake.trace.timelines.interests import InterestLife
 
@@ -53,10 +61,12 @@ def rows_of(frame: DataFrame, *names: str) -> Rows:
 
 @pytest.fixture(scope="module")
 def asked(staged: dict[str, DataFrame]) -> dict[str, DataFrame]:
-    exchanged = exchanges.build(staged["exchange_events"]).localCheckpoint()
-    traced = traces.build(exchanged).localCheckpoint()
-    replied = replies.build(exchanged, traced).localCheckpoint()
-    found = queries.build(exchanged, replied, traced, staged["sessions"], staged["captures"])
+    events = staged["exchange_events"]
+    exchanged = exchanges.build(events).localCheckpoint()
+    sent = requests.build(events, exchanged).localCheckpoint()
+    traced = traces.join(sent, traces.build(sent)).localCheckpoint()
+    replied = replies.build(events, exchanged, traced).localCheckpoint()
+    found = queries.build(events, traced, replied, staged["sessions"], staged["captures"])
     return {"queries": found.localCheckpoint(), "replies": replied}
 
 

@@ -16,10 +16,10 @@ from tests.lake.tables.cases import (
     shape,
     staged,
 )
-from zenlake.lake.tables import build_all, exchanges, queries, replies, traces
+from zenlake.lake.tables import build_all, exchanges, queries, replies, requests, traces
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -102,6 +102,11 @@ ENDS = {"session ended": 12, "session ended, replied": 12, "session ended after 
 CAPTURE_ENDS = {"capture ended": 90, "no timeout": 90}
 
 
+def places_of(events: DataFrame) -> DataFrame:
+    """The captures of what `exchanges` knows by place."""
+    return events.selectExpr(f"{exchanges.PLACE} AS place", "seq", "capture")
+
+
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
     defaults = {
@@ -111,11 +116,11 @@ def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
         "requester_zid": "a",
         "responder_zid": "b",
     }
-    exchanged = exchanges.build(
-        frame(spark, "exchange_events", staged(CASES, **defaults))
-    ).localCheckpoint()
-    traced = traces.build(exchanged).localCheckpoint()
-    replied = replies.build(exchanged, traced).localCheckpoint()
+    events = frame(spark, "exchange_events", staged(CASES, **defaults))
+    exchanged = exchanges.build(events).localCheckpoint()
+    sent = requests.build(events, exchanged).localCheckpoint()
+    traced = traces.join(sent, traces.build(sent)).localCheckpoint()
+    replied = replies.build(events, exchanged, traced).localCheckpoint()
     sessions = [
         {
             "capture": case,
@@ -127,14 +132,14 @@ def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
     ]
     captures = [{"capture": case, "last_ns": CAPTURE_ENDS.get(case, 1_000) * MS} for case in CASES]
     asked = queries.build(
-        exchanged,
-        replied,
+        events,
         traced,
+        replied,
         frame(spark, "sessions", sessions),
         frame(spark, "captures", captures),
     )
     return {
-        "exchanges": by_case(exchanged),
+        "exchanges": by_case(exchanged.join(places_of(events), ["place", "seq"])),
         "replies": by_case(replied),
         "queries": by_case(asked),
     }

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lake.tables.cases import Row, by_case, columns, frame, staged
 from zenlake.errors import LocalError
-from zenlake.lake.tables import exchanges, traces
+from zenlake.lake.tables import exchanges, requests, traces
 from zenlake.trace.timelines.hops import NEVER, Hops, Request
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def test_traces_of_captures(spark: SparkSession) -> None:
     events = frame(spark, "exchange_events", staged(CASES, **defaults))
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
     try:
-        found = by_case(traces.build(exchanges.build(events)))
+        found = by_case(traces.build(requests.build(events, exchanges.build(events))))
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
     trace_ids = {case: [row["trace_id"] for row in rows] for case, rows in found.items()}

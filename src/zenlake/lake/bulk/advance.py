@@ -25,7 +25,14 @@ from zenlake.lake.bulk.batches import (
     forget_batch,
 )
 from zenlake.lake.bulk.connection import BY_FIN, close, follow
-from zenlake.lake.bulk.numbers import Bytes, Numbers, byte, u16_little, uncounted_entry
+from zenlake.lake.bulk.numbers import (
+    Bytes,
+    Numbers,
+    byte,
+    signed,
+    u16_little,
+    uncounted_entry,
+)
 from zenlake.lake.bulk.packets import Packets
 from zenlake.lake.bulk.pairs import (
     ASSEMBLE,
@@ -86,14 +93,26 @@ def advance(
     handed: Numbers,
     sighted: Numbers,
     segment: Numbers,
+    pair_of: Numbers,
+    passes: Bytes,
     is_survey: bool,
     with_other: bool,
 ) -> tuple[int, int]:
     """Packets from `row` on, the first of all being `number`; why it ended, and the next row.
 
-    A survey adds pairs, and notes where INITs are; a second reading hands on what was asked for.
+    A survey adds pairs, and notes whose each packet is and where INITs are; a second reading
+    hands on what was asked for, and looks at nothing else.
     """
     while row < count:
+        if not is_survey:
+            known = signed(pair_of[row])
+            if known < 0 and not with_other:
+                counters[OTHERS] += 1
+                row += 1
+                continue
+            if known >= 0 and passes[known]:
+                row += 1
+                continue
         if counters[UNIT_BYTES] + BYTES_PER_PACKET > len(out.data) or not counters[FREE]:
             return FULL, row
         if counters[UNITS] + UNITS_PER_PACKET > len(out.stop) or counters[HANDED] == len(handed):
@@ -113,6 +132,8 @@ def advance(
             return FRAGMENTED, row
         if found != TCP:
             counters[OTHERS] += 1
+            if is_survey:
+                pair_of[row] = -1
             if with_other:
                 _hand_on(row, counters, handed)
             if is_survey and found == UDP and _is_init(data, segment[BEGIN], segment[STOP]):
@@ -143,6 +164,7 @@ def advance(
                 forget_batch(state, pair, 0, extents, counters)
                 forget_batch(state, pair, 1, extents, counters)
         if is_survey:
+            pair_of[row] = pair
             _look_for_init(data, pair, segment, counters, sighted)
         row += 1
     return END, row

@@ -12,7 +12,7 @@ from zenlake.lake.bulk.batches import HANDED
 from zenlake.lake.bulk.capture_file import Refusal, map_file, scan_of
 from zenlake.lake.bulk.packets import packets_of
 from zenlake.lake.bulk.pairs import ASSEMBLE, HAND_ON, PASS, REASON, ROLE, Pairs
-from zenlake.lake.bulk.reading import CHUNK_BYTES, Reading
+from zenlake.lake.bulk.reading import CHUNK_BYTES, Known, Reading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +72,8 @@ def read(
     pairs = Pairs.of_keys(survey.keys)
     roles = np.where(survey.regular, ASSEMBLE, HAND_ON)
     pairs.state[: len(survey), ROLE] = np.where(wanted, roles, PASS)
-    reading = Reading(data, scan, pairs, False, with_other, chunk_bytes)
+    known = Known(survey.pair_of, (~wanted).astype(np.uint8))
+    reading = Reading(data, scan, pairs, False, with_other, chunk_bytes, known)
     first_side = survey.first_side.astype(np.uint8)
     while reading.advance():
         units, batches = reading.units, reading.batches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,18 @@ CHUNK_BYTES: Final = 4 << 20
 CHUNK_UNITS: Final = 262_144
 PAIRS_MAX: Final = 1 << 20
 """Each takes some hundred bytes; a capture with more is read on the scalar road."""
+_NOBODY: Final = np.zeros(0, np.uint8)
 SIGHTINGS_MAX: Final = 1 << 22
 """INITs that are remembered; a connection has two."""
+
+
+class Known(NamedTuple):
+    """What a survey tells a second reading of packets that it need not look at."""
+
+    pair_of: NDArray[np.int32]
+    """For each packet the pair it is of, or -1."""
+    passes: NDArray[np.uint8]
+    """For each pair 1 where its packets are left to others."""
 
 
 class Reading:
@@ -53,6 +63,7 @@ class Reading:
         is_survey: bool,
         with_other: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
+        known: Known | None = None,
     ) -> None:
         self.data = data
         self.pairs = pairs
@@ -74,6 +85,9 @@ class Reading:
         self._chunk_bytes = max(chunk_bytes, 1)
         self._row = self._count = 0
         self._segment = np.zeros(SEGMENT_WORDS, np.int64)
+        self._known = known
+        self._pair_of = np.zeros(ROWS if is_survey else 0, np.int32)
+        self._told: list[NDArray[np.int32]] = []
         self._ended = bool(self.problem)
         self._extents: Extents = more_extents(None, self.counters)
         self.batches: Batches = self.new_batches()
@@ -112,6 +126,8 @@ class Reading:
                 self.handed,
                 self.sighted,
                 self._segment,
+                self._pair_of,
+                _NOBODY if self._known is None else self._known.passes,
                 self._is_survey,
                 self._with_other,
             )
@@ -127,6 +143,7 @@ class Reading:
         """The next packets of the file."""
         if self._ended:
             return False
+        self._told += [self._pair_of[: self._count].copy()] if self._is_survey else []
         self.number += self._count
         self._row = 0
         stop = min(self._scan.at + self._chunk_bytes, len(self.data))
@@ -140,6 +157,11 @@ class Reading:
                 return self._stop("it is cut, and something may lie behind")
         elif status != FULL:
             return self._stop(self._scan.problem or CAUSES[status])
+        if self._known is not None:
+            first = self.number - 1
+            self._pair_of = self._known.pair_of[first : first + self._count]
+            if len(self._pair_of) < self._count:
+                return self._stop("it has more packets than were surveyed")
         if self._count:
             if self.number == 1:
                 self.first_ns = int(self.packets.time_ns[0])
@@ -176,6 +198,10 @@ class Reading:
     @property
     def others(self) -> int:
         return int(self.counters[OTHERS])
+
+    def pair_of(self) -> NDArray[np.int32]:
+        """For each packet that was surveyed the pair it is of, or -1."""
+        return np.concatenate((*self._told, self._pair_of[: self._count]))
 
     def sightings(self) -> NDArray[np.int64]:
         return self.sighted[: int(self.counters[SIGHTED])]

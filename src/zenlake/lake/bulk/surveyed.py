@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FACTS: Final = ("size_bytes", "packets", "first_ns", "last_ns", "others", "cut_bytes")
+_MORE: Final = ("keys", "pair_of")
 COLUMNS: Final = {
     "reason": field.REASON,
     "first_side": field.FIRST_SIDE,
@@ -54,6 +55,8 @@ class Survey:
         self.cut_bytes = facts["cut_bytes"]
         """Of a record that the file ends in, which is not read."""
         self.keys: NDArray[np.int64] = columns["keys"]
+        self.pair_of: NDArray[np.int32] = columns["pair_of"]
+        """For each packet its pair, or -1 where it is of none."""
         self.reason: NDArray[np.int64] = columns["reason"]
         """Why a pair is not regular, an index of `reasons.WORDS`; 0 where it is."""
         self.first_side: NDArray[np.int64] = columns["first_side"]
@@ -84,7 +87,7 @@ class Survey:
     def doubting(self, pairs: NDArray[np.bool_]) -> Survey:
         """The same, where some pairs are for the scalar road."""
         facts = {name: getattr(self, name) for name in _FACTS}
-        columns = {name: getattr(self, name) for name in ("keys", *COLUMNS)}
+        columns = {name: getattr(self, name) for name in (*_MORE, *COLUMNS)}
         columns["reason"] = np.where(pairs, reasons.DOUBTED, self.reason)
         return Survey(facts, columns, self.zids)
 
@@ -108,7 +111,7 @@ class Survey:
         return CAUSES[int(self.cause[pair])]
 
     def save(self, path: str) -> None:
-        columns = {name: getattr(self, name) for name in ("keys", "zids", *COLUMNS)}
+        columns = {name: getattr(self, name) for name in (*_MORE, "zids", *COLUMNS)}
         facts = np.array([getattr(self, name) for name in _FACTS], np.int64)
         with open(path, "wb") as file:
             np.savez(file, allow_pickle=False, facts=facts, **columns)
@@ -116,6 +119,6 @@ class Survey:
     @staticmethod
     def load(path: str) -> Survey:
         with np.load(path, allow_pickle=False) as stored:
-            columns = {name: stored[name] for name in ("keys", *COLUMNS)}
+            columns = {name: stored[name] for name in (*_MORE, *COLUMNS)}
             facts = dict(zip(_FACTS, stored["facts"].tolist(), strict=True))
             return Survey(facts, columns, stored["zids"])

@@ -20,6 +20,8 @@ from zenlake.lake.bulk.reading import CHUNK_BYTES, Reading
 from zenlake.lake.bulk.surveyed import COLUMNS, Survey
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
 
@@ -83,8 +85,11 @@ def _judge(reading: Reading, talks: NDArray[np.int64]) -> Survey:
         "others": reading.others,
         "cut_bytes": reading.cut_bytes,
     }
-    columns = {name: state[:, index].copy() for name, index in COLUMNS.items()}
+    columns: dict[str, NDArray[Any]] = {
+        name: state[:, index].copy() for name, index in COLUMNS.items()
+    }
     columns["keys"] = pairs.keys[: pairs.count].copy()
+    columns["pair_of"] = reading.pair_of()
     return Survey(facts, columns, zids)
 
 

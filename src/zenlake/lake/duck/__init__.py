@@ -7,8 +7,8 @@ words of Spark; they are translated as they are run.
 
 from __future__ import annotations
 
-from zenlake.lake.duck.build import build_tables
+from zenlake.lake.duck.build import BUILDS, Build, build_tables
 from zenlake.lake.duck.engine import Engine
 from zenlake.lake.duck.frame import Frame
 
-__all__ = ["Engine", "Frame", "build_tables"]
+__all__ = ["BUILDS", "Build", "Engine", "Frame", "build_tables"]

@@ -1,26 +1,92 @@
-"""All steps of `lake/tables`, on an engine."""
+"""All steps of `lake/tables`, on an engine, a bounded number of events at a time.
+
+What one task has read holds all events of its sessions. So the files of each task are put
+together on their own, small ones with others, and those of a large one some sessions at a time:
+what joins and windows have to remember fits into memory, however long the capture is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow.parquet as pq
 
 from zenlake.lake.duck.engine import Engine
 from zenlake.lake.duck.frame import Frame
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
-from zenlake.lake.tables import build_all
+from zenlake.lake.tables import build_lives, build_talks
 
-_CAPTURES = "captures"
+Files = Mapping[str, Sequence[str]]
+"""Of one task, or of several, by table."""
+Keep = Callable[[str, Frame], Frame]
+Build = Callable[[Any, Any, Any], dict[str, list[Any]]]
+BUILDS: Final[tuple[Build, ...]] = (build_talks, build_lives)
+
+EVENTS_MAX: Final = 800_000
+"""Put together at a time."""
+_CAPTURES: Final = "captures"
+_EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
+_OF_SESSIONS: Final = (*_EVENTS, "sessions")
+_KINDS: Final = {**WRITTEN, _CAPTURES: TABLES[_CAPTURES]}
+_READ: Final = (*_OF_SESSIONS, "edge_events", "node_events", _CAPTURES)
 
 
-def build_tables(engine: Engine, files: Mapping[str, list[str]]) -> dict[str, Frame]:
-    """The tables that are put together; `files` by table, those of `captures` too."""
-    tables = {**WRITTEN, _CAPTURES: TABLES[_CAPTURES]}
-    frames: Any = {name: engine.read(one, files.get(name, [])) for name, one in tables.items()}
+def build_tables(
+    engine: Engine,
+    tasks: Sequence[Files],
+    captures: Sequence[str],
+    keep: Keep | None = None,
+    builds: Iterable[Build] = BUILDS,
+) -> dict[str, list[Frame]]:
+    """The tables that are put together, in one part or several.
 
-    def keep(name: str, frame: Any) -> Any:
-        return engine.keep(frame)
+    `tasks` are the files that each task wrote, `captures` those of that table. `keep` is asked
+    to hold on to a frame, and gives what is read instead.
+    """
+    files = {**_together(tasks), _CAPTURES: captures}
+    whole = {name: engine.read(_KINDS[name], files.get(name, ())) for name in _READ}
+    parts = list(_parts(engine, tasks)) or [whole]
+    hold = keep or (lambda name, frame: engine.keep(frame))
+    return {name: found for build in builds for name, found in build(whole, parts, hold).items()}
 
-    found: Any = build_all(frames, keep)
-    return dict(found)
+
+def _together(tasks: Sequence[Files]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for files in tasks:
+        for name, paths in files.items():
+            found.setdefault(name, []).extend(paths)
+    return found
+
+
+def _parts(engine: Engine, tasks: Sequence[Files]) -> Iterator[dict[str, Frame]]:
+    """Tables of sessions, with about as many events each."""
+    held: list[Files] = []
+    rows = 0
+    for files in tasks:
+        count = _events(files)
+        if held and rows + count > EVENTS_MAX:
+            yield from _cut(engine, _together(held), rows)
+            held, rows = [], 0
+        held.append(files)
+        rows += count
+    if held:
+        yield from _cut(engine, _together(held), rows)
+
+
+def _events(files: Files) -> int:
+    paths = [path for name in _EVENTS for path in files.get(name, ())]
+    return sum(int(pq.read_metadata(path).num_rows) for path in paths)
+
+
+def _cut(engine: Engine, files: Files, rows: int) -> Iterator[dict[str, Frame]]:
+    """One part, or several with some of the sessions each."""
+    frames = {name: engine.read(_KINDS[name], files.get(name, ())) for name in _OF_SESSIONS}
+    count = -(-rows // EVENTS_MAX)
+    if count < 2:
+        yield frames
+        return
+    for number in range(count):
+        chosen = f"hash(session) % {count} = {number}"
+        yield {name: frame.filtered(chosen) for name, frame in frames.items()}

@@ -6,7 +6,7 @@ machine is all there is; a cluster has more cores, and no file is too large for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,9 @@ from zenlake.limits import DERIVE_STAGED_BYTES_MAX
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+Files = Mapping[str, list[str]]
+"""By table."""
+
 _NUMBER: Final = "_capture"
 """Folders of what Spark writes are named by the capture's number, so that files hold one each."""
 # Writers hold so many bytes before they write them.
@@ -38,28 +41,30 @@ _AT_ONCE: Final = 3
 
 def derive(
     spark: SparkSession,
-    files: Mapping[str, list[str]],
+    tasks: Sequence[Files],
     captures: list[str],
     captures_file: Path,
     folder: Path,
 ) -> dict[str, dict[str, list[Path]]]:
-    """`files` by table; what was written, by capture and table."""
-    staged = sum(Path(file).stat().st_size for found in files.values() for file in found)
+    """`tasks` are the files of each; what was written, by capture and table."""
+    paths = [path for files in tasks for found in files.values() for path in found]
+    staged = sum(Path(path).stat().st_size for path in paths)
     if is_local(spark) and staged <= DERIVE_STAGED_BYTES_MAX:
-        return derive_in_a_task(spark, files, captures, captures_file, folder)
-    return derive_on_spark(spark, files, captures, captures_file, folder)
+        return derive_in_a_task(spark, tasks, captures, captures_file, folder)
+    return derive_on_spark(spark, tasks, captures, captures_file, folder)
 
 
 def derive_in_a_task(
     spark: SparkSession,
-    files: Mapping[str, list[str]],
+    tasks: Sequence[Files],
     captures: list[str],
     captures_file: Path,
     folder: Path,
 ) -> dict[str, dict[str, list[Path]]]:
     job = {
-        "files": {**files, "captures": [str(captures_file)]},
+        "tasks": tasks,
         "captures": captures,
+        "captures_file": str(captures_file),
         "folder": str(folder),
         "threads": parallelism(spark),
     }
@@ -74,12 +79,13 @@ def derive_in_a_task(
 
 def derive_on_spark(
     spark: SparkSession,
-    files: Mapping[str, list[str]],
+    tasks: Sequence[Files],
     captures: list[str],
     captures_file: Path,
     folder: Path,
 ) -> dict[str, dict[str, list[Path]]]:
-    frames = {name: _frame(spark, WRITTEN[name], files.get(name, [])) for name in WRITTEN}
+    files = {name: [path for one in tasks for path in one.get(name, ())] for name in WRITTEN}
+    frames = {name: _frame(spark, WRITTEN[name], files[name]) for name in WRITTEN}
     frames["captures"] = _frame(spark, TABLES["captures"], [str(captures_file)])
     numbers = spark.createDataFrame(
         [(path, number) for number, path in enumerate(captures)],

@@ -6,6 +6,7 @@ The same SQL as on a cluster, where Spark runs it (`derive.py`). Files hold one 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zenlake.lake.duck import Engine, Frame, build_tables
+from zenlake.lake.duck import BUILDS, Build, Engine, Frame, build_tables
 from zenlake.lake.pipeline.tasks import Job, Result
 from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.schema import TABLES
@@ -23,22 +24,57 @@ _BATCHES_IN_A_GROUP: Final = 8
 
 
 def derive_captures(job: Job) -> Result:
-    """`files` by table, of all captures; gives what was written: capture, table, path."""
+    """`tasks` are the files of each; gives what was written: capture, table, path."""
     folder = Path(job["folder"])
-    found: list[tuple[str, str, str]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with Engine(folder, job["threads"]) as engine:
-            for name, frame in build_tables(engine, job["files"]).items():
-                if len(job["captures"]) > 1:
-                    frame = frame.sortWithinPartitions("capture")
-                for capture, parts in groupby(_parts(frame), lambda part: part[0]):
-                    found += _written(folder, name, capture, (part[1] for part in parts))
+        # What Python does for one table, DuckDB need not wait for with another.
+        with Engine(folder, job["threads"]) as engine, ThreadPoolExecutor(len(BUILDS)) as pool:
+            writers = list(pool.map(lambda build: _put_together(engine, job, build), BUILDS))
     except duckdb.Error as error:
         return {"failure": f"{' '.join(str(error).split())}: {folder}"}
     except OSError as error:
-        return {"failure": f"{error.strerror}: {folder}"}
-    return {"files": found}
+        # What fails while Arrow takes rows from DuckDB has no number, and says itself what it is.
+        return {"failure": f"{error.strerror or ' '.join(str(error).split())}: {folder}"}
+    return {"files": [file for writer in writers for file in writer.found]}
+
+
+def _put_together(engine: Engine, job: Job, build: Build) -> _Writer:
+    with engine.beside() as own:
+        writer = _Writer(own, Path(job["folder"]), len(job["captures"]) > 1)
+        captures = [job["captures_file"]]
+        tables = build_tables(own, job["tasks"], captures, writer.keep, [build])
+        for name, frames in tables.items():
+            for frame in frames if name not in writer.kept else ():
+                writer.write(name, frame)
+    return writer
+
+
+class _Writer:
+    """Writes tables; what is published and read again is read from its files."""
+
+    def __init__(self, engine: Engine, folder: Path, has_several: bool) -> None:
+        self.found: list[tuple[str, str, str]] = []
+        """Capture, table, path."""
+        self.kept: set[str] = set()
+        self._engine = engine
+        self._folder = folder
+        self._has_several = has_several
+        """Captures."""
+
+    def keep(self, name: str, frame: Frame) -> Frame:
+        if name not in TABLES:
+            return self._engine.keep(frame)
+        self.kept.add(name)
+        return self._engine.read(TABLES[name], self.write(name, frame))
+
+    def write(self, name: str, frame: Frame) -> list[str]:
+        before = len(self.found)
+        if self._has_several:
+            frame = frame.sortWithinPartitions("capture")
+        for capture, parts in groupby(_parts(frame), lambda part: part[0]):
+            self.found += _written(self._folder, name, capture, (part[1] for part in parts))
+        return [path for _, _, path in self.found[before:]]
 
 
 def _parts(frame: Frame) -> Iterator[tuple[str, pa.Table]]:

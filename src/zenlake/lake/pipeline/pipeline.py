@@ -130,13 +130,13 @@ class _Pipeline:
         self, captures: list[Result], results: dict[str, list[Result]], captures_file: Path
     ) -> Derived:
         place = self._step("derive")
-        files: dict[str, list[str]] = {}
-        for parts in results.values():
-            for part in parts:
-                for file in part["files"]:
-                    files.setdefault(file["table"], []).append(file["path"])
+        tasks = [
+            {file["table"]: [file["path"]] for file in part["files"]}
+            for parts in results.values()
+            for part in parts
+        ]
         paths = [one["path"] for one in captures]
-        found = derive(self._spark, files, paths, captures_file, place)
+        found = derive(self._spark, tasks, paths, captures_file, place)
         self._end_step("derive")
         return found
 

@@ -15,7 +15,7 @@ from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.reading.split import Split, Tables, read_split
 
 _TELL_SECONDS: Final = 0.5
-OBJECTS_BETWEEN_COLLECTIONS: Final = 200_000
+OBJECTS_BETWEEN_COLLECTIONS: Final = 1_000_000
 
 
 def read_capture(job: Job) -> Result:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zenlake import trace
 from zenlake.capture.packet import Packet
-from zenlake.lake.reading import judge, scalar
+from zenlake.lake.reading import scalar
 from zenlake.trace.trace import Trace, of_packets
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _read_again(
     chunks = bulk.read(split.path, survey.doubting(doubted), doubted, False)
     packets = (packet for chunk in chunks for packet in chunk.packets)
     with of_packets(packets, (survey.packets, survey.last_ns)) as found:
-        for parts in scalar.tables(found, split.capture, frozenset((judge.TABLE,))):
+        for parts in scalar.findings(found, split.capture):
             write({name: [table] for name, table in parts.items()})
 
 

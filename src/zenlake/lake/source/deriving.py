@@ -33,33 +33,32 @@ def derive_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
     with TemporaryDirectory(prefix="zenlake-") as name:
         folder = Path(name)
         needed = _sources(table)
-        files: dict[str, list[str]] = {}
-        rows = [_read(job, table, needed, folder / str(n), files) for n, job in enumerate(jobs)]
+        tasks: list[dict[str, list[str]]] = []
+        rows = [_read(job, table, needed, folder / str(n), tasks) for n, job in enumerate(jobs)]
         captures = pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow)
         if table == _CAPTURES:
             yield captures
             return
-        files[_CAPTURES] = [str(folder / "captures.parquet")]
-        pq.write_table(captures, files[_CAPTURES][0])
+        captures_file = str(folder / "captures.parquet")
+        pq.write_table(captures, captures_file)
         with Engine(folder) as engine:
             try:
-                found = build_tables(engine, files).get(table)
-                for batch in found.batches() if found else ():
-                    yield pa.Table.from_batches([batch])
+                for frame in build_tables(engine, tasks, [captures_file]).get(table, ()):
+                    for batch in frame.batches():
+                        yield pa.Table.from_batches([batch])
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), jobs[0]["capture"]) from None
 
 
 def _read(
-    job: Job, table: str, needed: frozenset[str], folder: Path, files: dict[str, list[str]]
+    job: Job, table: str, needed: frozenset[str], folder: Path, tasks: list[dict[str, list[str]]]
 ) -> dict[str, Any]:
-    """Adds to `files` by table; the row that tells of the capture."""
+    """Adds to `tasks` its files by table; the row that tells of the capture."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
     result = read_capture({**unpack(job, folder), **places, "only": sorted(needed)})
     if problem := result.get("error") or result.get("failure"):
         raise LakeError(problem)
-    for file in result["files"]:
-        files.setdefault(file["table"], []).append(file["path"])
+    tasks.append({file["table"]: [file["path"]] for file in result["files"]})
     # The hash is in no other table, and means to read the file again.
     sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
     return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
@@ -69,8 +68,8 @@ def _read(
 def _sources(table: str) -> frozenset[str]:
     """What has to be read for it: the steps themselves tell, built over nothing."""
     with TemporaryDirectory(prefix="zenlake-") as folder, Engine(Path(folder)) as engine:
-        found = build_tables(engine, {}).get(table)
-        return found.sources - {_CAPTURES} if found else frozenset()
+        found = build_tables(engine, [], []).get(table, [])
+        return frozenset[str]().union(*(one.sources for one in found)) - {_CAPTURES}
 
 
 def is_derived(table: str) -> bool:

@@ -6,7 +6,8 @@ come out however the rows that go in are spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from zenlake.lake.tables import (
@@ -17,6 +18,7 @@ from zenlake.lake.tables import (
     nodes,
     queries,
     replies,
+    requests,
     ros_entities,
     traces,
 )
@@ -24,33 +26,64 @@ from zenlake.lake.tables import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["build_all"]
+    Frames = dict[str, DataFrame]
+    """By table."""
+    Parts = dict[str, list[DataFrame]]
+    Keep = Callable[[str, DataFrame], DataFrame]
+
+__all__ = ["build_all", "build_lives", "build_talks"]
 
 
 def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
     return frame
 
 
-def build_all(
-    tables: dict[str, DataFrame], keep: Callable[[str, DataFrame], DataFrame] = _as_it_is
-) -> dict[str, DataFrame]:
+def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
     """The seven published tables that are put together, each after those it needs.
 
     `tables` has all staged tables, `sessions` and `captures`. `keep` is asked to hold on to
-    what is read several times (`exchanges`, `traces`, `replies`, `declarations`): it may
-    persist a frame, or write it and give what it reads back.
+    what is read several times (`exchanges`, `requests`, `asked`, `replies`, `declarations`): it
+    may persist a frame, or write it and give what it reads back.
     """
-    sessions = tables["sessions"]
-    exchanged = keep("exchanges", exchanges.build(tables["exchange_events"]))
-    traced = keep("traces", traces.build(exchanged))
-    replied = keep("replies", replies.build(exchanged, traced))
-    declared = keep("declarations", declarations.build(tables["declare_events"], sessions))
+    found = [build(tables, [tables], keep) for build in (build_talks, build_lives)]
+    return {name: frame for tables in found for name, [frame] in tables.items()}
+
+
+# In parts, of which each has all events of its sessions, and these. What crosses sessions is
+# made of the whole. The two have nothing to do with each other.
+
+
+def build_talks(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What was asked and answered."""
+    events = [part["exchange_events"] for part in parts]
+    exchanged = [keep("exchanges", exchanges.build(one)) for one in events]
+    sent = [keep("requests", requests.build(*pair)) for pair in zip(events, exchanged, strict=True)]
+    traced = traces.build(_together(sent))
+    asked = [keep("asked", traces.join(one, traced)) for one in sent]
+    replied = [
+        keep("replies", replies.build(*step)) for step in zip(events, exchanged, asked, strict=True)
+    ]
+    asking = [
+        queries.build(one, requested, answers, part["sessions"], whole["captures"])
+        for one, requested, answers, part in zip(events, asked, replied, parts, strict=True)
+    ]
+    return {"queries": asking, "replies": replied}
+
+
+def build_lives(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What was there, and for how long."""
+    declared = [
+        keep("declarations", declarations.build(part["declare_events"], part["sessions"]))
+        for part in parts
+    ]
     return {
-        "queries": queries.build(exchanged, replied, traced, sessions, tables["captures"]),
-        "replies": replied,
         "declarations": declared,
-        "ros_entities": ros_entities.build(declared),
-        "interests": interests.build(tables["interest_events"], sessions),
-        "nodes": nodes.build(tables["node_events"]),
-        "adjacencies": adjacencies.build(tables["edge_events"], sessions),
+        "ros_entities": [ros_entities.build(_together(declared))],
+        "interests": [interests.build(part["interest_events"], part["sessions"]) for part in parts],
+        "nodes": [nodes.build(whole["node_events"])],
+        "adjacencies": [adjacencies.build(whole["edge_events"], whole["sessions"])],
     }
+
+
+def _together(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.union(other), frames)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.tables.conform import conform, query
+from zenlake.lake.tables.exchanges import PLACE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,13 +22,11 @@ _IDENTITY: Final = "hash, capture, session, owner, entity, identity, is_answer"
 _BEFORE: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
-# What windows do not look at travels as one value: that is copied whole, not column by column.
-_PACKED: Final = """
+# What windows do not look at stays with the events, which are known by `place` and `seq`.
+_TOLD: Final = f"""
 SELECT capture, session, owner, entity, entity_id, identity, key_identity, is_answer, is_end,
-    seq, time_ns, key, struct(complete, distance) AS details,
-    struct(link, packet, time_ns, seq, sender_zid, receiver_zid, entity_id, interest_id, node_id)
-        AS load
-FROM {events}
+    seq, time_ns, key, struct(complete, distance) AS details, {PLACE} AS place
+FROM {{events}}
 """
 
 # An undeclaration whose number is not alive may mean one without number, by its key.
@@ -69,10 +68,10 @@ begun AS (
     FROM compared
 ),
 walked AS (
-    SELECT capture, session, entity, is_answer, is_end, key, time_ns AS last_ns, told_so_far,
+    SELECT capture, session, is_answer, is_end, key, time_ns AS last_ns, told_so_far,
         lead(begins) OVER of_identity AS is_next_another,
-        last(CASE WHEN begins THEN struct(load, is_end, told_so_far) END, true) OVER so_far
-            AS first,
+        last(CASE WHEN begins THEN struct(place, seq, time_ns, is_end, told_so_far) END, true)
+            OVER so_far AS first,
         last(CASE WHEN begins OR (NOT is_end AND key IS NOT NULL) THEN struct(key) END, true)
             OVER so_far AS known,
         last(CASE WHEN begins OR NOT is_end THEN details END, true) OVER so_far AS told
@@ -81,11 +80,10 @@ walked AS (
         of_identity AS (PARTITION BY {_IDENTITY} ORDER BY seq),
         so_far AS (PARTITION BY {_IDENTITY} ORDER BY seq {_SO_FAR})
 )
-SELECT capture, session, entity,
-    first.load.*,
+SELECT capture, session, first.place, first.seq AS first_seq,
     -- Some undeclarations say what they end, which helps where nothing before did.
     coalesce(known.key, key) AS key,
-    CASE WHEN NOT first.is_end THEN first.load.time_ns END AS declared_ns,
+    CASE WHEN NOT first.is_end THEN first.time_ns END AS declared_ns,
     CASE WHEN is_end THEN last_ns END AS undeclared_ns,
     CASE WHEN is_end THEN 'undeclare' END AS ended_by,
     NOT is_answer AND NOT is_end AND is_next_another IS NULL AS is_alive,
@@ -97,12 +95,15 @@ WHERE coalesce(is_next_another, true)
 """
 
 _ENDED: Final = """
-SELECT lives.* EXCEPT (undeclared_ns, ended_by),
+SELECT events.* EXCEPT (key, complete, distance),
+    lives.* EXCEPT (capture, session, place, first_seq, undeclared_ns, ended_by),
     -- What crossed the other side's CLOSE ends as it begins.
     if(is_alive AND closed_ns IS NOT NULL, greatest(closed_ns, declared_ns), undeclared_ns)
         AS undeclared_ns,
     if(is_alive AND closed_ns IS NOT NULL, 'session', ended_by) AS ended_by
-FROM {lives} AS lives
+FROM {events} AS events
+JOIN {lives} AS lives
+    ON events.seq = lives.first_seq AND xxhash64(events.capture, events.link) = lives.place
 LEFT JOIN {sessions} AS sessions
     ON lives.capture = sessions.capture AND lives.session = sessions.session
 """
@@ -111,8 +112,9 @@ LEFT JOIN {sessions} AS sessions
 def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
     """From the staged events, and the published sessions for the ends nobody declared."""
     # Lives are looked for among these columns; once they lie together, all windows are local.
-    packed = query(_PACKED, events=declare_events)
-    events = packed.repartition("capture", "session", "owner", "entity")
-    lives = query(_LIVES, events=query(_FOUND, events=events))
+    told = query(_TOLD, events=declare_events)
+    told = told.repartition("capture", "session", "owner", "entity")
+    lives = query(_LIVES, events=query(_FOUND, events=told))
     ends = sessions.select("capture", "session", "closed_ns")
-    return conform(query(_ENDED, lives=lives, sessions=ends), TABLES["declarations"])
+    found = query(_ENDED, events=declare_events, lives=lives, sessions=ends)
+    return conform(found, TABLES["declarations"])

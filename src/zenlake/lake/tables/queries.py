@@ -46,7 +46,9 @@ GROUP BY capture, session, query_seq
 
 _JUDGED: Final = f"""
 WITH found AS (
-    SELECT requests.*, traces.trace_id, answers.* EXCEPT (
+    SELECT events.*, requests.deadline_ns, requests.consolidation_mode,
+        requests.is_number_used_again, requests.final_ns, requests.trace_id,
+        answers.* EXCEPT (
             capture, session, query_seq, replies, errors, delivered, late
         ),
         coalesce(answers.replies, 0) AS replies,
@@ -55,23 +57,22 @@ WITH found AS (
         coalesce(answers.late, 0) AS late,
         sessions.closed_ns, sessions.outcome, sessions.close_reason,
         least(sessions.closed_ns, captures.last_ns) AS end_ns,
-        (first_reply_ns - requests.time_ns) / 1e6D AS first_reply_ms,
-        (first_answer_ns - requests.time_ns) / 1e6D AS first_answer_ms,
-        (final_ns - requests.time_ns) / 1e6D AS final_ms
-    FROM {{exchanges}} AS requests
+        (first_reply_ns - events.time_ns) / 1e6D AS first_reply_ms,
+        (first_answer_ns - events.time_ns) / 1e6D AS first_answer_ms,
+        (final_ns - events.time_ns) / 1e6D AS final_ms
+    FROM {{events}} AS events
+    JOIN {{requests}} AS requests
+        ON events.seq = requests.seq
+        AND xxhash64(events.capture, events.link) = requests.place
     LEFT JOIN {{answers}} AS answers
-        ON requests.capture = answers.capture
-        AND requests.session = answers.session
-        AND requests.seq = answers.query_seq
-    LEFT JOIN {{traces}} AS traces
-        ON requests.capture = traces.capture
-        AND requests.session = traces.session
-        AND requests.seq = traces.seq
+        ON events.seq = answers.query_seq
+        AND events.session = answers.session
+        AND events.capture = answers.capture
     LEFT JOIN {{sessions}} AS sessions
-        ON requests.capture = sessions.capture AND requests.session = sessions.session
+        ON events.capture = sessions.capture AND events.session = sessions.session
     LEFT JOIN {{captures}} AS captures
-        ON requests.capture = captures.capture
-    WHERE requests.kind = 'REQUEST'
+        ON events.capture = captures.capture
+    WHERE events.kind = 'REQUEST'
 ),
 judged AS (SELECT *, {VERDICT} AS verdict FROM found)
 SELECT *, {REASON} AS reason FROM judged
@@ -79,18 +80,18 @@ SELECT *, {REASON} AS reason FROM judged
 
 
 def build(
-    exchanges: DataFrame,
+    exchange_events: DataFrame,
+    requests: DataFrame,
     replies: DataFrame,
-    traces: DataFrame,
     sessions: DataFrame,
     captures: DataFrame,
 ) -> DataFrame:
-    """From the steps `exchanges` and `traces`, and three published tables."""
+    """From the staged events, requests with their traces, and three published tables."""
     judged = query(
         _JUDGED,
-        exchanges=exchanges,
+        events=exchange_events,
+        requests=requests,
         answers=query(_ANSWERS, replies=replies),
-        traces=traces,
         sessions=sessions,
         captures=captures,
     )

@@ -16,23 +16,68 @@ from zenlake.errors import ZenlakeError
 from zenlake.keyexpr import canonize, intersects
 from zenlake.lake.schema import TABLES
 from zenlake.lake.tables.conform import conform, query, with_flags
+from zenlake.lake.tables.exchanges import PLACE
 from zenlake.lake.tables.figures import ms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_RESPONSES: Final = """
-SELECT responses.*, traces.trace_id,
-    kind = 'ERR' AS is_error,
+# Replies that others of the same key may replace or outdate, where there are others at all. No
+# timestamp is older than any; of two that are the same the later one counts as newer. Structs
+# compare by their first field.
+_COMPARED: Final = f"""
+WITH candidates AS (
+    SELECT exchanges.place, exchanges.talk, exchanges.query_seq, events.seq, events.packet,
+        events.key, coalesce(events.timestamp_order, '') AS stamp
+    FROM {{events}} AS events
+    JOIN {{exchanges}} AS exchanges
+        ON events.seq = exchanges.seq AND {PLACE} = exchanges.place
+    JOIN {{requests}} AS requests
+        ON exchanges.query_seq = requests.seq AND exchanges.talk = requests.talk
+    WHERE events.kind IN ('PUT', 'DEL') AND exchanges.kind IN ('PUT', 'DEL')
+        AND NOT exchanges.after_final
+        AND coalesce(events.time_ns <= requests.deadline_ns, true)
+        AND requests.consolidation_mode <> 'none'
+),
+several AS (
+    SELECT query_seq, talk, key, max(struct(stamp, seq, packet)) AS newest
+    FROM candidates
+    GROUP BY query_seq, talk, key
+    HAVING count(*) > 1
+)
+SELECT candidates.place, candidates.seq,
+    newest.seq AS newest_seq,
+    newest.packet AS newest_packet,
+    coalesce(stamp < max(stamp) OVER (
+        PARTITION BY candidates.query_seq, candidates.talk, candidates.key
+        ORDER BY candidates.seq
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false) AS is_older
+FROM candidates
+JOIN several
+    ON candidates.query_seq = several.query_seq
+    AND candidates.talk = several.talk
+    AND candidates.key <=> several.key
+"""
+
+_RESPONSES: Final = f"""
+SELECT responses.*, exchanges.query_seq, exchanges.after_final, requests.trace_id,
+    requests.time_ns AS query_ns,
+    requests.timeout_ms AS query_timeout_ms,
+    requests.consolidation_mode,
+    coalesce(responses.time_ns > requests.deadline_ns, false) AS after_deadline,
+    newest_seq, newest_packet, is_older,
+    responses.kind = 'ERR' AS is_error,
     -- What a key has to meet; null where any will do.
-    CASE WHEN key <> query_key AND NOT takes_any_key AND kind <> 'ERR' THEN query_key END
-        AS other_key
-FROM {exchanges} AS responses
-LEFT JOIN {traces} AS traces
-    ON responses.capture = traces.capture
-    AND responses.session = traces.session
-    AND responses.query_seq = traces.seq
-WHERE kind IN ('PUT', 'DEL', 'ERR')
+    CASE WHEN responses.key <> requests.key AND NOT takes_any_key AND responses.kind <> 'ERR'
+        THEN requests.key END AS other_key
+FROM {{events}} AS responses
+JOIN {{exchanges}} AS exchanges
+    ON responses.seq = exchanges.seq AND {PLACE} = exchanges.place
+LEFT JOIN {{requests}} AS requests
+    ON exchanges.query_seq = requests.seq AND exchanges.talk = requests.talk
+LEFT JOIN {{compared}} AS compared
+    ON exchanges.seq = compared.seq AND exchanges.place = compared.place
+WHERE responses.kind IN ('PUT', 'DEL', 'ERR') AND exchanges.kind IN ('PUT', 'DEL', 'ERR')
 """
 
 _JUDGED: Final = f"""
@@ -58,9 +103,10 @@ FROM judged
 """
 
 
-def build(exchanges: DataFrame, traces: DataFrame) -> DataFrame:
-    """From the steps of these names."""
-    responses = query(_RESPONSES, exchanges=exchanges, traces=traces)
+def build(exchange_events: DataFrame, exchanges: DataFrame, requests: DataFrame) -> DataFrame:
+    """From the staged events, the step `exchanges`, and requests with their traces."""
+    asked = {"events": exchange_events, "exchanges": exchanges, "requests": requests}
+    responses = query(_RESPONSES, **asked, compared=query(_COMPARED, **asked))
     told = with_flags(responses, "is_elsewhere", _are_disjoint, "other_key", "key")
     return conform(query(_JUDGED, responses=told), TABLES["replies"])
 

@@ -24,32 +24,42 @@ from zenlake.trace.timelines.hops import NEVER, Hops, Request
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# What every hop repeats is one question. A hash passes over nulls; the numbers between make it
-# matter which column has a value.
 _REQUESTS: Final = f"""
-SELECT capture,
-    xxhash64(key, 1, parameters, 2, target, 3, consolidation, 4, timeout_ms, 5, budget, 6,
-        payload, 7, encoding, 8, attachment, 9, source) AS question,
-    seq, time_ns, session, requester_zid, responder_zid,
+SELECT capture, question, seq, time_ns, session, requester_zid, responder_zid,
     coalesce(final_seq, {NEVER}) AS final_seq,
     coalesce(deadline_ns, {NEVER}) AS deadline_ns
-FROM {{exchanges}}
-WHERE kind = 'REQUEST'
+FROM {{requests}}
 """
 _GROUP: Final = ("capture", "question")
 _NAME: Final = ("capture", "session", "seq")
 """Of a REQUEST."""
 
 
-def build(exchanges: DataFrame) -> DataFrame:
+def build(requests: DataFrame) -> DataFrame:
     """`capture`, `session`, `seq` of each REQUEST, and `trace_id`: seq of the one it began with."""
-    requests = query(_REQUESTS, exchanges=exchanges)
+    found = query(_REQUESTS, requests=requests)
     # Groups are small and many: each handed over on its own costs more than all that is done.
     return (
-        requests.repartition(*_GROUP)
+        found.repartition(*_GROUP)
         .sortWithinPartitions(*_GROUP, "seq", "session")
         .mapInArrow(_walk, "capture STRING, session STRING, seq BIGINT, trace_id BIGINT")
     )
+
+
+# Traces are many, those of some requests few: what stands on the right is remembered.
+_JOINED: Final = """
+SELECT requests.*, traces.trace_id
+FROM {traces} AS traces
+RIGHT JOIN {requests} AS requests
+    ON traces.seq = requests.seq
+    AND traces.session = requests.session
+    AND traces.capture = requests.capture
+"""
+
+
+def join(requests: DataFrame, traces: DataFrame) -> DataFrame:
+    """Requests, each with its `trace_id`."""
+    return query(_JOINED, requests=requests, traces=traces)
 
 
 def _walk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -49,6 +49,9 @@ class Decoded:
             int(self._first_row(one.place)): one.fragments for one in self._placed(whole)
         }
         self._carriers = self._placed(whole)
+        self._are_kind: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+        self._have: dict[str, NDArray[np.bool_]] = {}
+        self._channels: dict[str, tuple[NDArray[Any], NDArray[np.bool_]]] = {}
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -104,26 +107,41 @@ class Decoded:
 
     # --- values ------------------------------------------------------------------------------
 
+    # Asked again and again, so what was found is kept; nobody may write to it.
+
     def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
-        table = np.zeros(256, np.bool_)
-        table[codes_of(*kinds)] = True
-        found: NDArray[np.bool_] = table[self.kind]
+        found = self._are_kind.get(kinds)
+        if found is None:
+            table = np.zeros(256, np.bool_)
+            table[codes_of(*kinds)] = True
+            found = self._are_kind[kinds] = read_only(table[self.kind])
         return found
 
     def present(self, field: str) -> NDArray[np.bool_]:
-        return self.columns.present(field)
+        found = self._have.get(field)
+        if found is None:
+            found = self._have[field] = read_only(self.columns.present(field))
+        return found
 
     def channel(self, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """`sn`, `reliable` or `priority` of the carrier, and which rows have it."""
-        values, present = self.columns[name].astype(np.int64), self.present(name).copy()
-        for one in self._carriers:
-            row = self._first_row(one.place)
-            values[row], present[row] = one.channel(name), True
-        return values, present
+        found = self._channels.get(name)
+        if found is None:
+            values, present = self.columns[name].astype(np.int64), self.present(name).copy()
+            for one in self._carriers:
+                row = self._first_row(one.place)
+                values[row], present[row] = one.channel(name), True
+            found = self._channels[name] = read_only(values), read_only(present)
+        return found
 
     def numbers(self, name: str, rows: Rows | slice = ALL) -> pa.Array:
         """A column as BIGINT, null where the field is absent."""
         return numbers(self.columns[name][rows], self.present(name)[rows])
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values
 
 
 def numbers(values: NDArray[Any], present: NDArray[np.bool_]) -> pa.Array:

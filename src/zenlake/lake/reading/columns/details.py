@@ -27,8 +27,8 @@ def details(rows: Decoded) -> pa.Array:
     columns = rows.columns
     codes = np.full(len(rows), -1, np.int32)
     texts: Texts = {}
-    is_read = rows.is_kind(*KINDS_WITH_DETAIL)
-    is_read |= (columns["stamps_offset"] != 0) | (columns["unknown_extensions"] != 0)
+    is_read = rows.is_kind(*KINDS_WITH_DETAIL) | (columns["stamps_offset"] != 0)
+    is_read |= columns["unknown_extensions"] != 0
     has_only_id = rows.present("node_id") & ~is_read
     if rows.fragments:
         whole = np.array(list(rows.fragments))

@@ -125,14 +125,16 @@ def _sources(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.A
 
 def _orders(rows: Decoded, chosen: Rows) -> pa.Array:
     """As `message_rows.timestamp_order`, of the rows that have one."""
-    present = rows.present("timestamp")[chosen]
-    times = rows.columns["timestamp_time"][chosen].tolist()
-    ids = texts_of(rows, "timestamp_id", chosen, zid_text).to_pylist()
-    orders = [
-        f"{time:016x}{id:0>32}" if is_here else None
-        for time, id, is_here in zip(times, ids, present.tolist(), strict=True)
-    ]
+    found = np.flatnonzero(rows.present("timestamp")[chosen])
+    times = rows.columns["timestamp_time"][chosen[found]].tolist()
+    ids = texts_of(rows, "timestamp_id", chosen[found], padded_zid).to_pylist()
+    orders = np.full(len(chosen), None, np.object_)
+    orders[found] = [f"{time:016x}{id}" for time, id in zip(times, ids, strict=True)]
     return pa.array(orders, pa.string())
+
+
+def padded_zid(raw: bytes) -> str:
+    return f"{zid_text(raw):0>32}"
 
 
 def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | None:
@@ -175,9 +177,11 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
 def _by_key(rows: Decoded, keys: KeyColumn, chosen: Rows) -> pa.Array:
     """The router it comes from, and the key; as it was written where it is not known."""
     nodes = rows.columns["node_id"][chosen].tolist()
-    found = []
-    for row, node in zip(chosen.tolist(), nodes, strict=True):
-        found.append(f"{node}|{keys.text(row) or _written_key(rows, row)}")
+    texts = keys.texts
+    found = [
+        f"{node}|{(code >= 0 and texts[code]) or _written_key(rows, row)}"
+        for row, node, code in zip(chosen.tolist(), nodes, keys.codes[chosen].tolist(), strict=True)
+    ]
     return pa.array(found, pa.string())
 
 

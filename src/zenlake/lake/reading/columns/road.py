@@ -6,16 +6,15 @@ which makes sessions and nodes of them. All the rest is columns.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from zenlake import columnar
 from zenlake.lake.bulk import Survey
 from zenlake.lake.reading.columns.decoded import Decoded
 from zenlake.lake.reading.columns.event_columns import (
@@ -23,6 +22,7 @@ from zenlake.lake.reading.columns.event_columns import (
     exchange_table,
     interest_table,
 )
+from zenlake.lake.reading.columns.greetings import Greeting, Heard, greetings_of
 from zenlake.lake.reading.columns.keys import KeyColumn, KeyMemory, resolve
 from zenlake.lake.reading.columns.message_columns import batch_table, message_table, sample_table
 from zenlake.lake.reading.columns.places import Places
@@ -41,10 +41,6 @@ from zenlake.wire._generated.network import decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.message import Message
 
-_ID_BITS: Final = 0x1F
-_CLOSE_ID: Final = 0x03
-_HANDSHAKE_IDS: Final = (0x01, 0x02, _CLOSE_ID)
-"""INIT, OPEN, CLOSE."""
 VIOLATIONS: Final = "violations"
 _OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events", VIOLATIONS))
 """What the walker and link states are needed for."""
@@ -131,23 +127,20 @@ class ColumnsRoad:
 
     def _sessions(self, decoded: Decoded | None, closings: list[int]) -> None:
         """Handshakes, CLOSE and ends of connections, in the order of packets."""
-        ended = self._survey.closed_packet
-        steps = [(int(ended[pair]), True, pair) for pair in closings]
-        heard = None
+        ended = self._survey.closed_packet[closings].tolist()
+        ends: list[tuple[int, int, int, Greeting | None]] = [
+            (packet, 1, pair, None) for packet, pair in zip(ended, closings, strict=True)
+        ]
+        heard, greetings = None, []
         if decoded is not None:
             heard = Heard(decoded.units)
-            units = decoded.units
-            ids = units.data[units.bounds[:-1]] & _ID_BITS
-            is_one = np.isin(ids, _HANDSHAKE_IDS) & (units.form <= columnar.LOW_LATENCY)
-            places = np.flatnonzero(is_one).tolist()
-            steps += [(int(units.packet[unit]), False, unit) for unit in places]
-        steps.sort(key=lambda step: step[:2])
-        for packet, is_end, number in steps:
-            if is_end:
-                self._hear(number, packet, heard)
-                self._close(number, decoded)
-            elif decoded is not None:
-                self._handshake(decoded, number, heard)
+            greetings = [(one.packet, 0, one.pair, one) for one in greetings_of(decoded)]
+        for packet, _, pair, greeting in sorted(greetings + ends, key=itemgetter(0, 1)):
+            if greeting is not None:
+                self._handshake(greeting, heard)
+            else:
+                self._hear(pair, packet, heard)
+                self._close(pair, decoded)
         if heard is not None:
             for pair in heard.pairs():
                 self._hear(pair, _LAST, heard)
@@ -164,23 +157,20 @@ class ColumnsRoad:
                 node = session.nodes[link.sides[direction]]
                 node.heard_ns = max(node.heard_ns, time_ns)
 
-    def _handshake(self, decoded: Decoded, unit: int, heard: Heard | None) -> None:
-        units = decoded.units
-        pair, packet = int(units.pair[unit]), int(units.packet[unit])
+    def _handshake(self, greeting: Greeting, heard: Heard | None) -> None:
+        pair, content, packet = greeting.pair, greeting.content, greeting.packet
         link = self._links.get(pair)
         if link is None:
             name, ends = self._survey.link_name(pair), self._survey.ends(pair)
             link = self._links[pair] = Link(name, "tcp", *ends, True)
-        content = units.content(unit)
-        if content[0] & _ID_BITS == _CLOSE_ID:
+        if greeting.is_close:
             self._hear(pair, packet, heard)
         messages: list[Message] = list(decode_batch(content).messages)
-        direction, time_ns = int(units.direction[unit]), int(units.time_ns[unit])
-        batch = LinkBatch(link, direction, packet, time_ns, content, messages, "ok", None, 0)
+        place = link, greeting.direction, packet, greeting.time_ns
+        batch = LinkBatch(*place, content, messages, "ok", None, 0)
         self._walker.feed(batch)
         if self._screen is not None:
-            row = int(np.searchsorted(decoded.unit, unit))
-            self._screen.handshake(row, pair, batch, self._events[:])
+            self._screen.handshake(greeting.row, pair, batch, self._events[:])
         self._take_events()
 
     def _close(self, pair: int, decoded: Decoded | None) -> None:
@@ -251,30 +241,6 @@ _BUILDERS: Final[dict[str, Callable[[Decoded, KeyColumn, Places], pa.Table | Non
     "declare_events": declare_table,
     "interest_events": interest_table,
 }
-
-
-class Heard:
-    """When each direction of each connection sent something."""
-
-    __slots__ = ("_packets", "_spans", "_times")
-
-    def __init__(self, units: Units) -> None:
-        owners = units.pair.astype(np.int64) * 2 + units.direction
-        order = np.argsort(owners, kind="stable")
-        different, first, count = np.unique(owners[order], return_index=True, return_counts=True)
-        spans = zip(first.tolist(), (first + count).tolist(), strict=True)
-        self._spans = dict(zip(different.tolist(), spans, strict=True))
-        self._packets = units.packet[order].tolist()
-        self._times = units.time_ns[order].tolist()
-
-    def pairs(self) -> set[int]:
-        return {owner >> 1 for owner in self._spans}
-
-    def before(self, owner: int, packet: int) -> int | None:
-        """The last time, at a packet or before it."""
-        first, last = self._spans.get(owner, (0, 0))
-        place = bisect_right(self._packets, packet, first, last)
-        return max(self._times[first:place], default=None)
 
 
 def session_of(link: Link) -> Session:

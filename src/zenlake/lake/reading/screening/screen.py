@@ -8,7 +8,8 @@ pair is `doubted`, and its findings are left to whoever reads it again.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -26,15 +27,12 @@ from zenlake.rules import RULES, Checker, Finding
 from zenlake.rules.checker import meet
 from zenlake.rules.facts import Line, Seen, Talk
 from zenlake.rules.finding import place_of
-from zenlake.trace.events import Carrier, MessageSeen, TraceEvent
+from zenlake.rules.rare import RareMessages, give_carriers, give_keys
+from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.rows import Rows
-from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import Frame
-from zenlake.wire.kinds import kind_of
-from zenlake.wire.message import NetworkMessage
-from zenlake.wire.values.qos import PRIORITIES
 
 _OF_TIME: Final = ("lease-exceeded", "keep-alive-late", "lease-not-enforced")
 """They need every batch; columns tell."""
@@ -42,7 +40,6 @@ _SKIPPED: Final = RULES["sn-skipped-after-fragments"]
 _KEYLESS: Final = RULES["response-key-empty"]
 _NOBODY: Final[OrderedDict[str, int]] = OrderedDict()
 _DATA: Final = 5
-_KNOWN_MAX: Final = 16_384
 _RARE: Final = (
     "INTEREST",
     "OAM",
@@ -74,8 +71,7 @@ class Screen:
         self._steps: list[Step] = []
         self._held: dict[int, list[Finding]] = {}
         """Findings of pairs that may still be doubted."""
-        self._known: dict[bytes, tuple[NetworkMessage, str, bool]] = {}
-        """Sessions begin to count anew, so the same declarations come again and again."""
+        self._messages = RareMessages(links)
         self._met: set[int] = set()
         self._named: set[tuple[int, int]] = set()
         self._fragments: dict[int, int] = {}
@@ -131,7 +127,7 @@ class Screen:
 
     def finish(self) -> None:
         """Take the steps in their order."""
-        self._steps.sort(key=lambda step: step[0])
+        self._steps.sort(key=itemgetter(0))
         for _, take, what in self._steps:
             take(what)
         self._steps.clear()
@@ -145,45 +141,25 @@ class Screen:
 
     def _events(
         self, rows: Decoded, keys: KeyColumn | None, chosen: NDArray[np.int64]
-    ) -> Iterator[tuple[int, MessageSeen]]:
+    ) -> list[MessageSeen]:
         """Some messages as the scalar road has them."""
         units, columns, unit = rows.units, rows.columns, rows.unit[chosen]
-        data, is_batch = columns.data, rows.is_batch[unit].tolist()
+        view = columns.data.data
         starts = columns["offset"][chosen].astype(np.int64)
         stops = starts + columns["length"][chosen]
-        places = (units.pair, units.direction, units.packet, units.time_ns)
-        codes = None if keys is None else keys.codes[chosen].tolist()
-        for index, (row, start, stop, pair, direction, packet, time_ns) in enumerate(
-            zip(
-                chosen.tolist(),
-                starts.tolist(),
-                stops.tolist(),
-                *(place[unit].tolist() for place in places),
-                strict=True,
-            )
-        ):
-            message, kind, is_odd = self._read(data[start:stop].tobytes())
-            link = self._links[pair]
-            session = link.session
-            assert session is not None, f"{link} is regular, so its handshake was read"
-            node = session.nodes[link.sides[direction]]
-            event = MessageSeen(0, packet, time_ns, link, direction, session, node, kind, message)
-            if keys is not None and codes is not None and codes[index] >= 0:
-                event.key = keys.texts[codes[index]]
-            if is_odd and is_batch[index]:
-                self.doubted[pair] = True
-            yield row, event
-
-    def _read(self, content: bytes) -> tuple[NetworkMessage, str, bool]:
-        """A message, its kind, and whether its bytes are not those it would be written as."""
-        known = self._known.get(content)
-        if known is None:
-            message, _ = decode_network(content, 0)
-            known = message, kind_of(message), bytes(message) != content
-            if len(self._known) >= _KNOWN_MAX:
-                self._known.clear()
-            self._known[content] = known
-        return known
+        bounds = zip(starts.tolist(), stops.tolist(), strict=True)
+        contents = [bytes(view[start:stop]) for start, stop in bounds]
+        columns_of = (units.pair, units.direction, units.packet, units.time_ns)
+        places: tuple[list[int], ...] = tuple(one[unit].tolist() for one in columns_of)
+        pairs, directions, packets, times_ns = places
+        odd: list[int] = []
+        found = self._messages.events(contents, pairs, directions, packets, times_ns, odd)
+        # How fragments were put together says nothing of the bytes they came in.
+        odd_units = unit[odd]
+        self.doubted[units.pair[odd_units[rows.is_batch[odd_units]]]] = True
+        if keys is not None:
+            give_keys(found, keys.codes[chosen].tolist(), keys.texts)
+        return found
 
     def _rare(self, rows: Decoded, keys: KeyColumn) -> None:
         """Messages that rules are asked about."""
@@ -192,21 +168,17 @@ class Screen:
         priority, has_priority = rows.channel("priority")
         reliable, _ = rows.channel("reliable")
         priority = np.where(has_priority, priority & 7, _DATA)
-        lanes = zip(
-            has_sn[chosen].tolist(),
-            sn[chosen].tolist(),
-            priority[chosen].tolist(),
-            (reliable[chosen] != 0).tolist(),
-            strict=True,
+        columns = (sn, priority, reliable != 0)
+        lanes = zip(*(column[chosen].tolist() for column in columns), strict=True)
+        events = self._events(rows, keys, chosen)
+        is_carried = has_sn[chosen].tolist()
+        give_carriers(
+            events, [lane if is_so else None for lane, is_so in zip(lanes, is_carried, strict=True)]
         )
         see = self._checker.see
-        last, carrier = None, None
-        for (row, event), lane in zip(self._events(rows, keys, chosen), lanes, strict=True):
-            if lane[0]:
-                if lane != last:
-                    last, carrier = lane, _carrier(*lane[1:])
-                event.carrier = carrier
-            self._steps.append((row, see, event))
+        self._steps += [
+            (row, see, event) for row, event in zip(chosen.tolist(), events, strict=True)
+        ]
 
     def _first_words(self, rows: Decoded) -> None:
         """The first message of each side, of whatever kind."""
@@ -214,7 +186,8 @@ class Screen:
         owners, first = np.unique(rows.owner[network], return_index=True)
         new = [place for place, owner in enumerate(owners.tolist()) if owner not in self._met]
         self._met.update(owners.tolist())
-        for row, event in self._events(rows, None, network[first[new]]):
+        chosen = network[first[new]]
+        for row, event in zip(chosen.tolist(), self._events(rows, None, chosen), strict=True):
             self._steps.append((row - 0.25, self._meet, event))
 
     def _meet(self, event: MessageSeen) -> None:
@@ -230,7 +203,8 @@ class Screen:
         names, first = np.unique(names, return_index=True)
         new = [place for place, name in enumerate(names.tolist()) if name not in self._named]
         self._named.update(names.tolist())
-        for row, event in self._events(rows, None, used[first[new]]):
+        chosen = used[first[new]]
+        for row, event in zip(chosen.tolist(), self._events(rows, None, chosen), strict=True):
             self._steps.append((row, self._name, event))
 
     def _name(self, event: MessageSeen) -> None:
@@ -269,7 +243,7 @@ class Screen:
             return
         empty = keys.codes == keys.texts.index("")
         chosen = np.flatnonzero(empty & rows.is_kind(*RESPONSES))
-        for row, event in self._events(rows, keys, chosen):
+        for row, event in zip(chosen.tolist(), self._events(rows, keys, chosen), strict=True):
             self._steps.append((row, self._keyless, event))
 
     def _keyless(self, event: MessageSeen) -> None:
@@ -294,7 +268,3 @@ class Screen:
         event = MessageSeen(0, packet, time_ns, link, direction, session, node, "FRAME", frame)
         text = f"{last} is followed by {sn}"
         self._checker.report(_SKIPPED, self._checker.talk(session), place_of(event), text)
-
-
-def _carrier(sn: int, priority: int, is_reliable: bool) -> Carrier:
-    return Carrier(Frame(sn, [], is_reliable, None if priority == _DATA else PRIORITIES[priority]))

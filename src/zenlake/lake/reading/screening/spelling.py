@@ -208,6 +208,7 @@ def vle_bytes(values: NDArray[Any]) -> Counts:
     """How many bytes variable-length integers need (wire reference §1.2)."""
     wide = values.astype(np.uint64)
     found = np.ones(len(wide), np.int64)
-    for bits in range(7, 57, 7):
+    largest = int(wide.max(initial=0))
+    for bits in range(7, min(largest.bit_length(), 56) + 1, 7):
         found += wide >= np.uint64(1 << bits)
     return found

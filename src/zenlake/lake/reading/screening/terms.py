@@ -37,7 +37,12 @@ class Terms:
         elif isinstance(message, Open):
             self.lease_ns[2 * pair + direction] = min(lease_ms(message) * _MS, 1 << 60)
 
-    def silence_ns(self) -> NDArray[np.int64]:
-        """By direction, the silence beyond which rules about leases have something to say."""
-        limit: NDArray[np.int64] = self.lease_ns // 4 * 3 + 1_000 * _MS
+    def silence_ns(self, owners: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of directions, the silence beyond which rules about leases have something to say."""
+        limit: NDArray[np.int64] = self.lease_ns[owners] // 4 * 3 + 1_000 * _MS
         return limit
+
+    def shorter_silence_ns(self, pair: int) -> int:
+        """Of both directions, the shorter one."""
+        lease_ns: int = min(self.lease_ns[2 * pair : 2 * pair + 2].tolist())
+        return lease_ns // 4 * 3 + 1_000 * _MS

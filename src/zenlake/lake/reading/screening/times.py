@@ -31,23 +31,23 @@ class SilenceScreen:
         before = np.concatenate(([0], times[:-1]))
         known = self._last_ns[owners]
         before = np.where(is_first, np.where(known == _NEVER, times, known), before)
-        is_long = times - before > terms.silence_ns()[owners]
+        is_long = times - before > terms.silence_ns(owners)
         np.maximum.at(self._last_ns, owners, times)
         found: NDArray[np.int64] = np.unique(owners[is_long] >> 1)
         return found
 
     def is_doubtful(self, pair: int, terms: Terms) -> bool:
         """A connection ends: whether one side went on though the other was silent."""
-        first, second = int(self._last_ns[2 * pair]), int(self._last_ns[2 * pair + 1])
-        limit = int(terms.silence_ns()[2 * pair : 2 * pair + 2].min())
-        return abs(first - second) > limit
+        times: list[int] = self._last_ns[2 * pair : 2 * pair + 2].tolist()
+        return abs(times[0] - times[1]) > terms.shorter_silence_ns(pair)
 
 
 class SourceScreen:
     """The last number of each source, in each channel."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[int, bytes, int, int], int] = {}
+        self._last: dict[int, dict[tuple[bytes, int, int], int]] = {}
+        """By the direction it is sent in."""
 
     def doubtful(self, rows: Decoded) -> list[int]:
         """Rows with a number below the one before."""
@@ -62,15 +62,14 @@ class SourceScreen:
         found = []
         for row in np.flatnonzero(pushes).tolist():
             zid = columns.bytes_of("source_zid", row) or b""
-            place = int(rows.owner[row]), zid, int(columns["source_eid"][row]), int(lane[row])
+            last = self._last.setdefault(int(rows.owner[row]), {})
+            place = zid, int(columns["source_eid"][row]), int(lane[row])
             number = int(columns["source_sn"][row])
-            if number < self._last.get(place, 0):
+            if number < last.get(place, 0):
                 found.append(row)
-            self._last[place] = number
+            last[place] = number
         return found
 
     def forget(self, pair: int) -> None:
-        if self._last:
-            gone = [place for place in self._last if place[0] >> 1 == pair]
-            for place in gone:
-                del self._last[place]
+        self._last.pop(2 * pair, None)
+        self._last.pop(2 * pair + 1, None)

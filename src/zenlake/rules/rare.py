@@ -1,0 +1,108 @@
+"""Rare messages: of what was read by columns, the few that rules are asked about one by one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.trace.events import Carrier, MessageSeen
+from zenlake.trace.link import Link
+from zenlake.wire._generated.network import decode_network
+from zenlake.wire._generated.transport import Frame
+from zenlake.wire.kinds import kind_of
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.qos import PRIORITIES
+
+_DATA: Final = 5
+_KNOWN_MAX: Final = 16_384
+
+Lane = tuple[int, int, bool]
+"""Of a carrier: sequence number, priority, whether it is reliable."""
+
+
+class _Known:
+    """A message that some bytes are."""
+
+    __slots__ = ("is_odd", "kind", "message")
+
+    def __init__(self, message: NetworkMessage, is_odd: bool) -> None:
+        self.message = message
+        self.kind = kind_of(message)
+        self.is_odd = is_odd
+        """Whether they are not those it would be written as."""
+
+
+class RareMessages:
+    """Makes messages of bytes what the scalar road would have made of them."""
+
+    __slots__ = ("_known", "_links")
+
+    def __init__(self, links: dict[int, Link]) -> None:
+        self._links = links
+        self._known: dict[bytes, _Known] = {}
+        """Sessions begin to count anew, so the same declarations come again and again."""
+
+    def events(
+        self,
+        contents: list[bytes],
+        pairs: list[int],
+        directions: list[int],
+        packets: list[int],
+        times_ns: list[int],
+        odd: list[int],
+    ) -> list[MessageSeen]:
+        """One for each; the places of those that are spelled in another way are put in `odd`."""
+        found: list[MessageSeen] = []
+        for place in range(len(contents)):
+            known = self._read(contents[place])
+            if known.is_odd:
+                odd.append(place)
+            link = self._links[pairs[place]]
+            session = link.session
+            assert session is not None, f"{link} is regular, so its handshake was read"
+            direction = directions[place]
+            found.append(
+                MessageSeen(
+                    0,
+                    packets[place],
+                    times_ns[place],
+                    link,
+                    direction,
+                    session,
+                    session.nodes[link.sides[direction]],
+                    known.kind,
+                    known.message,
+                )
+            )
+        return found
+
+    def _read(self, content: bytes) -> _Known:
+        known = self._known.get(content)
+        if known is None:
+            message, _ = decode_network(content, 0)
+            known = _Known(message, bytes(message) != content)
+            if len(self._known) >= _KNOWN_MAX:
+                self._known.clear()
+            self._known[content] = known
+        return known
+
+
+def give_keys(events: list[MessageSeen], codes: list[int], texts: list[str]) -> None:
+    """Whole keys by their numbers; none has -1."""
+    for event, code in zip(events, codes, strict=True):
+        if code >= 0:
+            event.key = texts[code]
+
+
+def give_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
+    """What each came in; messages that follow each other often came in the same."""
+    last: Lane | None = None
+    carrier: Carrier | None = None
+    for event, lane in zip(events, lanes, strict=True):
+        if lane is None:
+            continue
+        if carrier is None or lane != last:
+            last = lane
+            sn, priority, is_reliable = lane
+            qos = None if priority == _DATA else PRIORITIES[priority]
+            carrier = Carrier(Frame(sn, [], is_reliable, qos))
+        event.carrier = carrier

@@ -1,0 +1,75 @@
+"""Tables are the same, in however many parts they are put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.trace.sidecar import PATHS
+from zenlake.lake.duck import Engine, build, build_tables
+from zenlake.lake.reading.scalar import stage
+from zenlake.lake.schema import TABLES
+
+NAMES = ("queries", "routers_ring", "liveliness")
+Tasks = list[dict[str, list[str]]]
+Rows = dict[str, Counter[str]]
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tasks, str]:
+    """The files of three tasks, and that of the captures."""
+    folder = tmp_path_factory.mktemp("staged")
+    tasks: Tasks = []
+    for name in NAMES:
+        files = {}
+        for table, rows in stage(str(PATHS[name]), name).items():
+            files[table] = [str(folder / f"{name}-{table}.parquet")]
+            pq.write_table(rows, files[table][0])
+        tasks.append(files)
+    captures: list[dict[str, Any]] = [{"capture": name, "last_ns": 1 << 62} for name in NAMES]
+    path = str(folder / "captures.parquet")
+    pq.write_table(pa.Table.from_pylist(captures, TABLES["captures"].arrow), path)
+    return tasks, path
+
+
+def built(tmp_path: Path, tasks: Tasks, captures: str) -> tuple[Rows, int]:
+    """Rows of each table, and in how many parts queries came."""
+    with Engine(tmp_path, 2) as engine:
+        found = build_tables(engine, tasks, [captures])
+        rows = {
+            name: Counter(
+                str(row)
+                for frame in frames
+                for batch in frame.batches()
+                for row in batch.to_pylist()
+            )
+            for name, frames in found.items()
+        }
+        return rows, len(found["queries"])
+
+
+def test_parts_give_the_same_rows(
+    tmp_path: Path, staged: tuple[Tasks, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = built(tmp_path, *staged)
+    assert parts == 1
+    assert {name for name, rows in whole.items() if not rows} <= {"ros_entities"}
+    events = sum(build._events(files) for files in staged[0])
+    # By task, and then some sessions of each.
+    for events_max, parts_min in ((events // 2, 2), (events // 20, 10)):
+        monkeypatch.setattr(build, "EVENTS_MAX", events_max)
+        cut, parts = built(tmp_path, *staged)
+        assert parts >= parts_min
+        assert cut == whole
+
+
+def test_nothing_gives_empty_tables(tmp_path: Path) -> None:
+    with Engine(tmp_path) as engine:
+        for name, [frame] in build_tables(engine, [], []).items():
+            assert frame.columns == TABLES[name].names
+            assert not [row for batch in frame.batches() for row in batch.to_pylist()]
