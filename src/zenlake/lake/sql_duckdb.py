@@ -23,6 +23,7 @@ from zenlake.lake.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
 
 _ROWS_AT_ONCE: Final = 4_096
+_JOIN_S: Final = 1.0
 _EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
 _PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _GLOB: Final = re.compile(r"[*?\[]")
@@ -131,7 +132,8 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[An
         finally:
             is_done.set()
 
-    Thread(target=work, daemon=True).start()
+    thread = Thread(target=work, daemon=True)
+    thread.start()
     try:
         # Not `Thread.join`, which must not be interrupted before Python 3.13.
         is_done.wait()
@@ -139,6 +141,9 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[An
         connection.interrupt()
         is_done.wait()
         raise
+    # All but over. A thread that still holds the connection when Python ends makes DuckDB's
+    # binding complain of leaks.
+    thread.join(_JOIN_S)
     if failures:
         raise failures[0]
 

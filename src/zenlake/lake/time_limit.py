@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
+from typing import Final
+
+_JOIN_S: Final = 1.0
 
 
 class TimeLimit:
@@ -34,4 +37,5 @@ class TimeLimit:
             yield
         finally:
             timer.cancel()
+            timer.join(_JOIN_S)  # or it might still hold what it interrupts when Python ends
             self._left -= time.monotonic() - start

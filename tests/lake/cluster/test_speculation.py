@@ -34,9 +34,12 @@ def test_a_task_that_runs_twice(cluster: Cluster, large: str, tmp_path: Path) ->
         seen.update(file.stat().st_ino for file in files)
         return len(seen)
 
+    def stop() -> int:
+        """Those of one worker, which may begin later than the other."""
+        return kill_workers(cluster.services[-1].process.pid, signal.SIGSTOP)
+
     with start(cluster.url, lake, [large], SPLITS, **SETTINGS) as child:
-        assert wait_until(lambda: look() > 0, child)
-        assert kill_workers(cluster.services[-1].process.pid, signal.SIGSTOP)
+        assert wait_until(lambda: look() > 0 and stop() > 0, child)
         assert wait_until(lambda: look() > SPLITS, child), "no task ran twice"
         assert child.wait() == 0
     assert differences(lake, calm) == {}
