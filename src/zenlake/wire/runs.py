@@ -73,15 +73,17 @@ def _decode_run(
         tail_at = head_end + _CHANGING_BYTES
     head = buf[start:head_end]
     tail = buf[tail_at:length_at]
-    tail_bytes: i64 = length_at - tail_at
     end: i64 = len(buf)
-    while buf.startswith(head, pos):
+    while True:
         at: i64 = pos + head_end - start
+        if buf[pos:at] != head:
+            break
         if timestamp is not None:
-            if not buf.startswith(tail, at + _CHANGING_BYTES) or not _has_nine_bytes(buf, at):
+            time_at: i64 = at
+            at += length_at - head_end
+            if buf[time_at + _CHANGING_BYTES : at] != tail or not _has_nine_bytes(buf, time_at):
                 break
-            timestamp = Timestamp(0, timestamp.id, buf[at : at + 9])
-            at += _CHANGING_BYTES + tail_bytes
+            timestamp = Timestamp(0, timestamp.id, buf[time_at : time_at + 9])
         if at + 1 >= end:
             break
         size = buf[at]
