@@ -85,24 +85,8 @@ class Subscribers:
         sinks = self._remote.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
-        if not sinks:
-            return
-        if len(sinks) > 1:
-            for push in messages[start:stop]:
-                assert isinstance(push, Push)
-                self._give(sinks, key, push)
-            return
-        port = self._port
-        make = port.factory.sample
-        sink = sinks[0]
-        for push in messages[start:stop]:
-            assert isinstance(push, Push)
-            stamps = push.stamps
-            if stamps is not None:
-                stamps = port.received(stamps)
-            sink.push(make(key, push.body, push.qos, stamps))
-        if not port.touched or port.touched[-1] is not sink:
-            port.touched.append(sink)
+        if sinks:
+            self._give(sinks, key, messages, start, stop)
 
     def deliver_local(self, key: str, push: Push) -> None:
         """A publication of this very session; hot."""
@@ -110,7 +94,7 @@ class Subscribers:
         if sinks is None:
             sinks = self._route(key, Locality.REMOTE, self._local)
         if sinks:
-            self._give(sinks, key, push)
+            self._give(sinks, key, [push], 0, 1)
 
     def has_local(self, key: str) -> bool:
         """Whether a publication of this session on `key` would be heard by itself."""
@@ -128,15 +112,21 @@ class Subscribers:
         self._by_key = KeyTree()
         self._forget_routes()
 
-    def _give(self, sinks: list[Sink], key: str, push: Push) -> None:
+    def _give(
+        self, sinks: list[Sink], key: str, messages: list[NetworkMessage], start: int, stop: int
+    ) -> None:
         port = self._port
-        stamps = push.stamps
-        if stamps is not None:
-            stamps = port.received(stamps)
-        sample = port.factory.sample(key, push.body, push.qos, stamps)
+        make = port.factory.sample
+        for push in messages[start:stop]:
+            assert isinstance(push, Push)
+            stamps = push.stamps
+            if stamps is not None:
+                stamps = port.received(stamps)
+            sample = make(key, push.body, push.qos, stamps)
+            for sink in sinks:
+                sink.push(sample)
         touched = port.touched
         for sink in sinks:
-            sink.push(sample)
             # Settled once, however many samples came: the last one is nearly always the same.
             if not touched or touched[-1] is not sink:
                 touched.append(sink)
