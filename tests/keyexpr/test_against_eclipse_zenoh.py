@@ -7,13 +7,13 @@ it panics when it canonizes `$*$*`, so that never occurs in what it is given to 
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
 import pytest
 import zenoh
 
+from tests.chance import first_seed
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr import KeyExpr, Parameters, Selector
 from zenlake.keyexpr.canonical import canonize
@@ -32,7 +32,7 @@ CHUNKS = LITERAL_CHUNKS + OTHER_CHUNKS + VERBATIM_CHUNKS
 
 @pytest.fixture
 def rng() -> random.Random:
-    seed = int(os.environ.get("ZENLAKE_SEED") or random.randrange(2**32))
+    seed = first_seed()
     print(f"ZENLAKE_SEED={seed}")
     return random.Random(seed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -10,17 +9,18 @@ from functools import partial
 
 import pytest
 
+from tests.chance import IS_FULL, first_seed
 from tests.node.application import BLOCK, Application, settings_of, wait_until
 from tests.node.test_node import free_port
 from zenlake.node import Node
 from zenlake.node.claims import Claim, Claims
 from zenlake.wire import CloseReason, ZenohId
 
-ROUNDS = 1_000 if os.environ.get("ZENLAKE_FULL") == "1" else 25
+ROUNDS = 1_000 if IS_FULL else 25
 
 
 def test_exactly_one_session_survives() -> None:
-    seed = random.randrange(1 << 32)
+    seed = first_seed()
     print(f"seed {seed}")
     chance = random.Random(seed)
     for _ in range(ROUNDS):

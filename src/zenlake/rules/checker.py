@@ -145,7 +145,8 @@ class Checker:
         line = self._line(link)
         line.is_cut = batch.state != "ok"
         if session is not None and session not in self._talks:
-            self._talks[session] = Talk(session, link.protocol in _STREAMS and _begins(batch))
+            is_whole = link.protocol in _STREAMS and link.seen_start and _begins(batch)
+            self._talks[session] = Talk(session, is_whole)
         talk = self.talk(session)
         if link.is_behind or _is_unsettled(batch, line):
             talk.lose()

@@ -11,7 +11,8 @@ from typing import Final
 from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
 from zenlake.wire._generated.transport import Fragment, Frame
 
-UNKNOWN: Final = -1
+UNKNOWN: Final = -2
+"""No number follows it, 0 neither."""
 STALE: Final = -1
 OUTSIDE: Final = -2
 _MASKS: Final = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
@@ -57,8 +58,12 @@ class Channel:
         self._at_boundary = last_sn != UNKNOWN
         """Whether the last thing taken was whole, so that what follows begins a message."""
 
-    def take(self, sn: int, mask: int) -> int:
-        """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken."""
+    def take(self, sn: int, mask: int, newest_sn: int = UNKNOWN) -> int:
+        """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken.
+
+        `newest_sn` is the last of any channel: zenoh-pico counts both of its channels with one
+        counter.
+        """
         last, after_message = self.last_sn, self._after_message
         if mask and sn & ~mask:
             return OUTSIDE
@@ -73,7 +78,7 @@ class Channel:
         self._after_message = False
         self.last_sn = sn
         # Deployed nodes leave one number out after a message in fragments (§7).
-        if gap == 1 or (gap == 2 and after_message):
+        if gap == 1 or (gap == 2 and after_message) or sn == newest_sn + 1:
             return 0
         # What is missing may have begun a message.
         self._at_boundary = False
@@ -82,19 +87,21 @@ class Channel:
     def add(self, fragment: Fragment, packet: int, patch: int | None, mask: int) -> str | None:
         """Put a fragment to the others; why not, if it is ignored.
 
-        `patch` is None where nobody knows it: then a message may begin without the mark of its
-        first fragment, but only where another one has ended.
+        `patch` is None where nobody knows it. Without one, a message may begin without the mark
+        of its first fragment, but only where another one has ended.
         """
         sn = fragment.sn
         if fragment.first:
             self._discard()
-        elif not self.pieces and (patch or (patch is None and not self._at_boundary)):
+        elif not self.pieces and (patch or not self._at_boundary):
+            self._at_boundary = not fragment.more
             return "its first fragment is not here"
         if fragment.drop:
             self._discard()
             return "its sender gave the message up"
         if self.pieces and sn != self._next_sn and not self._has_turned(sn, mask):
             self._discard()
+            self._at_boundary = not fragment.more
             return "a fragment before it is missing"
         if self.held_bytes + len(fragment.payload) > MESSAGE_BYTES_MAX:
             self._discard()
@@ -117,9 +124,9 @@ class Channel:
 
     def interrupt(self) -> None:
         """A FRAME ends what fragments began."""
-        self._at_boundary = True
         if self.pieces:
             self._discard()
+        self._at_boundary = True
 
     def _hold(self, payload: bytes) -> None:
         reassembly = self._reassembly

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.limits import TRACE_KEY_BYTES_MAX
-from zenlake.trace.channel import Channel
+from zenlake.trace.channel import UNKNOWN, Channel
 from zenlake.trace.link import Link
 from zenlake.wire._generated.transport import Init, Join, Open
 from zenlake.wire.values.choices import CloseReason
@@ -65,7 +65,7 @@ class Node:
         self.key_bytes = 0
         """Of all keys it declared."""
         self.heard_ns = 0
-        self.newest_sn = -1
+        self.newest_sn = UNKNOWN
         """Of all channels, the sequence number that came last."""
         self.channels: dict[int, Channel] = {}
         """By priority and reliability, what this node sends."""

@@ -5,12 +5,11 @@ Of real captures, `test_roads` compares them with all other tables.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from random import Random
 
 import pytest
 
+from tests.chance import IS_FULL, first_seed
 from tests.lake.reading.gathered import Row, on_both_roads, on_scalar_road
 from tests.lake.reading.test_roads import _plain, _survey
 from tests.rules.captures import broken, clean, findings, seeds
@@ -19,8 +18,6 @@ from zenlake.lake.bulk import reasons
 from zenlake.lake.reading import split
 from zenlake.lake.reading.judge import TABLE
 from zenlake.rules import RULES
-
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 
 
 def rows_of(path: Path, chunk_bytes: int, splits: int = 1) -> list[Row]:
@@ -39,8 +36,7 @@ def _order(row: Row) -> tuple[int, str, str]:
 
 
 def test_both_roads_find_the_same_fault(tmp_path: Path) -> None:
-    start = Random().randrange(1_000_000)
-    for seed, rule in seeds(1_000 if IS_FULL else 70, start):
+    for seed, rule in seeds(1_000 if IS_FULL else 70, first_seed()):
         made = broken(tmp_path / "broken.pcapng", seed, rule)
         chunk_bytes = 2_048 if seed % 2 else 16 << 20
         assert rows_of(made.path, chunk_bytes) == expected(made.path), (seed, rule)

@@ -49,6 +49,9 @@ _USED: Final = 1 << 32
 _AFTER_MESSAGE: Final = 1 << 33
 _IN_CHAIN: Final = 1 << 34
 
+_NO_SN: Final = -2
+"""No number follows it, 0 neither."""
+
 _DEFAULT_PRIORITY: Final = 5
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
 
@@ -227,7 +230,7 @@ def _greet(
         talks[pair, PATCH] = rows.patch[row]
     elif stage >= 2:
         talks[pair, INITIAL_SN + direction] = rows.initial_sn[row]
-        talks[pair, NEWEST_SN + direction] = -1
+        talks[pair, NEWEST_SN + direction] = _NO_SN
     return reasons.NONE
 
 

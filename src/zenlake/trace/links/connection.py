@@ -115,7 +115,10 @@ class Connection:
         elif self.is_zenoh and not self._held[direction]:
             if not self._known_start[direction]:
                 self._known_start[direction] = True
-                if recognition.recognise(data) not in (recognition.ZENOH, recognition.UNDECIDED):
+                begins = recognition.recognise(data)
+                # What is too short to tell begins a handshake, if the other side is in one.
+                may_begin = begins == recognition.UNDECIDED and self._guessed is None
+                if begins != recognition.ZENOH and not may_begin:
                     reader.look_for_start()
             reader.feed(data, packet, time_ns)
         elif reader.scanner is not None:

@@ -22,9 +22,11 @@ from zenlake.trace.links.units import (
     Content,
     read_content,
 )
-from zenlake.wire._generated.transport import Fragment, Init, Open
+from zenlake.wire._generated.transport import Close, Fragment, Init, Open
 
-_FORMS: Final = (PLAIN, COMPRESSED, LOW_LATENCY)
+_FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
+"""In the order they are tried: what is compressed may look like a plain OAM or INIT."""
+_VERSION: Final = 9
 _RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
 """The same datagram twice within this time is one that two interfaces showed."""
@@ -118,7 +120,7 @@ class DatagramLink:
         self.is_zenoh = True
         self.is_off = False
         self._agreed = None
-        self._forms = [PLAIN, PLAIN]
+        self._forms = [None, None]
 
     def offer(self, direction: int, datagram: UdpDatagram) -> None:
         """What may be an INIT_SYN: without a length before it, only an answer proves it."""
@@ -148,7 +150,7 @@ class DatagramLink:
         """A datagram of a link that is known to carry Zenoh."""
         payload = datagram.payload
         form = self._forms[direction]
-        read = read_content(form, payload) if form is not None else self._guess(payload)
+        read = self._guess(direction, payload) if form is None else read_content(form, payload)
         state, lost = "ok", 0
         if datagram.missing:
             state = "truncated"
@@ -181,16 +183,22 @@ class DatagramLink:
             elif isinstance(message, Open):
                 self._forms[direction] = self._agreed
 
-    def _guess(self, payload: bytes) -> Content:
-        """Read in the one form that fits; none is agreed in what the capture has."""
-        first = read_content(PLAIN, payload)
-        if first.error is None:
-            return first
-        for form in _FORMS[1:]:
+    def _guess(self, direction: int, payload: bytes) -> Content:
+        """Read in the form that fits: this side's OPEN, after which it is sure, was not seen.
+
+        The handshake itself is plain, so is CLOSE before its end (wire reference §5.1).
+        """
+        plain = read_content(PLAIN, payload)
+        if _is_handshake(plain):
+            return plain
+        agreed = self._agreed
+        for form in _FORMS if agreed is None else (agreed,):
             other = read_content(form, payload)
             if other.error is None:
+                # The OPEN is lost, and what was agreed, if that is known, holds from here on.
+                self._forms[direction] = agreed
                 return other
-        return first
+        return plain if agreed is None or not plain.messages else other
 
     def consider(self, direction: int, datagram: UdpDatagram) -> None:
         """A datagram of which nothing tells that it is Zenoh, but perhaps the next ones will."""
@@ -267,3 +275,12 @@ def _likely_form(payload: bytes) -> int | None:
     if payload[0] <= 1:
         return COMPRESSED
     return LOW_LATENCY if id >= 0x19 else None
+
+
+def _is_handshake(read: Content) -> bool:
+    if read.error is not None or not read.messages:
+        return False
+    first = read.messages[0]
+    return isinstance(first, (Open, Close)) or (
+        isinstance(first, Init) and first.version == _VERSION
+    )
