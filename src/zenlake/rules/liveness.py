@@ -7,7 +7,8 @@ from typing import Final
 from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, Side
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.transport import Close
+from zenlake.wire._generated.network import Declare
+from zenlake.wire._generated.transport import Close, Frame
 from zenlake.wire.values.choices import CloseReason
 
 _NS_PER_MS: Final = 1_000_000
@@ -89,7 +90,21 @@ def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     page="Message Reference, CLOSE; wire reference §5.2",
 )
 def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    if _is_low_latency(seen) or _gave_up(batch, seen):
+    if _is_low_latency(seen) or _gave_up(batch, seen) or _is_declaring(batch):
+        return None
+    return _after_close(batch, seen)
+
+
+@rule(
+    "declared-after-close",
+    NOTE,
+    LinkBatch,
+    text="After CLOSE a node sends nothing more. Deployed routers that are closed while many declare"
+    " and ask send declarations that were under way; they are not read.",
+    page="Message Reference, CLOSE; SN-107",
+)
+def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
+    if _is_low_latency(seen) or _gave_up(batch, seen) or not _is_declaring(batch):
         return None
     return _after_close(batch, seen)
 
@@ -118,6 +133,17 @@ def traffic_after_giving_up(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or not _gave_up(batch, seen):
         return None
     return _after_close(batch, seen)
+
+
+def _is_declaring(batch: LinkBatch) -> bool:
+    """Whether it has declarations and nothing else."""
+    for carrier in batch.messages:
+        if not isinstance(carrier, Frame):
+            return False
+        for message in carrier.messages:
+            if not isinstance(message, Declare):
+                return False
+    return True
 
 
 def _gave_up(batch: LinkBatch, seen: SeenBatch) -> bool:

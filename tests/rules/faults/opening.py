@@ -8,6 +8,7 @@ from tests.rules.chat import ACCEPTOR, OPENER, Chat
 from tests.rules.faults.fault import fault
 from tests.rules.faults.on_the_wire import PLAIN, push
 from tests.rules.wires import SECOND
+from zenlake.wire._generated.declare import DeclareFinal
 from zenlake.wire._generated.transport import Close, Join, KeepAlive
 from zenlake.wire.values.qos_link import QoSLink
 from zenlake.wire.values.resolution import Resolution
@@ -194,6 +195,13 @@ def a_publication_after_close(chat: Chat) -> int:
     side = chat.side()
     chat.unit(side, bytes(Close(0)))
     return chat.send(side, push())
+
+
+@fault("declared-after-close", ends=True, lowlatency=False, protocol="tcp")
+def an_answer_to_an_interest_after_close(chat: Chat) -> int:
+    side = chat.side()
+    chat.unit(side, bytes(Close(0)))
+    return chat.declare(side, DeclareFinal(), interest_id=7)
 
 
 @fault("traffic-after-giving-up", ends=True, lowlatency=False, protocol="tcp")
