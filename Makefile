@@ -16,8 +16,9 @@ BUILD := pyproject.toml setup.py constraints.txt
 # With the folders, whose time changes when a file goes away.
 SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -path '*/assets/*' -o -type d ')' -print)
 PIP := bin/python -m pip -qq --disable-pip-version-check install
-# Tests that need Spark share one of the two processes, and one Java.
-PYTEST := bin/python -m pytest -q -n 2 --dist loadgroup
+# Tests that need Spark share one process, and one Java; many others wait for real nodes, so three
+# keep two processors busy.
+PYTEST := bin/python -m pytest -q -n 3 --dist loadgroup
 
 .NOTPARALLEL:
 .PHONY: help run test test-plain test-compiled test-full interop releases lint bench soak fuzz generate docs clean

@@ -31,26 +31,27 @@ ORDINARY = ("put_and_delete", "a_query_and_its_reply", "liveliness", "ten_megaby
 SMALL = ORDINARY[:3]
 
 
-def run(name: str, who: str, topology: Any = _CLIENTS, **how: Any) -> None:
+def run(names: tuple[str, ...], who: str, topology: Any = _CLIENTS, **how: Any) -> None:
+    """These cases one after the other, by the same nodes."""
     [other, *_] = theirs()
     kinds = (ours(), other) if who == "acts" else (other, ours())
     with pair(*kinds, topology, router=other, **how) as (a, b):
-        cases.CASES[name](a, b)
+        for name in names:
+            cases.CASES[name](a, b)
 
 
 @pytest.mark.parametrize("who", ["acts", "answers"])
 @pytest.mark.parametrize("option", OPTIONS)
 def test_options(option: str, who: str) -> None:
     topology = _PEERS if option == "a namespace" else _CLIENTS
-    for name in SMALL if option == "low latency" else ORDINARY:
-        run(name, who, topology, options=OPTIONS[option])
+    names = SMALL if option == "low latency" else ORDINARY
+    run(names, who, topology, options=OPTIONS[option])
 
 
 @pytest.mark.parametrize("who", ["acts", "answers"])
 @pytest.mark.parametrize("topology", [_CLIENTS, _PEERS], ids=["clients", "peers"])
 def test_udp(topology: Any, who: str) -> None:
-    for name in SMALL:
-        run(name, who, topology, protocol="udp")
+    run(SMALL, who, topology, protocol="udp")
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +76,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("topology", [_CLIENTS, _PEERS], ids=["clients", "peers"])
 def test_tls(topology: Any, mutual: bool, who: str, certificates: dict[str, str]) -> None:
     options = {**certificates, "transport/link/tls/enable_mtls": mutual}
-    for name in ("put_and_delete", "ten_megabytes"):
-        run(name, who, topology, protocol="tls", options=options)
+    run(("put_and_delete", "ten_megabytes"), who, topology, protocol="tls", options=options)
 
 
 def with_users(folder: Path, user: str, password: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def with_users(folder: Path, user: str, password: str) -> dict[str, Any]:
 @pytest.mark.parametrize("who", ["acts", "answers"])
 @pytest.mark.parametrize("topology", [_CLIENTS, _PEERS], ids=["clients", "peers"])
 def test_user_and_password(topology: Any, who: str, tmp_path: Path) -> None:
-    run("put_and_delete", who, topology, options=with_users(tmp_path, "alice", "secret"))
+    run(("put_and_delete",), who, topology, options=with_users(tmp_path, "alice", "secret"))
 
 
 @pytest.mark.parametrize("who", ["acts", "answers"])

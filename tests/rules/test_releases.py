@@ -23,7 +23,7 @@ pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python"
 pytestmark = pytest.mark.real
 
 IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
-_FEW = ("publications", "a_router_comes_back", "everything_at_once")
+_FEW = ("publications", "queries", "a_router_comes_back")
 _RUNS = [
     (name, kind)
     for kind in (theirs() if IS_FULL else theirs()[:1])

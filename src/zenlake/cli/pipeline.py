@@ -44,17 +44,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         from zenlake.lake.pipeline import run as run_pipeline
+        from zenlake.lake.pipeline.inputs import captures_in
         from zenlake.lake.spark import QUICK_START, session
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("zenlake"):
             raise
         needs = "zenlake pipeline needs the lake extra: pip install 'zenlake[lake]'"
         raise LocalError(needs) from None
+    paths = captures_in(args.inputs)
+    if (args.master or "local").startswith("local") and not _any_opens(paths):
+        return 2  # nobody waits for Spark to be told that
     progress = ProgressLine(sys.stderr, is_silent=args.quiet or args.json)
     started = time.monotonic()
     try:
         progress.step("starting Spark")
-        quick = QUICK_START if args.master is None and _is_little(args.inputs) else {}
+        quick = QUICK_START if args.master is None and _is_little(paths) else {}
         spark = session(args.master, app="zenlake pipeline", **quick)
         outcome = run_pipeline(args.inputs, args.lake, spark, progress.tell)
     finally:
@@ -67,12 +71,24 @@ def run(args: argparse.Namespace) -> int:
     return 1 if outcome.failed or outcome.damaged else 0
 
 
-def _is_little(inputs: list[str]) -> bool:
-    """Whether starting takes longer than reading."""
-    from zenlake.lake.pipeline.inputs import captures_in
+def _any_opens(paths: list[str]) -> bool:
+    """Whether there is anything to read; if not, why."""
+    causes = []
+    for path in paths:
+        try:
+            with open(path, "rb"):
+                return True
+        except OSError as error:
+            causes.append(f"{path}: cannot be opened: {error.strerror}")
+    for cause in causes:
+        complain(cause)
+    return False
 
+
+def _is_little(paths: list[str]) -> bool:
+    """Whether starting takes longer than reading."""
     size = 0
-    for path in captures_in(inputs):
+    for path in paths:
         try:
             size += os.path.getsize(path)
         except OSError:

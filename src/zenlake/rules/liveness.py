@@ -99,8 +99,8 @@ def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "declared-after-close",
     NOTE,
     LinkBatch,
-    text="After CLOSE a node sends nothing more. Deployed routers that are closed while many declare"
-    " and ask send declarations that were under way; they are not read.",
+    text="After CLOSE a node sends nothing more. Deployed routers that are closed while many"
+    " declare and ask send declarations that were under way; they are not read.",
     page="Message Reference, CLOSE; SN-107",
 )
 def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
