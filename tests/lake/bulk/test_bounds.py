@@ -66,7 +66,7 @@ def test_many_unfinished_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     parts = [long, *(b"x" for _ in range(3_000))]
     seq = 1
     for part in parts:
-        those.append(tcp(5, seq, 0x10, part))
+        those.append(tcp(5, seq, 0, part))
         seq += len(part)
     store(path, those)
     assert len(surveyed(path)) == 1

@@ -175,3 +175,20 @@ def test_fragments_of_ip(whole: list[Packet], tmp_path: Path) -> None:
     path = tmp_path / "built.pcapng"
     store(path, [*whole, Packet(1, 1, 1, bytes(data), len(data))])
     assert not isinstance(survey(str(path)), Survey)
+
+
+def test_an_answer_to_more_than_the_syn(whole: list[Packet], tmp_path: Path) -> None:
+    """SYN and ACK at once tell as any ACK what the other side has."""
+    at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
+    data = bytearray(whole[at].data)
+    struct.pack_into("!I", data, _TCP_AT + 8, struct.unpack_from("!I", data, _TCP_AT + 8)[0] + 9)
+    one = whole[at]
+    changed = Packet(one.number, one.time_ns, one.link_type, bytes(data), len(data))
+    found = look(tmp_path, [*whole[:at], changed, *whole[at + 1 :]])
+    assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
+
+
+def test_an_ack_before_the_syn_that_it_is_for(whole: list[Packet], tmp_path: Path) -> None:
+    at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
+    found = look(tmp_path, [*whole[:at], whole[at + 1], whole[at], *whole[at + 2 :]])
+    assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1

@@ -1,4 +1,4 @@
-# Parts: 352507383715831c
+# Parts: dc0a330d8329707c
 """Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
 
 from __future__ import annotations

@@ -55,11 +55,8 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
         return _start(state, pair, segment, size)
     if state[pair, PACKETS] == 1:
         return reasons.NO_START
-    if flags & ACK:
-        state[pair, ACKED + 1 - side] = segment[ACK_SEQ]
-        following = state[pair, NEXT + 1 - side]
-        if following != UNKNOWN and _distance(segment[ACK_SEQ], following) > 0:
-            return reasons.ACKED_BEYOND
+    if flags & ACK and _acks_beyond(state, pair, segment):
+        return reasons.ACKED_BEYOND
     if flags & RST:
         segment[BEGIN] = segment[STOP]
         segment[FLAGS] &= ~FIN
@@ -93,6 +90,18 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
 
 
 @inlined
+def _acks_beyond(state: Numbers, pair: int, segment: Numbers) -> bool:
+    """Whether it acknowledges what has not come, or a direction that has not begun."""
+    other = 1 - segment[SIDE]
+    state[pair, ACKED + other] = segment[ACK_SEQ]
+    following = state[pair, NEXT + other]
+    if following == UNKNOWN:
+        is_beyond: bool = state[pair, END + other] == UNKNOWN
+        return is_beyond
+    return _distance(segment[ACK_SEQ], following) > 0
+
+
+@inlined
 def _start(state: Numbers, pair: int, segment: Numbers, size: int) -> int:
     side, flags = segment[SIDE], segment[FLAGS]
     seq = (segment[SEQ] + 1) & _MASK
@@ -108,8 +117,8 @@ def _start(state: Numbers, pair: int, segment: Numbers, size: int) -> int:
             return reasons.SECOND_START
     elif not flags & ACK or state[pair, END + 1 - side] != UNKNOWN:
         return reasons.SECOND_START
-    if flags & ACK:
-        state[pair, ACKED + 1 - side] = segment[ACK_SEQ]
+    if flags & ACK and _acks_beyond(state, pair, segment):
+        return reasons.ACKED_BEYOND
     if state[pair, START + side] == UNKNOWN:
         state[pair, START + side] = seq
         state[pair, NEXT + side] = seq
