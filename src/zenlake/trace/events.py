@@ -55,6 +55,7 @@ class MessageSeen(TraceEvent):
         "sender_node",
         "seq",
         "session",
+        "wire_size",
     )
 
     def __init__(
@@ -92,6 +93,8 @@ class MessageSeen(TraceEvent):
         """Other packets that carried a part of it."""
         self.fragments = 0
         """Of how many FRAGMENTs a network message was put together."""
+        self.wire_size = 0
+        """Bytes as they came, where that is known: others might write it in fewer."""
         self.ignored: str | None = None
         """Why a receiver would not take it: an old sequence number, no first fragment, ..."""
 
@@ -156,7 +159,7 @@ class MessageSeen(TraceEvent):
     @property
     def size(self) -> int:
         """Bytes, of a FRAME with all it carries."""
-        return len(bytes(self.message))
+        return self.wire_size or len(bytes(self.message))
 
     def __repr__(self) -> str:
         return f"MessageSeen({self.packet}, {self.link.name}, {self.kind}, {self.key!r})"

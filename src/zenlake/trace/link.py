@@ -73,10 +73,12 @@ class LinkBatch:
     """
 
     __slots__ = (
+        "content",
         "data",
         "direction",
         "earlier_packets",
         "error",
+        "form",
         "link",
         "lost_bytes",
         "messages",
@@ -97,6 +99,8 @@ class LinkBatch:
         error: WireError | None,
         lost_bytes: int,
         earlier_packets: tuple[int, ...] = (),
+        content: bytes = b"",
+        form: int = 0,
     ) -> None:
         self.link = link
         self.direction = direction
@@ -109,6 +113,10 @@ class LinkBatch:
         self.state = state
         self.error = error
         self.lost_bytes = lost_bytes
+        self.content = content
+        """After decompression; empty where that does not matter."""
+        self.form = form
+        """How it was read, as `links.units` has it."""
 
     def __repr__(self) -> str:
         size = len(self.data)

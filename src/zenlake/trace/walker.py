@@ -217,6 +217,7 @@ class Walker:
         inner = self._see(batch, session, node, kind_of(message), message)
         inner.carrier = event.carrier
         inner.fragments = count
+        inner.wire_size = end
         inner.earlier_packets = packets + batch.earlier_packets
         self._network(session, node, inner, message)
 

@@ -42,6 +42,19 @@ def test_both_roads_find_the_same_fault(tmp_path: Path) -> None:
         assert rows_of(made.path, chunk_bytes) == expected(made.path), (seed, rule)
 
 
+@pytest.mark.parametrize(
+    "rule", ["integer-not-minimal", "suffix-empty", "zid-zeros", "extension-repeated"]
+)
+def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
+    """Also of messages that would be written in fewer bytes."""
+    for seed in range(first_seed(), first_seed() + 8):
+        path = str(broken(tmp_path / "broken.pcapng", seed, rule).path)
+        scalar = on_scalar_road(path)["messages"]
+        found = bulk.survey(path)
+        assert isinstance(found, bulk.Survey)
+        assert scalar == on_both_roads(path, found)["messages"], seed
+
+
 def test_rows_are_the_findings(tmp_path: Path) -> None:
     made = broken(tmp_path / "broken.pcapng", 7, "response-after-final")
     [finding] = findings(made.path)

@@ -173,6 +173,9 @@ class DatagramLink:
                 state,
                 error,
                 lost,
+                (),
+                read.content,
+                read.form,
             )
         )
         for message in read.messages:

@@ -46,6 +46,8 @@ class Teller:
                 read.error,
                 lost,
                 earlier,
+                read.content,
+                read.form,
             )
         )
 

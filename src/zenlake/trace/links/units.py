@@ -51,12 +51,22 @@ def unit_sizes(framing: int, buffer: bytes, at: int) -> tuple[int, int]:
 class Content:
     """The messages of a unit, and why reading stopped if not at its end."""
 
-    __slots__ = ("_size", "error", "messages")
+    __slots__ = ("_size", "content", "error", "form", "messages")
 
-    def __init__(self, messages: list[Message], error: WireError | None, size: int) -> None:
+    def __init__(
+        self,
+        messages: list[Message],
+        error: WireError | None,
+        size: int,
+        form: int = PLAIN,
+        content: bytes = b"",
+    ) -> None:
         self.messages = messages
         self.error = error
         self._size = size
+        self.form = form
+        self.content = content
+        """What the messages were read from."""
 
     def lost_bytes(self, is_cut: bool = False) -> int:
         """How much of it gave no message; nothing if it is whole and was read to its end."""
@@ -69,7 +79,7 @@ def read_content(form: int, data: bytes) -> Content:
     """What a whole unit says, or the part of one that is there."""
     if form == LOW_LATENCY:
         unit = decode_low_latency(data)
-        return Content(cast("list[Message]", unit.messages), unit.error, len(data))
+        return Content(cast("list[Message]", unit.messages), unit.error, len(data), form, data)
     content = data
     if form == COMPRESSED:
         try:
@@ -77,4 +87,4 @@ def read_content(form: int, data: bytes) -> Content:
         except WireError as error:
             return Content([], error, len(data))
     batch = decode_batch(content)
-    return Content(cast("list[Message]", batch.messages), batch.error, len(data))
+    return Content(cast("list[Message]", batch.messages), batch.error, len(data), form, content)

@@ -11,6 +11,7 @@ from zenlake.trace.rows.message_rows import add_message
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.rows.seq import ORDINAL_BITS
 from zenlake.trace.rows.session_rows import add_loss, add_nodes, add_session
+from zenlake.trace.rows.sizes import settle_sizes
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.lives import ends_session
@@ -26,11 +27,12 @@ _WHY: Final = {
 class RowMaker:
     """Feed it what links carried and the events of that; take rows out."""
 
-    __slots__ = ("_ordinals", "_topology", "rows", "trace")
+    __slots__ = ("_has_messages", "_ordinals", "_topology", "rows", "trace")
 
     def __init__(self, trace: Trace, rows: Rows) -> None:
         self.trace = trace
         self.rows = rows
+        self._has_messages = "messages" in rows.tables
         self._topology = Topology(rows)
         self._ordinals: dict[tuple[Link, int], int] = {}
 
@@ -46,6 +48,8 @@ class RowMaker:
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         if isinstance(item, LinkBatch):
             self._batch(item)
+            if self._has_messages:
+                settle_sizes(item, events)
         for event in events:
             if isinstance(event, MessageSeen):
                 seq = self.seq(event.link, event.packet)

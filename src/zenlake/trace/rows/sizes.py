@@ -1,0 +1,53 @@
+"""Sizes of messages as they came, also where others would write them in fewer bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.trace import facts
+from zenlake.trace.events import MessageSeen, TraceEvent
+from zenlake.trace.link import LinkBatch
+from zenlake.trace.links.units import LOW_LATENCY
+from zenlake.wire.explain import explain
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.walk import Span
+
+_LENGTH_BYTES: Final = 4
+
+
+def settle_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
+    """What messages take if written anew is what they took, if it adds up to the batch."""
+    if batch.state != "ok" or not batch.content:
+        return
+    seen: list[MessageSeen] = []
+    total = 0
+    for event in events:
+        if not isinstance(event, MessageSeen) or event.fragments:
+            continue
+        event.wire_size = facts.size(event) or 0
+        seen.append(event)
+        if event.carrier is None or not isinstance(event.message, NetworkMessage):
+            total += event.wire_size
+    if total != len(batch.content):
+        for event, size in zip(seen, _sizes(batch), strict=False):
+            event.wire_size = size
+
+
+def _sizes(batch: LinkBatch) -> Iterator[int]:
+    """Of all messages, each FRAME before what it carries; read by the codec that labels bytes."""
+    content, form = batch.content, "batch"
+    if batch.form == LOW_LATENCY:
+        content, form = len(content).to_bytes(_LENGTH_BYTES, "little") + content, "low-latency"
+    for span in explain(content, form).root.children:
+        if span.kind == "message":
+            yield span.stop - span.start
+            if span.name == "FRAME":
+                yield from _carried(span)
+
+
+def _carried(frame: Span) -> Iterator[int]:
+    for part in frame.children:
+        if part.name == "messages":
+            for one in part.children:
+                yield one.stop - one.start
