@@ -41,6 +41,7 @@ TRACE_SCAN_BYTES_MAX: Final = 512 << 10
 TRACE_CANDIDATES_MAX: Final = 1_024
 TRACE_UNDECIDED_BYTES_MAX: Final = 1 << 20
 TRACE_HELD_DATAGRAMS_MAX: Final = 16
+TRACE_WAITING_BATCHES_MAX: Final = 512
 TRACE_HELD_BYTES_MAX: Final = 64 << 20
 TRACE_HELD_DATAGRAM_BYTES_MAX: Final = 16 << 20
 TRACE_KEY_BYTES_MAX: Final = 64 << 20
@@ -322,6 +323,12 @@ LIMITS: Final = (
         TRACE_HELD_DATAGRAMS_MAX,
         "limits/trace/held_datagrams",
         "datagrams between two addresses held until they prove to be Zenoh",
+    ),
+    Limit(
+        "TRACE_WAITING_BATCHES_MAX",
+        TRACE_WAITING_BATCHES_MAX,
+        "limits/trace/waiting_batches",
+        "batches of one direction that wait while older ones of the other may come",
     ),
     Limit(
         "TRACE_HELD_BYTES_MAX",

@@ -11,6 +11,7 @@ from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
 
 Packets = list[Packet]
+Way = Callable[[Packets, Random], Packets]
 
 
 def few_are_missing(found: Packets, random: Random) -> Packets:
@@ -49,7 +50,7 @@ def neighbours_change_places(found: Packets, random: Random) -> Packets:
     return found
 
 
-DAMAGE: list[Callable[[Packets, Random], Packets]] = [
+DAMAGE: list[Way] = [
     few_are_missing,
     many_are_missing,
     it_begins_late,
@@ -60,9 +61,7 @@ DAMAGE: list[Callable[[Packets, Random], Packets]] = [
 ]
 
 
-def damaged(
-    path: Path, target: Path, damage: Callable[[Packets, Random], Packets], seed: int
-) -> Path:
+def damaged(path: Path, target: Path, damage: Way, seed: int) -> Path:
     found = damage(list(packets([str(path)], Skipped())), Random(seed))
     with target.open("wb") as file:
         writer = PcapngWriter(file)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -12,7 +10,7 @@ from tests.chance import IS_FULL, first_seed
 from tests.rules import damage as ways
 from tests.rules.captures import clean, findings
 from tests.rules.chat import Chat
-from tests.rules.damage import DAMAGE, Packets, damaged
+from tests.rules.damage import DAMAGE, damaged
 from tests.rules.faults.on_the_wire import push
 from tests.rules.gate import run
 from tests.rules.wires import Recorder
@@ -41,9 +39,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda one: one.__name__)
-def test_what_is_missing_is_nobodys_fault(
-    damage: Callable[[Packets, Random], Packets], tmp_path: Path
-) -> None:
+def test_what_is_missing_is_nobodys_fault(damage: ways.Way, tmp_path: Path) -> None:
     start = first_seed()
     for seed in range(start, start + (300 if IS_FULL else 20)):
         path = clean(tmp_path / "clean.pcapng", seed, 40)
@@ -63,9 +59,7 @@ FOUND_ONCE = [
 
 
 @pytest.mark.parametrize(("seed", "damage"), FOUND_ONCE)
-def test_what_was_blamed_once_is_not_again(
-    seed: int, damage: Callable[[Packets, Random], Packets], tmp_path: Path
-) -> None:
+def test_what_was_blamed_once_is_not_again(seed: int, damage: ways.Way, tmp_path: Path) -> None:
     path = clean(tmp_path / "clean.pcapng", seed, 40)
     assert not findings(damaged(path, tmp_path / "damaged.pcapng", damage, seed))
 

@@ -48,6 +48,7 @@ class Road:
         if isinstance(content, Segment):
             for event in self._streams.feed(content):
                 self.connections.feed(event, number, time_ns)
+            self.connections.release()
         else:
             self.datagrams.feed(content)
         self._walk()
@@ -56,6 +57,7 @@ class Road:
         self._transport.end()
         for event in self._streams.end():
             self.connections.feed(event, *self._last)
+        self.connections.release()
         self.datagrams.end()
         self._walk()
 

@@ -13,7 +13,16 @@ class Flow:
     two ends from 1; it is 0 for one that was there before the capture.
     """
 
-    __slots__ = ("destination", "is_behind", "name", "number", "reverse_text", "source", "text")
+    __slots__ = (
+        "destination",
+        "holes",
+        "is_behind",
+        "name",
+        "number",
+        "reverse_text",
+        "source",
+        "text",
+    )
 
     def __init__(
         self, source: str, destination: str, number: int, text: str, reverse_text: str
@@ -25,6 +34,8 @@ class Flow:
         """`A:p-B:q`, without the number."""
         self.reverse_text = reverse_text
         self.name = f"{text}#{number}"
+        self.holes = 0
+        """In how many directions bytes are held, because some before them have not come."""
         self.is_behind = False
         """Whether a side acknowledged bytes that the capture does not have, or has only later."""
 

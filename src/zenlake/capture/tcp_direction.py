@@ -158,6 +158,7 @@ class Direction:
             return
         if hole is None:
             hole = self.hole = self.holes.open[self] = Hole(segment.time_ns)
+            self.flow.holes += 1
         if is_fin and hole.fin == UNKNOWN:
             hole.fin = end
         if piece.end > piece.start:
@@ -230,6 +231,7 @@ class Direction:
         hole.counted = hole.ranges.cost
         if ended or (hole.fin == UNKNOWN and not hole.ranges.pieces):
             self.hole = None
+            self.flow.holes -= 1
             del self.holes.open[self]
         if ended:
             self.close("fin", events)

@@ -115,6 +115,7 @@ class Trace:
             if isinstance(content, Segment):
                 for event in streams.feed(content):
                     connections.feed(event, number, time_ns)
+                connections.release()
             else:
                 datagrams.feed(content)
             if items:
@@ -126,6 +127,7 @@ class Trace:
         transport.end()
         for event in streams.end():
             connections.feed(event, number, time_ns)
+        connections.release()
         datagrams.end()
         yield items
 

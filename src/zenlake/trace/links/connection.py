@@ -6,10 +6,11 @@ there changes how the rest is to be read (wire reference §14).
 
 from __future__ import annotations
 
+from heapq import merge
 from typing import Final
 
 from zenlake.capture.stream_events import Flow
-from zenlake.limits import TRACE_UNDECIDED_BYTES_MAX
+from zenlake.limits import TRACE_UNDECIDED_BYTES_MAX, TRACE_WAITING_BATCHES_MAX
 from zenlake.trace.events import Missing, Undecoded
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links import recognition
@@ -32,22 +33,31 @@ from zenlake.wire._generated.transport import Init, Open
 from zenlake.wire.message import Message
 
 LinkItem = LinkBatch | LinkClosed | Missing | Undecoded
+Found = LinkBatch | Missing | Undecoded
 
 _HEAD_BYTES_MAX: Final = 16_384
 _HEAD_END: Final = b"\r\n\r\n"
 
 
 class Connection:
-    """Both directions of a flow. `out` is emptied by whoever feeds it."""
+    """Both directions of a flow: feed it, then let it `release` what it found to `target`.
+
+    What is found goes to `out` first. There it waits while the other direction lacks bytes, or
+    looks for its units, because what that finds may be older.
+    """
 
     __slots__ = (
         "_agreed",
+        "_flow",
         "_guessed",
         "_held",
         "_known_start",
         "_open",
+        "_target",
         "_upgraded",
+        "_waits",
         "is_off",
+        "is_patient",
         "is_settled",
         "is_zenoh",
         "link",
@@ -60,9 +70,14 @@ class Connection:
         "time_ns",
     )
 
-    def __init__(self, flow: Flow, out: list[LinkItem]) -> None:
+    def __init__(self, flow: Flow, target: list[LinkItem]) -> None:
         self.link = Link(flow.name, "tcp", flow.source, flow.destination, flow.number > 0)
-        self.out = out
+        self._flow = flow
+        self.out: list[Found] = []
+        self._target = target
+        self._waits = False
+        self.is_patient = True
+        """Whether there is room to wait; if not, nothing waits until both directions are found."""
         self.readers = (StreamReader(self, 0), StreamReader(self, 1))
         self.is_zenoh = False
         self.is_off = False
@@ -153,7 +168,30 @@ class Connection:
             for pieces in self._held:
                 for piece in pieces:
                     held += len(piece.data)
+        if self._waits:
+            for item in self.out:
+                if isinstance(item, LinkBatch):
+                    held += len(item.data)
         return held
+
+    def release(self) -> None:
+        """Hand on what was found, in the order of the capture."""
+        first, second = self.readers
+        is_looking = self.is_zenoh and (
+            self._flow.holes > 0 or not first.knows_place() or not second.knows_place()
+        )
+        if len(self.out) > TRACE_WAITING_BATCHES_MAX:
+            self.is_patient = False
+        if is_looking and self.is_patient:
+            self._waits = bool(self.out)
+            return
+        self.is_patient = not is_looking
+        self._waits = False
+        found = self.out
+        if len(found) > 1 and any(item.direction != found[0].direction for item in found):
+            found = _in_order(found)
+        self._target.extend(found)
+        self.out.clear()
 
     def give_up(self) -> None:
         """Let go of what is held, because others need the room."""
@@ -163,6 +201,8 @@ class Connection:
         for reader in self.readers:
             if reader.held_bytes():
                 self.gap(reader.direction, None, "missing")
+        self.is_patient = False
+        self.release()
 
     def end(self, direction: int) -> None:
         """Nothing more comes in this direction."""
@@ -345,3 +385,19 @@ class Connection:
             return {}, 0
         node = session.nodes[self.link.sides[direction]]
         return {key: channel.last_sn for key, channel in node.channels.items()}, session.mask
+
+
+def _in_order(items: list[Found]) -> list[Found]:
+    """Both directions by their packets, each in its own order.
+
+    What tells of a gap has the packet that made it known; it goes before what follows the gap.
+    """
+    both: list[list[tuple[int, int, Found]]] = [[], []]
+    for number in range(len(items) - 1, -1, -1):
+        item = items[number]
+        side = both[item.direction]
+        packet = min(item.packet, side[-1][0]) if side else item.packet
+        side.append((packet, number, item))
+    for side in both:
+        side.reverse()
+    return [item for _, _, item in merge(*both)]

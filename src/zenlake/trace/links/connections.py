@@ -21,7 +21,7 @@ from zenlake.trace.links.datagrams import port_of
 class Connections:
     """Feed it stream events; what they mean is appended to the list given."""
 
-    __slots__ = ("_by_flow", "_held_bytes_max", "_holding", "_out", "_ports", "held_bytes")
+    __slots__ = ("_by_flow", "_fed", "_held_bytes_max", "_holding", "_out", "_ports", "held_bytes")
 
     def __init__(
         self,
@@ -36,6 +36,8 @@ class Connections:
         self._holding: OrderedDict[Connection, int] = OrderedDict()
         """Connections that keep bytes until more come, the oldest first."""
         self.held_bytes = 0
+        self._fed: list[Connection] = []
+        """Since the last release."""
 
     def feed(self, event: StreamEvent, packet: int, time_ns: int) -> None:
         """`packet` is the one that made the event known."""
@@ -46,23 +48,33 @@ class Connections:
         if isinstance(event, StreamBytes):
             connection.link.is_behind = flow.is_behind
             connection.feed(direction, event.data, event.number or packet, event.time_ns or time_ns)
-            held = connection.held_bytes()
-            if held or connection in self._holding:
-                self._account(connection, held)
+            self._fed.append(connection)
             return
         connection.packet, connection.time_ns = packet, time_ns
         if isinstance(event, StreamOpened):
             connection.opened(direction, event.seen_syn)
         elif isinstance(event, StreamGap):
             connection.gap(direction, event.missing_bytes, event.cause)
+            self._fed.append(connection)
         elif isinstance(event, StreamClosed):
             connection.end(direction)
+            self._fed.append(connection)
             connection.link.ended_ns = connection.link.ended_ns or time_ns
-            self._account(connection, connection.held_bytes())
             if connection.closed(direction):
                 del self._by_flow[flow]
+                connection.is_patient = False
+                connection.release()
                 if connection.is_zenoh:
                     self._out.append(LinkClosed(connection.link, packet, time_ns, event.cause))
+
+    def release(self) -> None:
+        """All events of a packet were fed: hand on what was found."""
+        for connection in self._fed:
+            connection.release()
+            held = connection.held_bytes()
+            if held or connection in self._holding:
+                self._account(connection, held)
+        self._fed.clear()
 
     def _account(self, connection: Connection, held: int) -> None:
         """Bound what is kept in all connections; the oldest has to make room."""

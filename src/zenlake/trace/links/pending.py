@@ -6,26 +6,30 @@ from __future__ import annotations
 class Pending:
     """Chunks are joined once there are enough, so that long units are not copied often."""
 
-    __slots__ = ("_chunks", "_need", "_packets", "have")
+    __slots__ = ("_chunks", "_need", "_packets", "have", "time_ns")
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._packets: list[int] = []
         self._need = 0
         self.have = 0
+        self.time_ns = 0
+        """Of the packet that came last."""
 
-    def start(self, data: bytes, packet: int, need: int) -> None:
+    def start(self, data: bytes, packet: int, time_ns: int, need: int) -> None:
         """The beginning of a unit; at least `need` bytes are of use."""
         self._chunks.append(data)
         self._packets.append(packet)
         self.have = len(data)
+        self.time_ns = time_ns
         self._need = need
 
-    def add(self, data: bytes, packet: int) -> bool:
+    def add(self, data: bytes, packet: int, time_ns: int) -> bool:
         """Whether there is enough now."""
         self._chunks.append(data)
         self._packets.append(packet)
         self.have += len(data)
+        self.time_ns = time_ns
         return self.have >= self._need
 
     def take(self) -> bytes:

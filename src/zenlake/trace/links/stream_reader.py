@@ -115,7 +115,7 @@ class StreamReader:
         pending = self._pending
         earlier: tuple[int, ...] = ()
         if pending.have:
-            if not pending.add(data, packet):
+            if not pending.add(data, packet, time_ns):
                 return None
             earlier = pending.earlier()
             data = pending.take()
@@ -130,7 +130,7 @@ class StreamReader:
                 if header == IMPOSSIBLE:
                     return self._impossible(data[at:], packet, time_ns)
                 need = end - at + 1 if header == UNKNOWN else header + size
-                pending.start(data[at:], packet, need)
+                pending.start(data[at:], packet, time_ns, need)
                 return None
             self._unit(data, at, header, stop, packet, time_ns, earlier)
             earlier = ()
@@ -250,9 +250,10 @@ class StreamReader:
 
     def _cut(self, state: str) -> int:
         """Read what is there of a unit that is not whole; how many bytes it lacks, or 0."""
-        packet, time_ns = self._connection.packet, self._connection.time_ns
-        earlier = self._pending.packets()
-        data = self._pending.take()
+        pending = self._pending
+        # It is where its last bytes are, not where it is known that no more come.
+        *earlier, packet = pending.packets()
+        time_ns, data = pending.time_ns, pending.take()
         header, size = unit_sizes(self.framing, data, 0)
         if header < 0 or len(data) < header:
             self._teller.undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
@@ -268,7 +269,7 @@ class StreamReader:
             if read.messages and isinstance(read.messages[-1], Fragment):
                 # Its payload ends with the batch, which it does not here.
                 read.messages.pop()
-        self._teller.batch(packet, time_ns, content, read, state, earlier)
+        self._teller.batch(packet, time_ns, content, read, state, tuple(earlier))
         if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_settled:
             self._connection.switch(self)
         return header + size - len(data)

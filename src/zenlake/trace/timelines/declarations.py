@@ -153,6 +153,7 @@ class Declarations:
             if known is None and life.key is not None:
                 known = self._open.get(session, _identity(event, declare, 0))
             life = known or life
+            life.key = life.key or event.key or None
             life.undeclared = event
             self._end(life, "undeclare", event.time_ns, over)
         elif life.is_answer:

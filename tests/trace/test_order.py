@@ -1,0 +1,57 @@
+"""What both directions of a connection say comes in the order of the capture, whatever is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chance import IS_FULL, first_seed
+from tests.rules import damage as ways
+from tests.rules.captures import clean
+from tests.rules.chat import Chat
+from tests.rules.damage import damaged
+from tests.rules.wires import Recorder
+from tests.trace.road import Road
+from zenlake import trace
+from zenlake.limits import TCP_HOLE_SEGMENTS_MAX, TRACE_WAITING_BATCHES_MAX
+from zenlake.trace.link import LinkBatch
+from zenlake.wire._generated.transport import KeepAlive
+
+
+@pytest.mark.parametrize("way", [ways.few_are_missing, ways.many_are_missing, ways.it_begins_late])
+def test_batches_of_a_link_are_in_order(way: ways.Way, tmp_path: Path) -> None:
+    """But for those that are not whole: later it is known that nothing more comes."""
+    start = first_seed()
+    for seed in range(start, start + (500 if IS_FULL else 40)):
+        path = clean(tmp_path / "clean.pcapng", seed, 60)
+        newest: dict[str, int] = {}
+        found = trace.open(str(damaged(path, tmp_path / "damaged.pcapng", way, seed)))
+        for item, _ in found.steps():
+            if isinstance(item, LinkBatch) and item.state == "ok":
+                name = item.link.name
+                assert item.packet >= newest.get(name, 0), (seed, item)
+                newest[name] = item.packet
+
+
+def test_so_many_batches_wait_for_the_other_direction() -> None:
+    """One direction has a hole, and nothing behind it that tells where units begin."""
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
+    chat.open()
+    keep_alive = bytes(KeepAlive())
+    lost = chat.unit(1, keep_alive)
+    chat.unit(1, keep_alive)
+    first = len(recorder.packets)
+    for _ in range(TCP_HOLE_SEGMENTS_MAX + TRACE_WAITING_BATCHES_MAX + 10):
+        chat.unit(0, keep_alive)
+    road = Road()
+    told = []
+    for packet in recorder.packets:
+        if packet.number != lost:
+            road.packet(packet)
+        told.append(len(road.messages))
+    # All that came before is told, then nothing for a while, then everything as it comes.
+    assert told[first] == told[first + TRACE_WAITING_BATCHES_MAX // 2]
+    assert told[-1] - told[-2] == 1
+    assert told[-1] - told[first] > TRACE_WAITING_BATCHES_MAX
