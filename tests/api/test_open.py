@@ -213,3 +213,14 @@ def test_info_and_events() -> None:
                 history.recv()
         assert str(events.recv().kind) == "SampleKind.DELETE"
     assert list(events) == []
+
+
+def test_members_of_a_group_are_no_peers() -> None:
+    """As deployed: only `transports` and `links` tell of them."""
+    endpoint = f'["udp/224.0.0.225:{free_port()}#iface=lo"]'
+    with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as a:
+        events = a.info.declare_transport_events_listener()
+        with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as b:
+            assert events.recv().transport.zid == b.zid()
+            assert [one.zid for one in a.info.transports()] == [b.zid()]
+            assert a.info.peers_zid() == []

@@ -143,6 +143,7 @@ def test_a_real_peer_in_our_group(qos: bool) -> None:
 def check_both_ways(member: Member, session: zenoh.Session) -> None:
     # Who has heard no JOIN yet sends nothing.
     member.turn_until(lambda: str(ZID) in [str(it.zid) for it in session.info.transports()])
+    assert session.info.peers_zid() == []
     large = bytes(range(256)) * 400
 
     def they_put() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -13,7 +16,7 @@ from zenlake.links.multicast import multicast_interfaces
 from zenlake.node import Node, NodeSettings
 from zenlake.node.scouting import scout
 from zenlake.protocol.scouting import Found
-from zenlake.wire import EndPoint, WhatAmI
+from zenlake.wire import EndPoint, Interest, InterestMode, Push, WhatAmI, WireExpr
 
 pytestmark = pytest.mark.skipif(
     not multicast_interfaces("auto"), reason="no interface for multicast"
@@ -90,6 +93,51 @@ def test_a_group_needs_no_connection(group: str) -> None:
             assert application.wait_for(2) == [b"to all", bytes(50_000)]
         nodes[2].close()
         wait_until(lambda: len(nodes[0].transports()) == 1)
+
+
+# What two peers of zenoh-pico 1.9.0 sent to a group: JOIN, D_KEYEXPR and PUSH with that number;
+# of the second also D_KEYEXPR and D_TOKEN. What else came between is left out, and the sequence
+# numbers follow. Built with Z_FEATURE_MULTICAST_DECLARATIONS both number their keys from 1 on.
+PICO_B = (
+    "a709f1f1f1bf57081f2825bd248e22bcaa1ac10a02002701",
+    "25021e2001000b64656d6f2f66726f6d2f62",
+    "25035d0101010b",
+)
+PICO_C = (
+    "a709f18a1dd6b4d50472fffda758cb78f691450a02002701",
+    "25021e2001000b64656d6f2f66726f6d2f63",
+    "25035d0101010c",
+    "25041e20020005746f6b2f63",
+    "25051e460402",
+)
+
+
+def test_members_that_number_keys_and_have_tokens(group: str) -> None:
+    host, _, port = group.partition(":")
+    settings = settings_of(listen=[f"udp/{group}"])
+    watching = Interest(InterestMode.FUTURE, 1, tokens=True, key=WireExpr(0, "tok/**"))
+    with opened(settings) as [node], pico_socket() as b, pico_socket() as c:
+        application = Application(node)
+        application.subscribe("demo/**")
+        application.tell(watching)
+        for sender, told in ((b, PICO_B), (c, PICO_C)):
+            for line in told:
+                sender.sendto(bytes.fromhex(line), (host, int(port)))
+        wait_until(lambda: "DeclareToken" in application.declared())
+        assert application.wait_for(2) == [b"\x0b", b"\x0c"]
+        keys = [key for key, message in application.got if isinstance(message, Push)]
+        assert keys == ["demo/from/b", "demo/from/c"]
+        c.sendto(bytes.fromhex("2300"), (host, int(port)))  # CLOSE
+        wait_until(lambda: "UndeclareToken" in application.declared())
+
+
+@contextmanager
+def pico_socket() -> Iterator[socket.socket]:
+    address = multicast_interfaces("auto")[0].address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.bind((address, 0))
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+        yield sender
 
 
 def test_a_client_joins_no_group(group: str) -> None:

@@ -88,6 +88,15 @@ class Play:
             )
         return self.faces[name]
 
+    def joins(self, name: str, group: str) -> Face:
+        """A member of a group is heard."""
+        self.faces[name] = self.dispatcher.add_member(self.faces[group], zid_of(name), WhatAmI.PEER)
+        return self.faces[name]
+
+    def quits(self, name: str) -> None:
+        """A member of a group is heard no more."""
+        self.dispatcher.remove_member(self.faces.pop(name))
+
     def leaves(self, name: str) -> None:
         self.dispatcher.remove_face(self.faces.pop(name), self.now)
         self.ears[name].messages.clear()

@@ -7,8 +7,11 @@ from tests.routing.playbook import (
     Play,
     alias,
     final,
+    interest,
     no_alias,
+    no_token,
     put,
+    queryable,
     subscriber,
     token,
     zid_of,
@@ -142,20 +145,60 @@ class TestMulticast:
         play.enters("g", "peer", group=True)
         play.enters("g2", "peer", group=True)
         play.enters("p", "peer")
+        play.joins("m", "g")
         play.says("p", subscriber(1, "**"), final(0))
         play.says("app", subscriber(1, "s/**"))
         play.forget()
-        play.says("g", put("s/a"), put("t"))
+        play.says("m", put("s/a"), put("t"))
         play.hears("app", "PUT x s/a")
         play.silence()
 
     def test_members_need_not_say_what_they_have(self) -> None:
         play = peer_with_clients()
         play.enters("g", "peer", group=True)
-        play.says("g", subscriber(0, "a"), subscriber(0, "b"), token(0, "t"))
+        play.joins("m", "g")
+        play.says("m", subscriber(0, "a"), subscriber(0, "b"), queryable(0, "q"))
+        play.quits("m")
         play.leaves("g")
         play.silence()
         assert play.dispatcher.counters.unexpected_messages == 3
+
+    def test_each_member_numbers_its_own_keys(self) -> None:
+        play = peer_with_clients()
+        play.enters("g", "peer", group=True)
+        play.says("app", subscriber(1, "**"))
+        play.forget()
+        for member in ("m1", "m2"):
+            play.joins(member, "g")
+            play.says(member, alias(1, f"of/{member}"))
+        for member in ("m1", "m2"):
+            play.says(member, put(WireExpr(1, ""), member), put(WireExpr(1, "/x"), member))
+        play.hears("app", "PUT m1 of/m1", "PUT m1 of/m1/x", "PUT m2 of/m2", "PUT m2 of/m2/x")
+        play.quits("m1")
+        play.says("m2", no_alias(1), put(WireExpr(1, "")))
+        play.silence()
+        assert play.dispatcher.counters.unknown_aliases == 1
+
+    def test_tokens_of_members_end_with_them(self) -> None:
+        play = peer_with_clients()
+        play.enters("g", "peer", group=True)
+        play.enters("p", "peer")
+        play.joins("m1", "g")
+        play.joins("m2", "g")
+        play.says("app", interest(1, "future", "T", "t/**"))
+        play.forget()
+        # Both count from the same number; what is an answer to somebody else is not news.
+        play.says("m1", token(4, "t/1"), token(0, "t/0", answer_to=9))
+        play.says("m2", token(4, "t/2"), token(5, "t/both"))
+        play.says("m1", token(5, "t/both"))
+        play.hears("app", "D_TOKEN 1 t/1", "D_TOKEN 2 t/2", "D_TOKEN 3 t/both")
+        play.says("m2", no_token(4))
+        play.hears("app", "U_TOKEN 2")
+        play.quits("m1")
+        play.hears("app", "U_TOKEN 1")
+        play.quits("m2")
+        play.hears("app", "U_TOKEN 3")
+        play.silence()
 
 
 class TestTimestamping:

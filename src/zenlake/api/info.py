@@ -45,8 +45,13 @@ class SessionInfo:
         return self._zids(wire.WhatAmI.PEER)
 
     def _zids(self, role: wire.WhatAmI) -> list[ZenohId]:
+        """Who is connected; as deployed, members of groups are among `transports` alone."""
         infos = self._shell.node.transports()
-        return [ZenohId.of_wire(info.zid) for info in infos if info.whatami == role]
+        return [
+            ZenohId.of_wire(info.zid)
+            for info in infos
+            if info.whatami == role and not info.is_multicast
+        ]
 
     def transports(self) -> list[Transport]:
         return [Transport.of_info(info) for info in self._shell.node.transports()]

@@ -1,8 +1,8 @@
 """GroupRunner: a multicast group at work (wire reference §8).
 
-One thread reads the group's sockets and keeps its time; whoever has messages sends them. The
-whole group is one face of routing. A datagram that the system does not take is lost, as on the
-way, and counted.
+One thread reads the group's sockets and keeps its time; whoever has messages sends them. To
+routing the whole group is one face to send to, and each member one that messages come from. A
+datagram that the system does not take is lost, as on the way, and counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import TAKEN, Outward
 from zenlake.node.threads import join_thread
 from zenlake.protocol.group import Group
-from zenlake.protocol.group_peer import GroupEvent, GroupPeer, PeerDelivery, PeerJoined
+from zenlake.protocol.group_peer import (
+    GroupEvent,
+    GroupPeer,
+    PeerDelivery,
+    PeerJoined,
+    PeerLeft,
+)
 from zenlake.protocol.group_terms import DEFAULT_BATCH_BYTES, GroupTerms
 from zenlake.routing.face import Face
 from zenlake.wire import EndPoint
@@ -80,6 +86,7 @@ class GroupRunner:
         self.sender = GroupSender(self._group, self._sockets)
         self._outlet = LinkOutlet(self.sender, node.touched)
         self._face: Face | None = None
+        self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
         self._thread = threading.Thread(
             target=self._run, name=f"zenlake group {endpoint.address}", daemon=True
@@ -122,20 +129,36 @@ class GroupRunner:
         self.sender.settle(-1, False)
 
     def _take(self, events: list[GroupEvent], now: float) -> None:
-        node = self._node
         for event in events:
-            if not isinstance(event, PeerDelivery):
-                came = isinstance(event, PeerJoined)
-                node.events.tell(came, self._describe(event.peer), self._describe_link(event.peer))
-                continue
-            node.begin()
-            try:
-                face = self._face
-                assert face is not None
-                for message in event.delivery.messages:
-                    node.dispatcher.receive(face, message, event.delivery.reliable, now)
-            finally:
-                node.end()
+            if isinstance(event, PeerDelivery):
+                self._deliver(event, now)
+            else:
+                self._change(event)
+
+    def _change(self, event: PeerJoined | PeerLeft) -> None:
+        """A member came, or is gone with all it declared."""
+        node, peer = self._node, event.peer
+        came = isinstance(event, PeerJoined)
+        node.begin()
+        try:
+            if came:
+                assert self._face is not None
+                self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
+            else:
+                node.dispatcher.remove_member(self._members.pop(peer))
+        finally:
+            node.end()
+        node.events.tell(came, self._describe(peer), self._describe_link(peer))
+
+    def _deliver(self, event: PeerDelivery, now: float) -> None:
+        node = self._node
+        node.begin()
+        try:
+            face = self._members[event.peer]
+            for message in event.delivery.messages:
+                node.dispatcher.receive(face, message, event.delivery.reliable, now)
+        finally:
+            node.end()
 
     def _leave(self) -> None:
         node = self._node
@@ -144,6 +167,8 @@ class GroupRunner:
         self.sender.settle(-1, False)
         node.begin()
         try:
+            for member in self._members.values():
+                node.dispatcher.remove_member(member)
             if self._face is not None:
                 node.dispatcher.remove_face(self._face, time.monotonic())
         finally:

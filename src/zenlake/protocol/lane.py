@@ -1,8 +1,9 @@
 """Lane: the messages of one priority that wait for the link, already in batches.
 
 A message is appended to the batch that is being filled; consecutive messages of the same
-reliability share a FRAME and its sequence number (wire reference §6.4). No object is made for
-a message.
+reliability share a FRAME and its sequence number (wire reference §6.4). Nothing follows a FRAME in
+its batch: zenoh-pico would take it for messages of that FRAME (SN-30). No object is made for a
+message.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Lane:
         self._mask: i64 = mask
         self._ready: deque[bytes | Fragments] = deque()
         self._ready_bytes = 0
-        # The batch being filled, its size, and what kind of FRAME its end belongs to.
+        # The batch being filled, its size, and what kind of FRAME it ends with.
         self._out = BytesWriter()
         self._size: i64 = 0
         self._frame: i64 = _NONE
@@ -69,14 +70,13 @@ class Lane:
         sn = self._reliable_sn if kind == _RELIABLY else self._best_effort_sn
         header_bytes = 1 + sn_bytes(sn) + (2 if self._priority >= 0 else 0)
         needed: i64 = header_bytes + len(data)
-        if self._size + needed > self._batch_bytes:
-            self.seal()
-            if needed > self._batch_bytes:
-                self._push_fragments(data, kind, sn)
-                return
+        self.seal()
+        if needed > self._batch_bytes:
+            self._push_fragments(data, kind, sn)
+            return
         self._write_frame_header(self._out, kind, sn)
         self._out.write(data)
-        self._size += needed
+        self._size = needed
         self._frame = kind
         self._advance(kind, 1)
 
@@ -108,12 +108,10 @@ class Lane:
             self._best_effort_sn = (self._best_effort_sn + count) & self._mask
 
     def push_transport(self, data: bytes) -> None:
-        """A transport message, which ends the FRAME before it."""
-        if self._size + len(data) > self._batch_bytes:
-            self.seal()
+        """A transport message, in a batch of its own."""
+        self.seal()
         self._out.write(data)
-        self._size += len(data)
-        self._frame = _NONE
+        self._size = len(data)
 
     def seal(self) -> None:
         """Nothing more goes into the batch being filled."""

@@ -41,8 +41,13 @@ class Declarations:
             self._take_back(face, body.expr_id)
         elif isinstance(body, DeclareFinal):
             self._final(face, message.interest_id)
+        elif isinstance(body, DeclareToken):
+            self._declare(face, TOKEN, body.id, body.key, PLAIN, message.interest_id)
+        elif isinstance(body, UndeclareToken):
+            self._undeclare(face, TOKEN, body.id, body.key)
         elif face.is_multicast:
-            # Every publication goes to the group anyway; what its members have is not needed.
+            # Publications go to the group anyway, and queries never: who would take them in
+            # there is not needed.
             self._tables.counters.unexpected_messages += 1
         elif isinstance(body, DeclareSubscriber):
             self._declare(face, SUBSCRIBER, body.id, body.key, PLAIN, message.interest_id)
@@ -53,10 +58,6 @@ class Declarations:
             self._declare(face, QUERYABLE, body.id, body.key, info, message.interest_id)
         elif isinstance(body, UndeclareQueryable):
             self._undeclare(face, QUERYABLE, body.id, body.key)
-        elif isinstance(body, DeclareToken):
-            self._declare(face, TOKEN, body.id, body.key, PLAIN, message.interest_id)
-        elif isinstance(body, UndeclareToken):
-            self._undeclare(face, TOKEN, body.id, body.key)
 
     def remove_face(self, face: Face) -> None:
         """All that a face held is gone; it is told nothing any more."""

@@ -111,8 +111,8 @@ class Dispatcher:
     ) -> Face:
         """A transport that is open; what there is to tell at the start is sent at once.
 
-        With `is_multicast` it is a whole group: one face sends to it and receives from all
-        of its members; `zid` is then any, such as our own.
+        With `is_multicast` it is a whole group: one face sends to all of its members; `zid` is
+        then any, such as our own. What they say comes from faces of their own (`add_member`).
         """
         position = EQUAL if is_multicast else position_of(self.role, role)
         region = self._tables.south if position == BELOW else self._tables.north
@@ -130,6 +130,21 @@ class Dispatcher:
         if position == EQUAL and not is_multicast:
             send_final(face, 0)
         return face
+
+    def add_member(self, group: Face, zid: ZenohId, role: WhatAmI) -> Face:
+        """A node that is heard in a group: its aliases and tokens are its own.
+
+        No region knows of it, so nothing is sent to it alone.
+        """
+        self._face_count += 1
+        return Face(
+            self._face_count, zid, role, group.region, EQUAL, group.outlet, is_multicast=True
+        )
+
+    def remove_member(self, face: Face) -> None:
+        """A node of a group is gone."""
+        face.is_gone = True
+        self._declarations.remove_face(face)
 
     def remove_face(self, face: Face, now: float) -> None:
         """A transport is closed or lost; nothing is sent to it any more."""
