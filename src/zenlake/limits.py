@@ -95,7 +95,9 @@ REASSEMBLY_PROCESS_BYTES_MAX: Final = 512 << 20
 FRAGMENT_IDLE_SECONDS_MAX: Final = 10
 LEASE_SECONDS_MAX: Final = 86_400
 UDP_REMOTES_MAX: Final = 1_200
-UDP_WAITING_BYTES_MAX: Final = 4 << 20
+UDP_WAITING_BYTES_MAX: Final = 16 << 20
+UDP_BYTES_PER_SECOND_MAX: Final = 50 << 20
+UDP_BURST_BYTES_MAX: Final = 128 << 10
 HANDSHAKE_IDLE_SECONDS_MAX: Final = 5
 HANDSHAKES_MAX: Final = 100
 TRANSPORTS_MAX: Final = 1_000
@@ -559,6 +561,18 @@ LIMITS: Final = (
         UDP_WAITING_BYTES_MAX,
         "limits/udp/waiting_bytes",
         "datagrams of one source that wait to be read; later ones are lost",
+    ),
+    Limit(
+        "UDP_BYTES_PER_SECOND_MAX",
+        UDP_BYTES_PER_SECOND_MAX,
+        "limits/udp/bytes_per_second",
+        "sent on one UDP link, so that receivers can follow; deployed nodes send about as fast",
+    ),
+    Limit(
+        "UDP_BURST_BYTES_MAX",
+        UDP_BURST_BYTES_MAX,
+        "limits/udp/burst_bytes",
+        "sent at once on a UDP link, before that rate holds: what a receiver's buffer has room for",
     ),
     Limit(
         "HANDSHAKE_IDLE_SECONDS_MAX",

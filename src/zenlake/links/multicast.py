@@ -16,6 +16,7 @@ from typing import Final
 
 from zenlake.links.interfaces import InterfaceAddress, interface_addresses
 from zenlake.links.link import LinkError
+from zenlake.links.shared_socket import ask_for_room
 
 Address = tuple[str, int] | tuple[str, int, int, int]
 _DATAGRAM_BYTES: Final = 65_536
@@ -133,6 +134,7 @@ class MulticastSockets:
         bound = socket.socket(self.family, socket.SOCK_DGRAM)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            ask_for_room(bound)
             # Bound to the group, so that it hears nothing else that is sent to the port.
             bound.bind((groups[0] if len(groups) == 1 else "", port))
             for group in groups:

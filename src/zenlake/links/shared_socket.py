@@ -11,6 +11,9 @@ import contextlib
 import select
 import socket
 import threading
+from typing import Final
+
+_RECEIVE_BUFFER_BYTES: Final = 4 << 20
 
 
 class SharedSocket:
@@ -59,3 +62,9 @@ class SharedSocket:
                 self.socket.shutdown(socket.SHUT_RDWR)
             if self._users == 0:
                 self.socket.close()
+
+
+def ask_for_room(one: socket.socket) -> None:
+    """For datagrams that come while nobody has the time to read; the system may give less."""
+    with contextlib.suppress(OSError):
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)

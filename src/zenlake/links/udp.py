@@ -22,7 +22,8 @@ from zenlake.links.addresses import advertised, locator_text, resolve
 from zenlake.links.interfaces import interfaces_of
 from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
 from zenlake.links.options import LinkSettings
-from zenlake.links.shared_socket import SharedSocket
+from zenlake.links.pace import Pace
+from zenlake.links.shared_socket import SharedSocket, ask_for_room
 from zenlake.links.tcp import bind_to_interface
 from zenlake.wire import EndPoint
 
@@ -45,8 +46,10 @@ class UdpLink(Link):
     mtu = UDP_MTU
 
     def __init__(self, connected: socket.socket) -> None:
+        ask_for_room(connected)
         self._shared = SharedSocket(connected)
         self._socket = connected
+        self._pace = Pace()
         self.src = locator_text("udp", connected.getsockname())
         self.dst = locator_text("udp", connected.getpeername())
         self.interfaces = interfaces_of(connected.getsockname()[0])
@@ -73,6 +76,8 @@ class UdpLink(Link):
         if not self._shared.enter():
             raise LinkError(self.dst, "the link is closed")
         try:
+            if not self._pace.takes(len(data), time.monotonic()):
+                return 0
             return self._socket.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0
@@ -82,7 +87,7 @@ class UdpLink(Link):
             self._shared.leave()
 
     def wait_writable(self, timeout_s: float) -> bool:
-        return self._shared.wait(select.POLLOUT, timeout_s)
+        return self._pace.wait(timeout_s) and self._shared.wait(select.POLLOUT, timeout_s)
 
     def close(self) -> None:
         self._shared.close()
@@ -105,6 +110,7 @@ class UdpRemote(Link):
         self._arrived = threading.Condition()
         self._opened_at = inf
         self._is_heard = False
+        self._pace = Pace()
         self.src = listener.locator
         self.dst = locator_text("udp", address)
         self.interfaces = listener.interfaces
@@ -150,10 +156,12 @@ class UdpRemote(Link):
     def try_send(self, data: bytes) -> int:
         if self._is_closed:
             raise LinkError(self.dst, "the link is closed")
+        if not self._pace.takes(len(data), time.monotonic()):
+            return 0
         return self._listener.send_to(data, self._address)
 
     def wait_writable(self, timeout_s: float) -> bool:
-        return self._listener.wait_writable(timeout_s)
+        return self._pace.wait(timeout_s) and self._listener.wait_writable(timeout_s)
 
     def close(self) -> None:
         with self._arrived:
@@ -276,6 +284,7 @@ def _bind(endpoint: EndPoint) -> socket.socket:
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         bind_to_interface(bound, endpoint)
         bound.bind(address.target)
+        ask_for_room(bound)
     except OSError as error:
         bound.close()
         raise LinkError(str(endpoint), str(error)) from error
