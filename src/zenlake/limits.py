@@ -98,6 +98,7 @@ UDP_REMOTES_MAX: Final = 1_200
 UDP_WAITING_BYTES_MAX: Final = 16 << 20
 UDP_BYTES_PER_SECOND_MAX: Final = 50 << 20
 UDP_BURST_BYTES_MAX: Final = 128 << 10
+HANDSHAKE_BYTES_MAX: Final = 131_074
 HANDSHAKE_IDLE_SECONDS_MAX: Final = 5
 HANDSHAKES_MAX: Final = 100
 TRANSPORTS_MAX: Final = 1_000
@@ -573,6 +574,13 @@ LIMITS: Final = (
         UDP_BURST_BYTES_MAX,
         "limits/udp/burst_bytes",
         "sent at once on a UDP link, before that rate holds: what a receiver's buffer has room for",
+    ),
+    Limit(
+        "HANDSHAKE_BYTES_MAX",
+        HANDSHAKE_BYTES_MAX,
+        "limits/transport/handshake_bytes",
+        "received on one link before its session is open: two batches of the largest size; TLS has"
+        " as much again for its own handshake",
     ),
     Limit(
         "HANDSHAKE_IDLE_SECONDS_MAX",

@@ -12,7 +12,7 @@ import pytest
 
 from tests.links.certificates import HAS_OPENSSL, Authority
 from tests.links.pairs import linked, receive_all, send_all
-from zenlake.links import LinkError, LinkSettings, listen
+from zenlake.links import LinkError, LinkSettings, listen, tls
 from zenlake.wire import EndPoint
 
 pytestmark = pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command")
@@ -181,3 +181,21 @@ def test_what_is_missing_is_said(files: Files, tmp_path: Path) -> None:
         listen(endpoint, files.listens((files.node[0], files.client[1])))
     with pytest.raises(LinkError, match="true or false"):
         listen(endpoint, files.listens(files.node, enable_mtls="perhaps"))
+
+
+def test_a_tls_handshake_may_send_only_so_much(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ClientHello that never ends; OpenSSL itself reads up to 131,396 bytes of it."""
+    monkeypatch.setattr(tls, "HANDSHAKE_BYTES_MAX", 1_000)
+    listener = listen(EndPoint.parse(LOOPBACK), files.listens(files.node))
+    port = int(listener.locators()[0].rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as one:
+        link = listener.accept()
+        assert link is not None
+        hello = b"\x01\x01\x00\x00" + bytes(1_996)
+        one.sendall(b"\x16\x03\x01" + len(hello).to_bytes(2, "big") + hello)
+        with pytest.raises(LinkError, match="the TLS handshake is not over"):
+            link.prepare(5.0)
+        link.close()
+    listener.close()

@@ -23,12 +23,16 @@ from tests.node.application import (
     wait_until,
 )
 from zenlake.limits import (
+    BATCH_BYTES_MAX,
+    HANDSHAKE_BYTES_MAX,
     HANDSHAKE_IDLE_SECONDS_MAX,
     HANDSHAKES_MAX,
     TRANSPORTS_MAX,
     UNSENT_BYTES_MAX,
 )
+from zenlake.links import Link, LinkError
 from zenlake.node import Node, NodeSettings
+from zenlake.node.handshake import Conversation
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import (
@@ -160,6 +164,63 @@ def test_silence_is_not_waited_for() -> None:
         silent.settimeout(10)
         assert silent.recv(1) == b""
         assert 4 < time.monotonic() - began < 7
+
+
+def test_empty_batches_before_the_handshake_cost_little() -> None:
+    """Measured before the limit: 2 MB of them cost 6 s of processor time."""
+    with opened(settings_of()) as [node], connect_to(node) as one:
+        wait_until(lambda: node.accepting.pending == 1)
+        began_s = time.process_time()
+        with contextlib.suppress(OSError):
+            one.sendall(bytes(2_000_000))
+        wait_until(lambda: node.accepting.pending == 0, 3.0)
+        spent_s = time.process_time() - began_s
+        print(f"{spent_s:.3f} s of processor time")
+        assert spent_s < 1.0
+        opens_quickly(node)
+
+
+class DrippingLink(Link):
+    """A stream on which bytes of nobody in particular arrive a few at a time."""
+
+    is_stream = True
+    dst = "tcp/192.0.2.1:1"
+
+    def __init__(self, content: bytes, piece_bytes: int) -> None:
+        self.content = content
+        self.pos = 0
+        self.piece_bytes = piece_bytes
+
+    def receive(self, timeout_s: float | None = None) -> bytes:
+        piece = self.content[self.pos : self.pos + self.piece_bytes]
+        self.pos += len(piece)
+        return piece
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 7, 65_536])
+@pytest.mark.parametrize("first", [b"", b"\xff\xff"], ids=["empty batches", "a large batch"])
+def test_a_link_may_send_only_so_much_before_its_session_is_open(
+    first: bytes, piece_bytes: int
+) -> None:
+    assert HANDSHAKE_BYTES_MAX == 2 * (2 + BATCH_BYTES_MAX)
+    link = DrippingLink(first + bytes(4 * HANDSHAKE_BYTES_MAX), piece_bytes)
+    conversation = Conversation(link, time.monotonic() + 60, 60)
+    with pytest.raises(LinkError, match="the handshake is not over"):
+        read_for_ever(conversation)
+    assert HANDSHAKE_BYTES_MAX <= link.pos < HANDSHAKE_BYTES_MAX + piece_bytes
+
+
+def read_for_ever(conversation: Conversation) -> None:
+    while conversation.receive():
+        pass
+
+
+def test_two_batches_of_the_largest_size_and_what_follows_them_are_read() -> None:
+    batch = b"\xff" * BATCH_BYTES_MAX
+    link = DrippingLink(2 * frame_batch(batch) + b"rest", 65_536)
+    conversation = Conversation(link, time.monotonic() + 60, 60)
+    assert [conversation.receive(), conversation.receive()] == [batch, batch]
+    assert conversation.take_rest() == b"rest"
 
 
 def test_connections_without_a_word() -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from zenlake.limits import HANDSHAKE_BYTES_MAX
 from zenlake.links.addresses import locator_text, split_address
 from zenlake.links.link import Link, LinkError, LinkTimeout
 from zenlake.links.options import LinkSettings
@@ -22,6 +23,8 @@ from zenlake.wire import EndPoint
 
 # What one TLS record holds: no more is encrypted before the socket took the last one.
 _RECORD_BYTES: Final = 16_384
+# One record, and answers to changes of keys that the socket has not taken.
+_UNSENT_BYTES: Final = 4 * _RECORD_BYTES
 
 
 class TlsLink(TcpLink):
@@ -52,12 +55,17 @@ class TlsLink(TcpLink):
 
     def prepare(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
+        received_bytes = 0
         try:
             while not self._shake_hands():
                 self._send_pending(deadline)
+                if received_bytes >= HANDSHAKE_BYTES_MAX:
+                    cause = f"{received_bytes} bytes came and the TLS handshake is not over"
+                    raise LinkError(self.dst, cause)
                 data = super().receive(max(0.0, deadline - time.monotonic()))
                 if not data:
                     raise LinkError(self.dst, "closed during the TLS handshake")
+                received_bytes += len(data)
                 self._incoming.write(data)
             self._send_pending(deadline)
         except ssl.SSLError as error:
@@ -123,7 +131,8 @@ class TlsLink(TcpLink):
         # Reading may produce answers, such as those to a change of keys.
         if self._outgoing.pending:
             self._unsent += self._outgoing.read()
-            self._flush()
+            if not self._flush() and len(self._unsent) > _UNSENT_BYTES:
+                raise LinkError(self.dst, "TLS: the peer asks for answers and does not read them")
         return b"".join(parts), is_over
 
     def try_send(self, data: bytes) -> int:

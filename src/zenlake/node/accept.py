@@ -148,7 +148,7 @@ class Accepting:
                 answer = acceptor.receive(conversation.receive(), time.monotonic())
                 if answer is not None:
                     conversation.send(answer)
-            return LinkRunner(node, link, acceptor.agreed, claims[0], conversation.rest)
+            return LinkRunner(node, link, acceptor.agreed, claims[0], conversation.take_rest())
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:

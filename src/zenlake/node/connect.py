@@ -63,7 +63,7 @@ def open_transport(
                         raise AlreadyConnected(zid)
                     conversation.send(answer)
             assert claim is not None
-            runner = LinkRunner(node, link, opener.agreed, claim, conversation.rest)
+            runner = LinkRunner(node, link, opener.agreed, claim, conversation.take_rest())
         except BaseException as error:
             if isinstance(error, HandshakeError):
                 conversation.say_farewell(error)

@@ -1,4 +1,8 @@
-"""A handshake over a link: the machines of `protocol` and a link that waits (wire §5.1)."""
+"""A handshake over a link: the machines of `protocol` and a link that waits (wire §5.1).
+
+The other side has proved nothing yet. So its bytes are cut into batches in linear time, and a
+link that sends more than HANDSHAKE_BYTES_MAX without finishing the handshake is given up.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,27 @@ import contextlib
 import time
 from typing import Final
 
+from zenlake.limits import HANDSHAKE_BYTES_MAX
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.protocol.errors import HandshakeError
+from zenlake.wire.framing import StreamDeframer, frame_batch
 
 _FAREWELL_S: Final = 0.1
 
 
 class Conversation:
-    """The batches of a handshake on one link; `rest` is what came after the last one."""
+    """The batches of a handshake on one link."""
 
     def __init__(self, link: Link, deadline: float, idle_s: float) -> None:
         self._link = link
         self._deadline = deadline
         self._idle_s = idle_s
-        self.rest = b""
+        self._deframer = StreamDeframer()
+        self._received_bytes = 0
+
+    def take_rest(self) -> bytes:
+        """The bytes that came after the last batch of the handshake."""
+        return self._deframer.take_rest()
 
     def send(self, content: bytes) -> None:
         """One batch; always with the length prefix on a stream, even the OpenAck."""
@@ -27,7 +38,7 @@ class Conversation:
 
     def _send(self, content: bytes, deadline: float) -> None:
         link = self._link
-        data = len(content).to_bytes(2, "little") + content if link.is_stream else content
+        data = frame_batch(content) if link.is_stream else content
         while data:
             taken = link.try_send(data)
             data = data[taken:]
@@ -37,30 +48,22 @@ class Conversation:
     def receive(self) -> bytes:
         """The content of the next batch that is not empty."""
         while True:
-            content = self._take()
-            if content:
-                return content
+            while (content := self._deframer.next_batch()) is not None:
+                if content:
+                    return content
+            if self._received_bytes >= HANDSHAKE_BYTES_MAX:
+                cause = f"{self._received_bytes} bytes came and the handshake is not over"
+                raise LinkError(self._link.dst, cause)
             patience_s = min(self._idle_s, self._deadline - time.monotonic())
             if patience_s <= 0:
                 raise LinkTimeout(self._link.dst, "the handshake takes too long")
             data = self._link.receive(patience_s)
             if not data:
                 raise LinkError(self._link.dst, "closed during the handshake")
-            self.rest += data
-
-    def _take(self) -> bytes:
-        """A whole batch out of `rest`; b"" if there is none yet."""
-        if not self._link.is_stream:
-            content, self.rest = self.rest, b""
-            return content
-        while len(self.rest) >= 2:
-            stop = 2 + int.from_bytes(self.rest[:2], "little")
-            if len(self.rest) < stop:
-                break
-            content, self.rest = self.rest[2:stop], self.rest[stop:]
-            if content:
-                return content
-        return b""
+            self._received_bytes += len(data)
+            if not self._link.is_stream:
+                return data
+            self._deframer.feed(data)
 
     def say_farewell(self, error: HandshakeError) -> None:
         """The CLOSE that tells the other side why; a link that does not take it is let go."""
