@@ -24,7 +24,7 @@ class MemoryNode:
         self.network = network
         self.zid = ZenohId.from_int(number)
         self.role = role
-        self.dispatcher = Dispatcher(self.zid, role, RoutingSettings())
+        self.dispatcher = Dispatcher(self.zid, role, RoutingSettings(wall_ns=time.time_ns))
         self.events = Events()
         self.sessions: list[SessionCore] = []
         self.is_closed = False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import zenoh
 
@@ -65,3 +68,51 @@ def test_the_context_names_the_node() -> None:
     context = zenlake.TimestampContext.of_wire(wire.ZenohId.parse("c8"), wire.WhatAmI.PEER)
     assert repr(context) == "TimestampContext(zid=c8, whatami=Peer)"
     assert context.whatami is zenlake.WhatAmI.PEER
+
+
+def all_points() -> zenlake.TimestampInstrumentation:
+    builder = zenlake.TimestampInstrumentationBuilder().set_send(True)
+    return builder.set_route(True).set_receive(True).build()
+
+
+def stack_with_callback(callback: Callable[[zenlake.TimestampContext], Any]) -> list[bool]:
+    """Which records of a sample to itself are the callback's."""
+    config = zenlake.Config()
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    with zenlake.open(config, timestamp_callback=callback) as session:
+        subscriber = session.declare_subscriber("k")
+        session.put("k", b"", timestamp_instrumentation=all_points())
+        stack = subscriber.recv().timestamp_stack
+        assert stack is not None
+        return [record.is_custom for record in stack.records]
+
+
+@pytest.mark.parametrize("wrong", [5, "text", None])
+def test_a_callback_that_fails_records_nothing_and_is_logged(
+    wrong: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert stack_with_callback(lambda _: b"x") == [True, True]
+    assert caplog.records == []
+    assert stack_with_callback(lambda _: wrong) == []
+    assert "the timestamp callback failed" in caplog.text
+
+
+def test_a_callback_that_uses_its_session_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """It runs under the node's lock, which an operation within it would release."""
+    config = zenlake.Config()
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    sessions: list[zenlake.Session] = []
+
+    def callback(context: zenlake.TimestampContext) -> bytes:
+        sessions[0].put("other", b"")
+        return b"x"
+
+    with zenlake.open(config, timestamp_callback=callback) as session:
+        sessions.append(session)
+        subscriber = session.declare_subscriber("*")
+        session.put("k", b"", timestamp_instrumentation=all_points())
+        session.put("end", b"")
+        assert [str(subscriber.recv().key_expr) for _ in range(2)] == ["k", "end"]
+    assert "may not use the session it belongs to" in caplog.text

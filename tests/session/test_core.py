@@ -7,11 +7,22 @@ import tracemalloc
 
 import pytest
 
-from tests.session.network import ANY, Asked, ListSink, Network, Ok, Sample, pair, put, question
+from tests.session.network import (
+    ANY,
+    Asked,
+    Error,
+    ListSink,
+    Network,
+    Ok,
+    Sample,
+    pair,
+    put,
+    question,
+)
 from zenlake.errors import LocalError
+from zenlake.routing.stamps import RECEIVE, ROUTE, SEND
 from zenlake.session.core import Entity
-from zenlake.session.stamps import RECEIVE, SEND
-from zenlake.wire import ConsolidationMode, Put, QoS, TimestampStack
+from zenlake.wire import ConsolidationMode, Err, Put, QoS, TimestampStack
 from zenlake.wire.values.timestamp import read_timestamp
 
 
@@ -152,22 +163,45 @@ def test_stamps_are_recorded_where_asked_for() -> None:
     assert [time.id for time in times] == [a.zid, b.zid]
 
 
-def test_replies_are_stamped_as_the_query_was() -> None:
+def test_replies_and_errors_continue_the_records_of_their_query() -> None:
     network, a, b = pair()
     asked, answers = ListSink(), ListSink()
     b.declare_queryable("k", asked, False, ANY, network.now)
     network.pump()
-    stamps = TimestampStack(SEND | RECEIVE, ())
+    stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
     asking = question(consolidation=ConsolidationMode.NONE, stamps=stamps)
     a.get("k", "", asking, answers, network.now)
     network.pump()
     (query,) = asked.queries
     assert isinstance(query, Asked)
     assert query.incoming.stamps is not None
-    assert [one.flags for one in query.incoming.stamps.records] == [SEND, RECEIVE]
+    path = [SEND, ROUTE, ROUTE, RECEIVE]
+    assert [one.flags for one in query.incoming.stamps.records] == path
     b.reply(query.incoming, 1, "k", Put(b""), None, network.now)
+    b.reply_error(query.incoming, 1, Err(b"no"), network.now)
     network.pump()
-    (reply,) = answers.items
-    assert isinstance(reply, Ok)
-    assert reply.stamps is not None
-    assert [one.flags for one in reply.stamps.records] == [SEND, RECEIVE]
+    ok, error = answers.items
+    assert isinstance(ok, Ok)
+    assert isinstance(error, Error)
+    for reply in (ok, error):
+        assert reply.stamps is not None
+        assert [one.flags for one in reply.stamps.records] == path + path
+        times = [read_timestamp(one.time, 0, len(one.time))[0] for one in reply.stamps.records]
+        a_then_b = [a.zid, a.zid, b.zid, b.zid]
+        assert [time.id for time in times] == a_then_b + a_then_b[::-1]
+
+
+def test_own_queryables_are_not_routed_to() -> None:
+    network, a, _ = pair()
+    asked, answers = ListSink(), ListSink()
+    a.declare_queryable("k", asked, False, ANY, network.now)
+    stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
+    asking = question(consolidation=ConsolidationMode.NONE, stamps=stamps)
+    a.get("k", "", asking, answers, network.now)
+    (query,) = asked.queries
+    assert isinstance(query, Asked)
+    a.reply_error(query.incoming, 1, Err(b"no"), network.now)
+    (error,) = answers.items
+    assert isinstance(error, Error)
+    assert error.stamps is not None
+    assert [one.flags for one in error.stamps.records] == [SEND, RECEIVE, SEND, RECEIVE]

@@ -12,7 +12,7 @@ from zenlake.api.config import Config
 from zenlake.api.config_keys import KEYS
 from zenlake.api.session import Session
 from zenlake.api.shell import Shell
-from zenlake.api.stamps import TimestampContext
+from zenlake.api.stamps import TimestampCallback, TimestampContext
 from zenlake.node import Node, NodeSettings
 from zenlake.session import Locality, PublicationRule, SessionSettings
 
@@ -24,13 +24,17 @@ def open(
 ) -> Session:
     """Start a node and a session on it; returns when behaviour reference §2.1 says so.
 
-    `timestamp_callback` makes the stamps of this node when messages leave it.
+    `timestamp_callback` makes the times of this node's records in timestamp stacks. It is called
+    while the node is locked: it must return quickly and may not use the session.
     """
     if not isinstance(config, Config):
         kind = type(config).__name__
         raise TypeError(f"argument 'config': '{kind}' object cannot be converted to 'Config'")
-    node = Node(node_settings(config))
-    shell = Shell(node, session_settings(config), timestamp_callback)
+    settings = node_settings(config)
+    callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
+    settings.routing.custom_time = callback
+    node = Node(settings)
+    shell = Shell(node, session_settings(config), callback)
     try:
         run_aside(node.open)
         return Session._of(shell)

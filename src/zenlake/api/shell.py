@@ -21,13 +21,12 @@ from zenlake.api.janitor import Janitor
 from zenlake.api.matching_status import make_status
 from zenlake.api.reply import make_error, make_ok
 from zenlake.api.sample import make_sample
-from zenlake.api.stamps import TimestampContext, TimestampInstrumentation
+from zenlake.api.stamps import TimestampCallback, TimestampInstrumentation
 from zenlake.session import Factory, SessionCore, SessionSettings
 from zenlake.session.core import Entity
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.publications import Publication
 from zenlake.session.sink import Sink
-from zenlake.session.stamps import SEND, custom_stamped
 
 if TYPE_CHECKING:
     from zenlake.api.query import Query
@@ -66,9 +65,8 @@ class Shell:
     """One open session, without the object that users hold."""
 
     __slots__ = (
-        "_callback",
-        "_context",
         "_janitor",
+        "_timestamp_callback",
         "begin",
         "core",
         "end",
@@ -81,7 +79,7 @@ class Shell:
         self,
         node: NodeLike,
         settings: SessionSettings,
-        timestamp_callback: Callable[[TimestampContext], bytes] | None = None,
+        timestamp_callback: TimestampCallback | None = None,
     ) -> None:
         from zenlake.api.query import Query
 
@@ -90,7 +88,10 @@ class Shell:
 
         factory = Factory(make_sample, make_ok, make_error, make_query, make_status)
         self.node = node
-        self.begin = node.begin
+        self.begin: Callable[[], None] = node.begin
+        self._timestamp_callback = timestamp_callback
+        if timestamp_callback is not None:
+            self.begin = self._begin_outside_callback
         self.end = node.end
         self.end_reply = node.end_reply
         node.begin()
@@ -101,11 +102,15 @@ class Shell:
             node.add_session(self.core)
         finally:
             node.end()
-        self._callback = timestamp_callback
         self._janitor: Janitor | None = None
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
-        self._context = TimestampContext.of_wire(node.zid, node.role)
+
+    def _begin_outside_callback(self) -> None:
+        """The timestamp callback runs under the node's lock, which is taken once at a time."""
+        assert self._timestamp_callback is not None
+        self._timestamp_callback.check_outside()
+        self.node.begin()
 
     def put(
         self,
@@ -150,13 +155,8 @@ class Shell:
     def stamps(
         self, instrumentation: TimestampInstrumentation | None
     ) -> wire.TimestampStack | None:
-        """The stack of a message about to be sent; a callback is called here, unlocked."""
-        if instrumentation is None:
-            return None
-        stack = wire.TimestampStack(instrumentation.points, ())
-        if self._callback is None or not stack.points & SEND:
-            return stack
-        return custom_stamped(stack, SEND, bytes(self._callback(self._context)))
+        """The empty stack of a message about to be sent."""
+        return None if instrumentation is None else wire.TimestampStack(instrumentation.points, ())
 
     def close(self) -> None:
         self.begin()  # in case Ctrl-C left a turn of this thread without an end

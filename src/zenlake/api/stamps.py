@@ -7,6 +7,9 @@ a byte (the bit of the point, bit 7 for a custom stamp) and the time as bytes (w
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from threading import get_ident
 from typing import Final, Self, final
 
 from zenlake import wire
@@ -19,6 +22,7 @@ from zenlake.wire.primitives import Malformed
 from zenlake.wire.values.timestamp import read_timestamp
 
 CUSTOM_FLAG: Final = 0x80
+_log: Final = logging.getLogger("zenlake.session")
 
 
 def point_bit(point: InterceptionPoint) -> int:
@@ -54,6 +58,34 @@ class TimestampContext:
 
     def __repr__(self) -> str:
         return f"TimestampContext(zid={self._zid}, whatami={self._whatami!r})"
+
+
+@final
+class TimestampCallback:
+    """Calls the user's function of `open(timestamp_callback=...)`, under the node's lock."""
+
+    __slots__ = ("_function", "_thread")
+
+    def __init__(self, function: Callable[[TimestampContext], bytes]) -> None:
+        self._function = function
+        self._thread: int | None = None
+
+    def __call__(self, zid: wire.ZenohId, whatami: wire.WhatAmI) -> bytes:
+        """Empty if the function failed: then nothing is recorded."""
+        self._thread = get_ident()
+        try:
+            made = self._function(TimestampContext.of_wire(zid, whatami))
+            return bytes(memoryview(made))
+        except Exception:
+            _log.exception("the timestamp callback failed; nothing is recorded")
+            return b""
+        finally:
+            self._thread = None
+
+    def check_outside(self) -> None:
+        """Raise if the calling thread is within the function."""
+        if self._thread == get_ident():
+            raise LocalError("a timestamp callback may not use the session it belongs to")
 
 
 @final

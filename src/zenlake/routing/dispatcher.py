@@ -19,6 +19,7 @@ from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
 from zenlake.routing.region import ABOVE, BELOW, EQUAL, position_of
 from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
 from zenlake.wire._generated.network import (
@@ -52,6 +53,7 @@ class Dispatcher:
         "counters",
         "hlc",
         "role",
+        "stamper",
         "zid",
     )
 
@@ -65,14 +67,15 @@ class Dispatcher:
         self.hlc = Hlc(zid) if settings.timestamping else None
         """The clock of this node, None unless timestamping is enabled."""
 
+        self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
         self._tables = Tables(zid, role, settings)
         self.counters: Counters = self._tables.counters
         self._announcer = Announcer(self._tables)
         self._upward = Upward(self._tables)
         self._declarations = Declarations(self._tables, self._announcer, self._upward)
         self._interests = Interests(self._tables, self._announcer, self._upward)
-        self._publications = Publications(self._tables, self.hlc, settings.wall_ns)
-        self._queries = Queries(self._tables)
+        self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
+        self._queries = Queries(self._tables, self.stamper)
         self._gossip = Gossip(self._tables)
         self._face_count = 0
 

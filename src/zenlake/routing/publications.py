@@ -15,6 +15,7 @@ from zenlake.routing.hlc import Hlc
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import ABOVE, EQUAL, Region
 from zenlake.routing.route import Route
+from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
@@ -24,12 +25,19 @@ from zenlake.wire.values.wire_expr import WireExpr
 
 
 class Publications:
-    __slots__ = ("_hlc", "_tables", "_wall_ns")
+    __slots__ = ("_hlc", "_stamper", "_tables", "_wall_ns")
 
-    def __init__(self, tables: Tables, hlc: Hlc | None, wall_ns: Callable[[], int] | None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        hlc: Hlc | None,
+        wall_ns: Callable[[], int] | None,
+        stamper: Stamper,
+    ) -> None:
         self._tables = tables
         self._hlc = hlc
         self._wall_ns = wall_ns
+        self._stamper = stamper
 
     def receive(self, source: Face, message: Push, reliable: bool) -> None:
         found = self._resolve(source, message)
@@ -49,13 +57,21 @@ class Publications:
         end = start + 1
         if found is None:
             return end  # each of them is counted
+        is_stamped = first.stamps is not None
         while end < stop:
             message = messages[end]
             if not isinstance(message, Push) or message.key is not first.key:
                 break
+            if message.stamps is not None:
+                is_stamped = True
             end += 1
         route, text = found
-        if self._hlc is None and len(route.faces) == 1 and route.faces[0].is_local:
+        if (
+            self._hlc is None
+            and not is_stamped
+            and len(route.faces) == 1
+            and route.faces[0].is_local
+        ):
             if route.faces[0] is not source:
                 route.faces[0].outlet.send_run(messages, start, end, text, reliable)
             return end
@@ -100,16 +116,19 @@ class Publications:
             face = faces[index]
             if face is source:
                 continue
-            if face.is_local:
+            stamps = message.stamps
+            if stamps is not None:
+                stamps = self._stamper.stamp(stamps, ROUTE)
+            elif face.is_local:
                 face.outlet.send(message, key, reliable)
                 continue
             copy = Push(
-                exprs[index],
+                message.key if face.is_local else exprs[index],
                 message.body,
                 message.qos,
                 timestamp,
                 None,
-                message.stamps,
+                stamps,
                 message.extensions,
             )
             face.outlet.send(copy, key, reliable)

@@ -11,11 +11,12 @@ from typing import Final, TypeVar
 from zenlake.routing.face import Face
 from zenlake.routing.query import Branch, Query
 from zenlake.routing.query_targets import QueryTargets
+from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.timers import Timers
 from zenlake.wire._generated.data import Err
 from zenlake.wire._generated.network import Request, Response, ResponseFinal
-from zenlake.wire._generated.structures import ResponderId
+from zenlake.wire._generated.structures import ResponderId, TimestampStack
 from zenlake.wire.values.wire_expr import WireExpr
 
 T = TypeVar("T")
@@ -27,10 +28,11 @@ and he told his user twice."""
 
 
 class Queries:
-    __slots__ = ("_tables", "_targets", "timers")
+    __slots__ = ("_stamper", "_tables", "_targets", "timers")
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, stamper: Stamper) -> None:
         self._tables = tables
+        self._stamper = stamper
         self._targets = QueryTargets(tables)
         self.timers = Timers()
 
@@ -64,7 +66,8 @@ class Queries:
             branch = Branch(query, face, request_id, deadline)
             face.branches[request_id] = branch
             self.timers.start(branch)
-            face.outlet.send(_copy(message, face, request_id, key), key, reliable)
+            copy = _copy(message, face, request_id, key, self._route_stamped(message.stamps))
+            face.outlet.send(copy, key, reliable)
 
     def receive_response(self, face: Face, message: Response, reliable: bool) -> None:
         branch = face.branches.get(message.request_id)
@@ -88,7 +91,7 @@ class Queries:
             query.qos,
             message.timestamp,
             message.responder,
-            message.stamps,
+            self._route_stamped(message.stamps),
             message.extensions,
         )
         query.face.outlet.send(response, key, reliable)
@@ -124,6 +127,9 @@ class Queries:
                 query.face.send(error, "")
             self._end(timer)
 
+    def _route_stamped(self, stamps: TimestampStack | None) -> TimestampStack | None:
+        return None if stamps is None else self._stamper.stamp(stamps, ROUTE)
+
     def _end(self, branch: Branch) -> None:
         """One face has finished; the last one ends the query."""
         if _take(branch.face.branches, branch.request_id) is None:
@@ -148,7 +154,9 @@ def _finish(query: Query) -> None:
         query.face.send(ResponseFinal(query.request_id, query.qos), "")
 
 
-def _copy(message: Request, face: Face, request_id: int, key: str) -> Request:
+def _copy(
+    message: Request, face: Face, request_id: int, key: str, stamps: TimestampStack | None
+) -> Request:
     return Request(
         request_id,
         face.shortest(key),
@@ -159,6 +167,6 @@ def _copy(message: Request, face: Face, request_id: int, key: str) -> Request:
         message.budget,
         message.timeout_ms,
         None,
-        message.stamps,
+        stamps,
         message.extensions,
     )

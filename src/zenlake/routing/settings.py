@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.limits import FACE_DECLARATIONS_MAX, FACE_INTERESTS_MAX, FACE_QUERIES_MAX
+from zenlake.routing.stamps import CustomTime
 from zenlake.wire.values.whatami import WhatAmI
 
 GOSSIP_TARGETS: Final = WhatAmI.ROUTER | WhatAmI.PEER
@@ -15,6 +16,7 @@ class RoutingSettings:
     """The configuration keys are in behaviour reference §6.2."""
 
     __slots__ = (
+        "custom_time",
         "declarations_max",
         "drop_future_timestamp",
         "gossip",
@@ -32,6 +34,7 @@ class RoutingSettings:
         *,
         timestamping: bool = False,
         wall_ns: Callable[[], int] | None = None,
+        custom_time: CustomTime | None = None,
         drop_future_timestamp: bool = False,
         query_timeout_ms: int = 10_000,
         interest_timeout_s: float = 10.0,
@@ -45,6 +48,9 @@ class RoutingSettings:
         """`timestamping/enabled` for this mode; needs `wall_ns`, nanoseconds since 1970."""
 
         self.wall_ns = wall_ns
+        self.custom_time = custom_time
+        """Makes the times of this node's records in timestamp stacks, instead of its clock."""
+
         self.drop_future_timestamp = drop_future_timestamp
         self.query_timeout_ms = query_timeout_ms
         """`queries_default_timeout`: of a REQUEST that says none."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.session.consolidation import Consolidation
 from zenlake.session.port import Port
 from zenlake.session.sink import Sink
-from zenlake.wire import ConsolidationMode, Encoding, Err, Put, Reply, Response
+from zenlake.wire import ConsolidationMode, Encoding, Err, Put, Reply, Response, TimestampStack
 
 if TYPE_CHECKING:
     from zenlake.session.queries import Queries
@@ -78,7 +78,12 @@ class OpenQuery:
             self._take_ok(key, response, body, now)
         elif not self._is_told(key, body):
             make = self._port.factory.error
-            self._deliver(make(body.payload, body.encoding, response.stamps, response.responder))
+            stamps = self._received(response)
+            self._deliver(make(body.payload, body.encoding, stamps, response.responder))
+
+    def _received(self, response: Response) -> TimestampStack | None:
+        stamps = response.stamps
+        return None if stamps is None else self._port.received(stamps)
 
     def _is_told(self, key: str, error: Err) -> bool:
         """Every node on the way has a timer as long as ours; one of them is enough for the user."""
@@ -104,11 +109,8 @@ class OpenQuery:
             kept = consolidation.passes(key, data.timestamp)
         if not kept:
             return
-        stamps = response.stamps
-        if stamps is not None:
-            stamps = self._port.received(stamps)
         make = self._port.factory.ok
-        item = make(key, data, response.qos, stamps, response.responder)
+        item = make(key, data, response.qos, self._received(response), response.responder)
         if not latest:
             self._deliver(item)
             return

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from zenlake.routing.stamps import RECEIVE, SEND
 from zenlake.session.namespace import Namespace
 from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
-from zenlake.session.stamps import RECEIVE, SEND, stamped
 from zenlake.wire import (
     Declare,
     DeclareQueryable,
@@ -165,10 +165,7 @@ class Port:
         return Timestamp(ntp64_of_ns(self.wall_ns()), self.zid)
 
     def sent(self, stack: TimestampStack) -> TimestampStack:
-        """The stack of a message that leaves; a record the user made is kept."""
-        if any(record.flags & SEND for record in stack.records):
-            return stack
-        return stamped(stack, SEND, self.new_timestamp())
+        return self.dispatcher.stamper.stamp(stack, SEND)
 
     def received(self, stack: TimestampStack) -> TimestampStack:
-        return stamped(stack, RECEIVE, self.new_timestamp())
+        return self.dispatcher.stamper.stamp(stack, RECEIVE)

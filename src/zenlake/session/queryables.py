@@ -28,7 +28,6 @@ from zenlake.wire import (
     ResponderId,
     Response,
     ResponseFinal,
-    TimestampStack,
     UndeclareQueryable,
     WireExpr,
 )
@@ -185,8 +184,7 @@ class Queryables:
         port = self._port
         stamps = incoming.stamps
         if stamps is not None:
-            # A reply has a way of its own; only what to record is taken over.
-            stamps = port.sent(TimestampStack(stamps.points, ()))
+            stamps = port.sent(stamps)  # a reply continues the records of its query
         response = Response(
             incoming.request_id,
             WireExpr(0, port.namespace.full(key)),

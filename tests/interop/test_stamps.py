@@ -1,0 +1,83 @@
+"""Timestamp stacks of our nodes and of real ones list the same points in the same order."""
+
+from __future__ import annotations
+
+import socket
+import time
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import zenlake
+
+zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
+
+ONE_WAY = ["SEND a", "ROUTE a", "ROUTE r", "ROUTE b", "RECEIVE b"]
+BACK = ["SEND b", "ROUTE b", "ROUTE r", "ROUTE a", "RECEIVE a"]
+
+
+def config_for(package: ModuleType, mode: str, side: str, endpoint: str) -> Any:
+    config = package.Config()
+    config.insert_json5("mode", f'"{mode}"')
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    config.insert_json5(f"{side}/endpoints", f'["{endpoint}"]')
+    return config
+
+
+def path_of(stack: Any, names: dict[str, str]) -> list[str]:
+    return [
+        f"{str(record.point).rpartition('.')[2]} {names[str(record.timestamp().get_id())]}"
+        for record in stack.records
+    ]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize(
+    ("asking", "middle", "answering"),
+    [
+        (zenlake, zenlake, zenlake),
+        (zenlake, zenoh, zenoh),
+        (zenoh, zenlake, zenoh),
+        (zenoh, zenoh, zenlake),
+        (zenoh, zenoh, zenoh),
+    ],
+    ids=lambda package: package.__name__,
+)
+def test_every_node_on_the_path_is_recorded(
+    asking: ModuleType, middle: ModuleType, answering: ModuleType
+) -> None:
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    builder = asking.TimestampInstrumentationBuilder().set_send(True)
+    points = builder.set_route(True).set_receive(True).build()
+    with (
+        middle.open(config_for(middle, "peer", "listen", endpoint)) as r,
+        asking.open(config_for(asking, "client", "connect", endpoint)) as a,
+        answering.open(config_for(answering, "client", "connect", endpoint)) as b,
+    ):
+        names = {str(r.zid()): "r", str(a.zid()): "a", str(b.zid()): "b"}
+        subscriber = b.declare_subscriber("k")
+        queryable = b.declare_queryable("q")
+        publisher = a.declare_publisher("k")
+        querier = a.declare_querier("q")
+        deadline = time.monotonic() + 10
+        while not (publisher.matching_status.matching and querier.matching_status.matching):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        publisher.put(b"", timestamp_instrumentation=points)
+        assert path_of(subscriber.recv().timestamp_stack, names) == ONE_WAY
+        replies = querier.get(timestamp_instrumentation=points)
+        with queryable.recv() as query:
+            assert path_of(query.timestamp_stack, names) == ONE_WAY
+            query.reply("q", b"")
+            query.reply_err(b"")
+        found = [(reply.ok or reply.err).timestamp_stack for reply in replies]
+        assert [path_of(stack, names) for stack in found] == [ONE_WAY + BACK] * 2
