@@ -88,6 +88,9 @@ class CancellableSink(Sink):
     def push(self, item: object) -> None:
         self._sink.push(item)
 
+    def leave_to_parent(self, text: str) -> None:
+        self._sink.leave_to_parent(text)
+
     def close(self) -> None:
         self._is_over = True
         self._sink.close()

@@ -92,6 +92,10 @@ class IndirectSink(FifoChannelSink):
         self._slow_calls = self._slow_calls_next
         self._slow_calls_next = min(4 * self._slow_calls_next, _SLOW_CALLS_MAX)
 
+    def leave_to_parent(self, text: str) -> None:
+        super().leave_to_parent(text)
+        self._drop = None
+
     def _start(self) -> None:
         with self._starting:
             is_needed = self._items or (self._is_closed and self._drop is not None)
@@ -142,6 +146,11 @@ class DirectSink(Sink):
 
     def close(self) -> None:
         self._is_closed = True
+
+    def leave_to_parent(self, text: str) -> None:
+        self._drop = None
+        self._is_closed = True
+        self._items.clear()
 
     def settle(self) -> None:
         # Asked again after each turn: an item may have come when the turn was all but over.

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Final
 
 from zenlake.errors import ZError
+from zenlake.forks import InheritedError
 from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.node.gathering import before_waiting
 from zenlake.session.sink import Sink
@@ -73,13 +74,14 @@ class Waiting:
 class Channel(Sink):
     """Items on their way to one or more readers; this class keeps them all."""
 
-    __slots__ = ("_is_abandoned", "_is_closed", "_items", "_readers")
+    __slots__ = ("_error_text", "_is_abandoned", "_is_closed", "_items", "_readers")
 
     def __init__(self, items: deque[object]) -> None:
         self._items = items
         self._readers = Waiting()
         self._is_closed = False
         self._is_abandoned = False
+        self._error_text = ""  # why a forked child cannot read it
 
     def push(self, item: object) -> None:
         if not self._is_abandoned:
@@ -91,6 +93,11 @@ class Channel(Sink):
     def settle(self) -> None:
         if self._items or self._is_closed:
             self._readers.wake_all()
+
+    def leave_to_parent(self, text: str) -> None:
+        self._error_text = text
+        self._is_abandoned = self._is_closed = True
+        self._items.clear()
 
     def abandon(self) -> None:
         """Nobody will read any more: what comes is dropped, and nothing waits for room."""
@@ -109,6 +116,7 @@ class Channel(Sink):
             item = self._items.popleft()
         except IndexError:
             if is_closed:
+                self._check_inherited()
                 raise ZError("channel is empty and closed") from None
             return None
         self._taken()
@@ -133,6 +141,7 @@ class Channel(Sink):
                 self._taken()
                 return item
             if is_closed:
+                self._check_inherited()
                 return None
             self._sleep()
 
@@ -143,6 +152,10 @@ class Channel(Sink):
             self._readers.withdraw(lock)
         else:
             self._readers.sleep(lock)
+
+    def _check_inherited(self) -> None:
+        if self._error_text:
+            raise InheritedError(self._error_text)
 
     def _taken(self) -> None:
         """An item was taken."""

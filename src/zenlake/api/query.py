@@ -25,6 +25,7 @@ from zenlake.api.stamps import TimestampStack
 from zenlake.api.timestamp import Timestamp
 from zenlake.api.zbytes import ZBytes
 from zenlake.errors import ZError
+from zenlake.forks import InheritedError
 from zenlake.keyexpr import KeyExpr, Parameters, Selector
 from zenlake.session.incoming_query import IncomingQuery
 
@@ -164,7 +165,11 @@ class Query:
     def drop(self) -> Nothing:
         """No more replies; the second time it does nothing."""
         shell = self._shell
-        shell.begin()
+        try:
+            shell.begin()
+        except InheritedError:  # a `with` block ends in a forked child too
+            self._is_dropped = True
+            return
         try:
             if not self._is_dropped:
                 self._is_dropped = True

@@ -54,7 +54,6 @@ from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampInstrumentation
 from zenlake.api.subscriber import Subscriber, declare_subscriber
 from zenlake.api.timestamp import Timestamp
-from zenlake.errors import ZError
 from zenlake.keyexpr import KeyExpr, Selector
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import Question
@@ -388,5 +387,4 @@ class Session:
         return f"Session {{ id: {self._shell.core.zid} }}"
 
     def _check(self) -> None:
-        if self._shell.core.is_closed:
-            raise ZError("session closed")
+        self._shell.check_open()

@@ -22,6 +22,8 @@ from zenlake.api.matching_status import make_status
 from zenlake.api.reply import make_error, make_ok
 from zenlake.api.sample import make_sample
 from zenlake.api.stamps import TimestampCallback, TimestampInstrumentation
+from zenlake.errors import ZError
+from zenlake.forks import InheritedError, inherited_text, leave_to_parent_after_fork
 from zenlake.session import Factory, SessionCore, SessionSettings
 from zenlake.session.core import Entity
 from zenlake.session.incoming_query import IncomingQuery
@@ -65,12 +67,14 @@ class Shell:
     """One open session, without the object that users hold."""
 
     __slots__ = (
+        "__weakref__",
         "_janitor",
         "_timestamp_callback",
         "begin",
         "core",
         "end",
         "end_reply",
+        "is_inherited",
         "node",
         "other_sinks",
     )
@@ -102,9 +106,11 @@ class Shell:
             node.add_session(self.core)
         finally:
             node.end()
+        self.is_inherited = False  # from the process that forked this one
         self._janitor: Janitor | None = None
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
+        leave_to_parent_after_fork(self)
 
     def _begin_outside_callback(self) -> None:
         """The timestamp callback runs under the node's lock, which is taken once at a time."""
@@ -125,7 +131,15 @@ class Shell:
         finally:
             self.end()
 
+    def check_open(self) -> None:
+        if self.is_inherited:
+            raise InheritedError(inherited_text())
+        if self.core.is_closed:
+            raise ZError("session closed")
+
     def undeclare(self, entity: Entity) -> None:
+        if self.is_inherited:  # a `with` block ends in the child too
+            return
         self.begin()
         try:
             self.core.undeclare(entity, time.monotonic())
@@ -158,7 +172,18 @@ class Shell:
         """The empty stack of a message about to be sent."""
         return None if instrumentation is None else wire.TimestampStack(instrumentation.points, ())
 
+    def leave_to_parent(self) -> None:
+        """In a forked child: every use is an error, and closing does nothing."""
+        self.is_inherited = True
+        self._janitor = None
+        text = inherited_text()
+        for sink in self.other_sinks:
+            sink.leave_to_parent(text)
+        self.core.leave_to_parent(text)
+
     def close(self) -> None:
+        if self.is_inherited:
+            return
         self.begin()  # in case Ctrl-C left a turn of this thread without an end
         self.end()
         run_aside(self._close)

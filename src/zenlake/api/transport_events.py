@@ -108,8 +108,7 @@ class _EventsListener(Generic[T, H]):
         return tell
 
     def _listen(self, history: bool | None) -> Self:
-        if self._shell.core.is_closed:
-            raise ZError("session closed")
+        self._shell.check_open()
         hook = self._hook
         assert hook is not None
         node = self._shell.node

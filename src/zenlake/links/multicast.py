@@ -14,6 +14,7 @@ import socket
 import struct
 from typing import Final
 
+from zenlake.forks import close_after_fork
 from zenlake.links.interfaces import InterfaceAddress, interface_addresses
 from zenlake.links.link import LinkError
 from zenlake.links.shared_socket import ask_for_room
@@ -64,6 +65,10 @@ class MulticastSockets:
             self.close()
             raise LinkError(self.endpoint, str(error)) from error
         self._own = {(entry.address, one.getsockname()[1]) for entry, one in self._pairs()}
+        for one in (*self.senders, self._wake_in, self._wake_out):
+            close_after_fork(one)
+        if self.hears is not None:
+            close_after_fork(self.hears)
 
     def _pairs(self) -> list[tuple[InterfaceAddress, socket.socket]]:
         return list(zip(self.interfaces, self.senders, strict=True))

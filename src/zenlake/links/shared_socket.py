@@ -13,6 +13,8 @@ import socket
 import threading
 from typing import Final
 
+from zenlake.forks import close_after_fork
+
 _RECEIVE_BUFFER_BYTES: Final = 4 << 20
 
 
@@ -26,6 +28,7 @@ class SharedSocket:
         self.is_closed = False
         self._users = 0
         self._gate = threading.Lock()
+        close_after_fork(of)
 
     def enter(self) -> bool:
         """Before a call; False if the socket is closed and must not be used."""

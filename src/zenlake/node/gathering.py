@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from zenlake.forks import reset_after_fork
 from zenlake.node.relief import relieve_this_thread
 
 
@@ -19,7 +20,8 @@ class Gatherer(Protocol):
 
 
 GATHERING: Final[list[Gatherer]] = []
-"""Who may, in this process, once each."""
+"""Senders with unflushed messages, of all nodes of this process, each at most once."""
+reset_after_fork(GATHERING.clear)
 
 
 def send_gathered() -> None:

@@ -290,6 +290,11 @@ class LinkRunner:
         node.events.tell(False, self.info, self.link_info)
         self.ended.set()
 
+    def leave_to_parent(self) -> None:
+        """In a forked child: if this thread reads the link, it does no more."""
+        self._is_over = True
+        self._relieved += 1
+
     def is_alive(self) -> bool:
         return self._reader.is_alive()
 

@@ -20,6 +20,7 @@ from math import inf
 from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
+from zenlake.forks import leave_to_parent_after_fork
 from zenlake.links import Link
 from zenlake.node.accept import Accepting
 from zenlake.node.claims import Claims
@@ -81,6 +82,7 @@ class Node(Turn):
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
+        leave_to_parent_after_fork(self)
 
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
@@ -108,6 +110,15 @@ class Node(Turn):
             self._is_closed = True
         finally:
             self._closer = None
+
+    def leave_to_parent(self) -> None:
+        super().leave_to_parent()
+        self._is_closed = True
+        self._state_lock = threading.Lock()
+        self.events = Events()  # its lock may be held
+        for runner in list(self.runners.values()):
+            runner.leave_to_parent()
+        self.runners = {}
 
     def _close(self) -> None:
         self.closing.set()

@@ -13,6 +13,7 @@ import threading
 import time
 from typing import Final, Protocol
 
+from zenlake.forks import reset_after_fork
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
 from zenlake.node.threads import join_thread
 
@@ -32,6 +33,7 @@ class Reader(Protocol):
 
 AWAY: Final[dict[int, Reader]] = {}
 """Readers that run callbacks, by thread."""
+reset_after_fork(AWAY.clear)
 
 
 def relieve_this_thread() -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 from math import inf
 from threading import get_ident
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from zenlake._mypyc import mypyc_attr
+from zenlake.forks import InheritedLock
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY
 from zenlake.node.timer import Timer
@@ -118,6 +119,14 @@ class Turn:
 
     def remove_session(self, session: SessionCore) -> None:
         self._sessions = [one for one in self._sessions if one is not session]
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: nothing is sent or settled any more, and `begin` raises."""
+        self.lock = cast("threading.RLock", InheritedLock())
+        self.touched.clear()
+        self.is_unsettled = False
+        self._sessions = []
+        self.timer.armed = -inf  # so that `end` does not wake it
 
     def _earliest(self) -> float:
         """Of routing and sessions; under the lock."""

@@ -189,6 +189,13 @@ class SessionCore(Outlet):
         self.matching.close()
         self.lost.clear()
 
+    def leave_to_parent(self, text: str) -> None:
+        """In a forked child, where no other thread is: every reader gets an error."""
+        self.subscribers.version += 1  # voids the shortcuts of publishers
+        self.close()
+        for sink in self.take_touched():
+            sink.leave_to_parent(text)
+
     # What the API calls.
 
     def enter(self, now: float) -> None:

@@ -36,5 +36,8 @@ class Sink:
     def relieved(self) -> None:
         """The callback that runs in `run_here` takes long; its thread need not come back."""
 
+    def leave_to_parent(self, text: str) -> None:
+        """In a forked child: call nobody; whoever reads gets an error with this text."""
+
     def close(self) -> None:
         """No more items; under the lock, perhaps more than once. `settle` follows too."""

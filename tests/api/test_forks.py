@@ -1,0 +1,114 @@
+"""A forked child leaves its parent's session alone, and may open its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zenlake
+from zenlake.node import Node
+
+PROGRAM = Path(__file__).with_name("forking.py")
+PATIENCE_S = 60.0
+# These do nothing in the child: `with` blocks end there too.
+HARMLESS = {"undeclare": "None", "close": "None", "is_closed": "True", "replies": "False"}
+
+
+class Observer:
+    """The peer of the program that forks; it notes all that it sees of it."""
+
+    def __init__(self) -> None:
+        config = zenlake.Config()
+        config.insert_json5("mode", '"peer"')
+        config.insert_json5("scouting/multicast/enabled", "false")
+        config.insert_json5("listen/endpoints", '["tcp/127.0.0.1:0"]')
+        self.session = zenlake.open(config)
+        node = self.session._shell.node
+        assert isinstance(node, Node)
+        self.endpoint = node.locators()[0]
+        self.parent: list[int] = []
+        self.children: list[int] = []
+        self.tokens: list[zenlake.SampleKind] = []
+        self.lost_transports: list[str] = []
+        declare = self.session.declare_subscriber
+        declare("parent", lambda sample: self.parent.append(int(sample.payload.to_string())))
+        declare("child", lambda sample: self.children.append(int(sample.payload.to_string())))
+        self.session.liveliness().declare_subscriber(
+            "alive", lambda sample: self.tokens.append(sample.kind)
+        )
+        self.session.declare_queryable("question", self._answer)
+        self.session.info.declare_transport_events_listener(self._note)
+
+    def _answer(self, query: zenlake.Query) -> None:
+        with query:
+            query.reply("question", "42")
+
+    def _note(self, event: zenlake.TransportEvent) -> None:
+        if event.kind == zenlake.SampleKind.DELETE:
+            self.lost_transports.append(str(event.transport.zid))
+
+
+def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
+    """The report of the program, and the zid of its session, which is still open."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(PROGRAM), way]
+    with subprocess.Popen(
+        [*command, observer.endpoint],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        assert program.stderr is not None
+        # With its children, which would keep the pipes open.
+        killer = threading.Timer(PATIENCE_S, os.killpg, (program.pid, signal.SIGKILL))
+        killer.start()
+        try:
+            line = program.stdout.readline()
+            if not line:
+                pytest.fail(program.stderr.read())
+            report = json.loads(line)
+            deadline = time.monotonic() + 10
+            while len(observer.parent) < report["published"] and time.monotonic() < deadline:
+                time.sleep(0.01)
+            zids = [str(one.zid) for one in observer.session.info.transports()]
+            still_open = [zid for zid in zids if zid not in observer.lost_transports]
+            assert observer.tokens == [zenlake.SampleKind.PUT]
+            program.stdin.close()
+            assert program.wait() == 0
+        finally:
+            killer.cancel()
+        assert program.stderr.read() == ""
+    assert len(still_open) == 1
+    return report, still_open[0]
+
+
+@pytest.mark.parametrize("way", ["exit", "_exit", "with", "fork", "spawn", "forkserver"])
+def test_a_child_leaves_the_session_of_its_parent_alone(way: str) -> None:
+    observer = Observer()
+    with observer.session:
+        report, zid = run(way, observer)
+        assert observer.parent == list(range(report["published"]))
+        assert sorted(observer.children) == [0, 1, 2]
+        # The parent's transport was never replaced: it ends once, with the parent.
+        assert observer.lost_transports.count(zid) <= 1
+        for outcomes in report["children"]:
+            assert outcomes.pop("own") == "['42']"
+            for name, outcome in outcomes.items():
+                if name in HARMLESS:
+                    assert outcome == f"returned {HARMLESS[name]}", name
+                else:
+                    assert "belongs to process" in outcome, name
+                    assert "open another session in the child" in outcome
+            assert len(outcomes) in (0, 18)  # none in a child that did not inherit anything
