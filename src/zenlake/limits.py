@@ -634,7 +634,7 @@ LIMITS: Final = (
         "FACE_QUERIES_MAX",
         FACE_QUERIES_MAX,
         "limits/routing/queries",
-        "open requests of one neighbour; more are answered with a final",
+        "open requests of one neighbour; more are answered with an error",
     ),
     Limit(
         "CACHED_ROUTES_MAX",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.api.linked import node_of, two_sessions, until, until_more
+from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
 from tests.faults import MIB, resident_bytes, scaled
 
 QUERIES = scaled(1_000, 10_000)
@@ -154,3 +154,24 @@ def test_declarations_come_and_go_and_memory_stays() -> None:
         print(f"{rate:.0f} a second, {before / MIB:.1f} MiB, then {after / MIB:.1f} MiB")
         assert after < before * 1.05 + 1 * MIB
         watcher.undeclare()
+
+
+def test_only_the_neighbour_limits_open_queries_and_says_so() -> None:
+    """The limit for neighbours does not apply to the session itself; beyond it, an error comes."""
+    asked: list[zenlake.Query] = []
+    with (
+        listening(limits__routing__queries="6") as b,
+        connected(b, limits__routing__queries="2") as a,
+    ):
+        b.declare_queryable("k", asked.append)
+        querier = a.declare_querier("k")
+        until(lambda: querier.matching_status.matching)
+        replies = [querier.get() for _ in range(8)]
+        until_more(asked, 5)
+        for query in asked:
+            query.reply("k", b"")
+            query.drop()
+        errors = [[reply.err for reply in each if reply.err] for each in replies]
+        texts = [str(error.payload) for each in errors for error in each]
+        assert texts == ["Too many open requests: 6"] * 2
+        assert errors[:6] == [[]] * 6

@@ -24,7 +24,10 @@ from tests.routing.playbook import (
 from zenlake.limits import FACE_QUERIES_MAX
 from zenlake.routing.queries import GRACE_S
 from zenlake.wire import (
+    Declare,
+    DeclareSubscriber,
     Err,
+    Interest,
     QoS,
     Query,
     QueryTarget,
@@ -289,9 +292,34 @@ def test_open_queries_are_limited(play: Play) -> None:
         play.says("c1", request(id, "q"))
     play.hears("c1")
     play.says("c1", request(FACE_QUERIES_MAX, "q"))
-    play.hears("c1", f"RESPONSE_FINAL {FACE_QUERIES_MAX}")
+    play.hears(
+        "c1",
+        f"RESPONSE {FACE_QUERIES_MAX} ERR Too many open requests: {FACE_QUERIES_MAX} ",
+        f"RESPONSE_FINAL {FACE_QUERIES_MAX}",
+    )
     play.says("c3", request(1, "q"))
     play.hears("c3")
+
+
+def test_limits_for_neighbours_do_not_apply_to_the_own_session() -> None:
+    """Its requests, declarations and interests are the application's own, above them too."""
+    play = Play("client", gossip=False, queries_max=2, declarations_max=2, interests_max=2)
+    play.enters("app")
+    play.enters("r", "router")
+    count = 5
+    for id in range(1, count + 1):
+        play.says("app", interest(id, "current_future", "Q", f"q/{id}"))
+        play.says("app", subscriber(10 + id, f"s/{id}"))
+    said = play.takes("r")
+    assert sum(isinstance(message, Interest) for message in said) == count
+    declared = [message.body for message in said if isinstance(message, Declare)]
+    assert sum(isinstance(body, DeclareSubscriber) for body in declared) == count
+    for id in range(1, count + 1):
+        play.says("app", request(id, f"other/{id}"))
+    assert sum(isinstance(message, Request) for message in play.takes("r")) == count
+    counters = play.dispatcher.counters
+    refused = (counters.refused_requests, counters.refused_declarations, counters.refused_interests)
+    assert refused == (0, 0, 0)
 
 
 def test_ten_thousand_queries_end_with_the_replier(play: Play) -> None:

@@ -118,7 +118,8 @@ class Declarations:
             return
         entity = face.held[kind].get(id)
         if entity is None:
-            if face.declaration_count >= self._tables.settings.declarations_max:
+            is_full = face.declaration_count >= self._tables.settings.declarations_max
+            if is_full and not face.is_local:
                 self._tables.counters.refused_declarations += 1
                 return
             entity = self._tables.entities[kind].get_or_add(key)

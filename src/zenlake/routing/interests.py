@@ -66,7 +66,8 @@ class Interests:
         is_lasting = interest.mode != InterestMode.CURRENT
         # An id that is in use is answered again, but not registered twice.
         is_new = is_lasting and interest.id not in face.interests
-        if is_new and len(face.interests) >= self._tables.settings.interests_max:
+        is_full = len(face.interests) >= self._tables.settings.interests_max
+        if is_new and is_full and not face.is_local:
             self._tables.counters.refused_interests += 1
             return
         if is_new:

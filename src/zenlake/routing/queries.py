@@ -18,6 +18,7 @@ from zenlake.wire._generated.data import Err
 from zenlake.wire._generated.network import Request, Response, ResponseFinal
 from zenlake.wire._generated.structures import ResponderId, TimestampStack
 from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
 
 T = TypeVar("T")
 
@@ -46,11 +47,15 @@ class Queries:
             counters.reused_request_ids += 1
             return
         query = Query(source, message.request_id, message.qos)
+        queries_max = self._tables.settings.queries_max
+        if len(source.queries) >= queries_max and not source.is_local:
+            counters.refused_requests += 1
+            self._send_error(query, f"Too many open requests: {queries_max}", self._tables.zid)
+            _finish(query)
+            return
         key = self._tables.resolve(source, message.key)
         faces: list[Face] = []
-        if len(source.queries) >= self._tables.settings.queries_max:
-            counters.refused_requests += 1
-        elif key is not None:
+        if key is not None:
             faces = self._targets.select(source, key, message.target)
         if key is None or not faces:
             _finish(query)
@@ -115,17 +120,20 @@ class Queries:
         for timer in self.timers.take_due(now):
             assert isinstance(timer, Branch)
             self._tables.counters.timed_out_requests += 1
-            query = timer.query
-            if not query.face.is_gone:
-                error = Response(
-                    query.request_id,
-                    WireExpr(0),
-                    Err(b"Timeout"),
-                    query.qos,
-                    responder=ResponderId(timer.face.zid, 0),
-                )
-                query.face.send(error, "")
+            self._send_error(timer.query, "Timeout", timer.face.zid)
             self._end(timer)
+
+    def _send_error(self, query: Query, text: str, responder: ZenohId) -> None:
+        """An error of this node: it has no key, unlike those of queryables."""
+        if not query.face.is_gone:
+            error = Response(
+                query.request_id,
+                WireExpr(0),
+                Err(text.encode()),
+                query.qos,
+                responder=ResponderId(responder, 0),
+            )
+            query.face.send(error, "")
 
     def _route_stamped(self, stamps: TimestampStack | None) -> TimestampStack | None:
         return None if stamps is None else self._stamper.stamp(stamps, ROUTE)

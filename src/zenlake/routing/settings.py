@@ -63,7 +63,10 @@ class RoutingSettings:
         """`scouting/gossip/target` as a mask of roles."""
 
         self.declarations_max = declarations_max
-        """`limits/routing/...`: of one neighbour at once, as the next two."""
+        """`limits/routing/...`: of one neighbour at once, as the next two.
+
+        They do not apply to the session of this process: what it declares and asks is its own.
+        """
 
         self.interests_max = interests_max
         self.queries_max = queries_max

@@ -30,7 +30,8 @@ class Upward:
         """
         pending = Pending(interest, now + self._tables.settings.interest_timeout_s)
         for gateway in self._tables.gateways():
-            if len(gateway.up_by_id) >= self._tables.settings.interests_max:
+            is_full = len(gateway.up_by_id) >= self._tables.settings.interests_max
+            if is_full and not interest.face.is_local:
                 self._tables.counters.refused_interests += 1
                 continue
             up = self._join(gateway, interest, interest.mode)
