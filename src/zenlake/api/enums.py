@@ -14,6 +14,8 @@ from zenlake.api.sealed import no_constructor, sealed
 
 if TYPE_CHECKING:
     from enum import Enum as _Base
+
+    from zenlake.api.whatami_matcher import WhatAmIMatcher
 else:
     _Base = object
 
@@ -207,6 +209,16 @@ class WhatAmI(Constant):
     ROUTER = 1
     PEER = 2
     CLIENT = 4
+
+    def __or__(self, other: WhatAmI | str) -> WhatAmIMatcher:
+        """A matcher for both roles; the other one may be given as text."""
+        from zenlake.api.whatami_matcher import WhatAmIMatcher
+
+        if isinstance(other, WhatAmI):
+            other = str(other)
+        elif other not in ("router", "peer", "client"):
+            return NotImplemented
+        return WhatAmIMatcher(f"{self}|{other}")
 
     def __str__(self) -> str:
         return self._label.lower()

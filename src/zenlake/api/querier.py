@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import GenericAlias
 from typing import Any, ClassVar, Self, Unpack, final, overload
 
 from zenlake import wire
@@ -124,6 +125,11 @@ class Querier(Declared):
     _entity: Speaker
     _manner: Manner
     _plain_question: Question
+
+    @classmethod
+    def __class_getitem__(cls, item: object) -> GenericAlias:
+        """`Querier[...]` works in eclipse-zenoh, though nothing depends on the parameter."""
+        return GenericAlias(cls, item)
 
     @classmethod
     def _of_manner(cls, shell: Shell, entity: Speaker, manner: Manner) -> Self:

@@ -14,6 +14,7 @@ from zenlake.api.arguments import (
     payload_of,
     timestamp_of,
 )
+from zenlake.api.deprecated import warn_of_ignored_qos
 from zenlake.api.encoding import Encoding
 from zenlake.api.enums import CongestionControl, Priority, ReplyKeyExpr
 from zenlake.api.identifiers import SourceInfo
@@ -114,6 +115,8 @@ class Query:
         timestamp: Timestamp | None = None,
     ) -> Nothing:
         """Answer with a value. Priority and congestion control are those of the query."""
+        if congestion_control is not None or priority is not None:
+            warn_of_ignored_qos("reply", congestion_control, priority)
         body = wire.Put(
             payload_of(payload),
             timestamp_of(timestamp),
@@ -135,6 +138,8 @@ class Query:
         timestamp: Timestamp | None = None,
     ) -> Nothing:
         """Answer that there is no value any more."""
+        if congestion_control is not None or priority is not None:
+            warn_of_ignored_qos("reply_del", congestion_control, priority)
         body = wire.Del(timestamp_of(timestamp), None, attachment_of(attachment))
         self._reply(key_expr, body, express)
 

@@ -45,6 +45,11 @@ class Transport:
     def is_multicast(self) -> bool:
         return self._info.is_multicast
 
+    @property
+    def is_shm(self) -> bool:
+        """Whether payloads may pass through shared memory, which zenlake does not have."""
+        return False
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Transport) and self._info == other._info
 
@@ -54,7 +59,8 @@ class Transport:
     def __repr__(self) -> str:
         return (
             f"Transport {{ zid: {self.zid}, whatami: {self.whatami!r}, "
-            f"is_qos: {self.is_qos}, is_multicast: {self.is_multicast} }}"
+            f"is_qos: {_rust(self.is_qos)}, is_multicast: {_rust(self.is_multicast)}, "
+            f"is_shm: {_rust(self.is_shm)} }}"
         )
 
 
@@ -126,3 +132,8 @@ class Link:
 
     def __repr__(self) -> str:
         return f"Link {{ zid: {self.zid}, src: {self.src}, dst: {self.dst}, mtu: {self.mtu} }}"
+
+
+def _rust(flag: bool) -> str:
+    """As eclipse-zenoh prints it."""
+    return "true" if flag else "false"
