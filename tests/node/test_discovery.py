@@ -43,6 +43,31 @@ def test_peers_find_each_other(group: str) -> None:
         assert len(one.runners) == len(other.runners) == 1
 
 
+def test_open_returns_as_soon_as_a_peer_has_answered(group: str) -> None:
+    second = scouting_settings(group)
+    second.scouting_delay_s = 20.0
+    with opened(scouting_settings(group)) as [one]:
+        began = time.monotonic()
+        with opened(second) as [other]:
+            assert time.monotonic() - began < 10
+            assert list(other.runners) == [one.zid]
+
+
+def test_open_waits_the_whole_delay_where_nobody_answers(group: str) -> None:
+    began = time.monotonic()
+    with opened(scouting_settings(group)):
+        assert time.monotonic() - began >= 0.5
+
+
+def test_open_does_not_wait_where_it_is_told_not_to(group: str) -> None:
+    settings = scouting_settings(group)
+    settings.scouting_delay_s = 20.0
+    settings.waits_for_scouted = False
+    began = time.monotonic()
+    with opened(settings):
+        assert time.monotonic() - began < 10
+
+
 def test_a_client_finds_a_peer_and_finds_another_when_it_is_lost(group: str) -> None:
     with opened(scouting_settings(group)) as [first]:
         client = Node(scouting_settings(group, WhatAmI.CLIENT))

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import connect
+from zenlake.node.backoff import Backoff
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import join_thread
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from zenlake.node.settings import Retry
 
 log = logging.getLogger("zenlake")
-
-# A transport that lived shorter did not help: the next attempt waits.
-_BRIEF_S: Final = 1.0
-_SOON_S: Final = 0.05
 
 
 class AlreadyConnected(ZenlakeError):
@@ -95,7 +92,7 @@ class Connector:
         self.given_up = threading.Event()
         self.runner: LinkRunner | None = None
         self._node = node
-        self._retry = retry
+        self.backoff = Backoff(retry)
         name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -133,24 +130,17 @@ class Connector:
         return self.runner is not None
 
     def _run(self) -> None:
-        retry = self._retry
-        wait_s = retry.first_s
         node = self._node
         while not node.is_over():
+            began = time.monotonic()
             if self.runner is None and not self.try_all():
                 if len(self.endpoints) == 1 and self.given_up.is_set():
                     return
-                node.closing.wait(wait_s)
-                wait_s = retry.after(wait_s)
+                node.closing.wait(self.backoff.after_failure(time.monotonic() - began))
                 continue
             runner = self.runner
             if runner is None:
                 continue
             runner.ended.wait()
             self.runner = None
-            if time.monotonic() - runner.opened_at < _BRIEF_S:
-                node.closing.wait(wait_s)
-                wait_s = retry.after(wait_s)
-            else:
-                node.closing.wait(_SOON_S)
-                wait_s = retry.first_s
+            node.closing.wait(self.backoff.after_loss(time.monotonic() - runner.opened_at))

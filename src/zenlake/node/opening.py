@@ -129,15 +129,18 @@ def _open_client(node: Node) -> None:
 def _connects_in_time(node: Node, connector: Connector) -> bool:
     patience_s = node.settings.connect_timeout_s
     deadline = None if patience_s is None else time.monotonic() + patience_s
-    wait_s = node.settings.connect_retry.first_s
-    while not connector.try_all():
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
+    while True:
+        began = time.monotonic()
+        if connector.try_all():
+            return True
+        now = time.monotonic()
+        wait_s = connector.backoff.after_failure(now - began)
+        if deadline is not None:
+            if now >= deadline:
+                return False
+            wait_s = min(wait_s, deadline - now)
+        if node.closing.wait(wait_s):
             return False
-        if node.closing.wait(wait_s if left is None else min(wait_s, left)):
-            return False
-        wait_s = node.settings.connect_retry.after(wait_s)
-    return True
 
 
 class ScoutingConnector(Connector):
@@ -202,11 +205,12 @@ def _open_peer(node: Node) -> None:
     if settings.multicast_enabled:
         _scout(node)
     _wait_for_connectors(node)
-    deadline = time.monotonic() + settings.scouting_delay_s
     if node.role == WhatAmI.ROUTER:
         node.closing.wait(settings.scouting_delay_s)
-    while time.monotonic() < deadline and not _is_settled(node):
-        node.closing.wait(_LOOK_S)
+    elif settings.waits_for_scouted:
+        deadline = time.monotonic() + settings.scouting_delay_s
+        while time.monotonic() < deadline and not _is_settled(node):
+            node.closing.wait(_LOOK_S)
 
 
 def _scout(node: Node) -> None:
@@ -241,15 +245,18 @@ def _wait_for_connectors(node: Node) -> None:
 
 
 def _is_settled(node: Node) -> bool:
-    """Whether all that was to be connected is, and has told what it declares."""
-    settings = node.settings
-    if settings.multicast_enabled and settings.waits_for_scouted:
-        return False  # who else answers is known only when the time is over
+    """Whether all nodes known of are connected and have told what they declare.
+
+    With scouting, at least one of them must be: the first that answers ends the wait, others
+    that have answered by then are waited for as well.
+    """
     if any(not (one.connected.is_set() or one.given_up.is_set()) for one in node.connectors):
         return False
-    if node.discovery.is_busy() and settings.waits_for_scouted:
+    if node.discovery.is_busy():
         return False
-    if not settings.waits_for_declares:
-        return True
     faces = [runner.face for runner in list(node.runners.values())]
+    if node.scoutings and not faces:
+        return False
+    if not node.settings.waits_for_declares:
+        return True
     return all(face is None or face.role != WhatAmI.PEER or face.is_informed for face in faces)

@@ -1,0 +1,49 @@
+"""How long a connector waits before it tries again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.node.application import opened, settings_of, wait_until
+from zenlake.node.backoff import BRIEF_S, SOON_S, Backoff
+from zenlake.node.settings import Retry
+
+
+def test_failures_wait_longer_and_longer() -> None:
+    backoff = Backoff(Retry(1.0, 4.0, 2))
+    assert [backoff.after_failure(0.0) for _ in range(5)] == [1.0, 2.0, 4.0, 4.0, 4.0]
+
+
+def test_the_time_of_an_attempt_counts_as_waiting() -> None:
+    backoff = Backoff(Retry(1.0, 4.0, 2))
+    assert backoff.after_failure(0.25) == 0.75
+    assert backoff.after_failure(5.0) == SOON_S
+    assert backoff.after_failure(1.0) == 3.0
+
+
+@pytest.mark.parametrize("lived_s", [0.0, BRIEF_S / 2, 100.0])
+def test_a_transport_that_opened_resets_the_periods(lived_s: float) -> None:
+    backoff = Backoff(Retry(1.0, 4.0, 2))
+    for _ in range(5):
+        backoff.after_failure(0.0)
+    assert backoff.after_loss(lived_s) == SOON_S
+    assert backoff.after_failure(0.0) == 1.0
+
+
+def test_a_node_that_accepts_and_closes_at_once_is_not_hammered() -> None:
+    backoff = Backoff(Retry(1.0, 4.0, 2))
+    waits = [backoff.after_loss(0.0) for _ in range(100)]
+    assert waits == sorted(waits)
+    assert waits[0] == SOON_S
+    assert waits[10:] == [1.0] * 90
+    assert backoff.after_loss(BRIEF_S) == SOON_S
+    assert backoff.after_loss(0.0) == SOON_S
+
+
+def test_a_link_lost_three_times_in_a_row_is_back_soon_each_time() -> None:
+    with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
+        for _ in range(3):
+            wait_until(lambda: other.zid in one.runners)
+            lost = one.runners[other.zid]
+            lost.close()
+            wait_until(lambda: one.runners.get(other.zid, lost) is not lost, 1.0)
