@@ -21,7 +21,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 3 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop releases lint bench soak fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack soak fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -76,6 +76,9 @@ lint: $(VENV)/stamp ## check style and types
 bench: $(COMPILED)/stamp ## run the benchmarks, compiled
 	@for file in benchmarks/bench_*.py; do \
 		echo "== $$file"; $(COMPILED)/bin/python "$$file" || exit; done
+
+attack: $(COMPILED)/stamp ## attack a node while two clients ping each other through it, compiled
+	@$(COMPILED)/bin/python -m attacks.run $(ATTACK)
 
 soak: $(COMPILED)/stamp ## see whether memory stays flat under load, a minute for each case
 	@$(COMPILED)/bin/python benchmarks/soak_session.py

@@ -1,0 +1,269 @@
+"""One attack, measured: pings, memory, processor time, threads and files of the attacked node."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attacks import clients
+from attacks.clients import Process
+from attacks.plan import MIB, Attack, Tally, Target
+
+SETTLE_S = 1.0
+"""Pings go on for so long after an attack: its sessions are being removed."""
+LEFT_WAIT_S = 8.0
+"""For threads and files of the attack to go away."""
+STOP_WAIT_S = 15.0
+"""For the last pings to come back."""
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Options:
+    node: str = "zenlake"
+    clients: str = "zenlake"
+    is_quick: bool = False
+
+
+@dataclass
+class Result:
+    """The figures of one attack, by name; `failures` names those beyond their limits."""
+
+    name: str
+    lines: str
+    what: str
+    messages: int = 0
+    sent_bytes: int = 0
+    pings: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    stats: dict[str, int] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+class Watch:
+    """Memory, processor time, threads and files of a process, read from /proc."""
+
+    def __init__(self, pid: int) -> None:
+        self._folder = Path(f"/proc/{pid}")
+        self._is_over = threading.Event()
+        self.peak_bytes = self.first_bytes = self.resident_bytes()
+        self.peak_files = self.first_files = self.files()
+        self.first_threads = self.threads()
+        self.first_cpu_s = self.cpu_s()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def resident_bytes(self) -> int:
+        return int((self._folder / "statm").read_text().split()[1]) * PAGE
+
+    def cpu_s(self) -> float:
+        fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def threads(self) -> int:
+        return len(os.listdir(self._folder / "task"))
+
+    def files(self) -> int:
+        return len(os.listdir(self._folder / "fd"))
+
+    def _run(self) -> None:
+        while not self._is_over.wait(0.05):
+            try:
+                self.peak_bytes = max(self.peak_bytes, self.resident_bytes())
+                self.peak_files = max(self.peak_files, self.files())
+            except OSError:
+                return
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def wait_until_left(self) -> None:
+        """Until threads and files are as many as before, but not for long."""
+        deadline = time.monotonic() + LEFT_WAIT_S
+        while time.monotonic() < deadline:
+            if self.threads() <= self.first_threads and self.files() <= self.first_files:
+                return
+            time.sleep(0.05)
+
+
+def free_port(kind: socket.SocketKind) -> int:
+    with socket.socket(socket.AF_INET, kind) as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+class Opens:
+    """Clients that connect one after the other while an attack goes on."""
+
+    def __init__(self, connector: Process) -> None:
+        self._connector = connector
+        self.slowest_ms = 0.0
+        self.failed = 0
+        self.count = 0
+        self.error = ""
+
+    def once(self, wait_s: float = 20.0) -> None:
+        self.count += 1
+        try:
+            answer = self._connector.ask(True, wait_s)
+        except (TimeoutError, EOFError, OSError) as error:
+            answer = str(error)
+        if isinstance(answer, float):
+            self.slowest_ms = max(self.slowest_ms, answer)
+        else:
+            self.failed += 1
+            self.error = answer
+
+
+def percentile(times: list[float], share: float) -> float:
+    """In milliseconds; infinite if nothing came back."""
+    if not times:
+        return float("inf")
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] * 1000
+
+
+def settings_of(
+    needs: frozenset[str], target: Target, endpoints: list[str], folder: Path
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Of the attacked node and of the well-behaved clients, by path."""
+    node: dict[str, object] = {"mode": "peer", "listen/endpoints": endpoints}
+    client: dict[str, object] = {"mode": "client"}
+    if "group" in needs:
+        node["listen/endpoints"] = [*endpoints, f"udp/{target.group}#iface=lo"]
+    if "scouting" in needs:
+        node["scouting/multicast/enabled"] = True
+        node["scouting/multicast/interface"] = "lo"
+        node["scouting/multicast/address"] = target.group
+    if "users" in needs:
+        users = folder / "users"
+        users.touch(0o600)
+        users.write_text("good:secret\n")
+        node["transport/auth/usrpwd/dictionary_file"] = str(users)
+        client["transport/auth/usrpwd/user"] = "good"
+        client["transport/auth/usrpwd/password"] = "secret"
+    return node, client
+
+
+def measure(attack: Attack, options: Options) -> Result:
+    seconds = min(attack.seconds, 3.0) if options.is_quick else attack.seconds
+    target = Target(
+        free_port(socket.SOCK_STREAM),
+        free_port(socket.SOCK_DGRAM),
+        f"224.0.0.{random.randint(225, 250)}:{free_port(socket.SOCK_DGRAM)}",
+        options.is_quick,
+        seconds,
+    )
+    tcp, udp = f"tcp/127.0.0.1:{target.port}", f"udp/127.0.0.1:{target.udp_port}"
+    folder = tempfile.TemporaryDirectory(prefix="zenlake-attack-")
+    config, far = settings_of(attack.needs, target, [tcp, udp], Path(folder.name))
+    processes: list[Process] = []
+
+    def start(*arguments: object) -> Process:
+        run, *others = arguments
+        processes.append(Process(run, *others))  # type: ignore[arg-type]
+        return processes[-1]
+
+    def ready(process: Process) -> None:
+        if (answer := process.receive()) != "ready":
+            raise RuntimeError(answer)
+
+    try:
+        node = start(clients.run_node, options.node, config)
+        ready(node)
+        over = far | {"connect/endpoints": [tcp]}
+        ready(start(clients.run_echo, options.clients, over))
+        pinger = start(clients.run_pinger, options.clients, over)
+        endpoint = udp if attack.opens == "udp" else tcp
+        connector = start(
+            clients.run_connector, options.clients, far | {"connect/endpoints": [endpoint]}
+        )
+        attacker = start(clients.run_attack, attack.run, target)
+        for one in (pinger, connector, attacker):
+            ready(one)
+        return _under_attack(attack, target, node, pinger, connector, attacker)
+    finally:
+        for one in reversed(processes):
+            one.end(0.5)
+        folder.cleanup()
+
+
+def _under_attack(
+    attack: Attack,
+    target: Target,
+    node: Process,
+    pinger: Process,
+    connector: Process,
+    attacker: Process,
+) -> Result:
+    opens = Opens(connector)
+    opens.once()  # the first one imports what it needs
+    opens.slowest_ms = 0.0
+    time.sleep(0.3)
+    watch = Watch(node.pid)
+    began = time.monotonic()
+    pinger.ask("start")
+    attacker.send("go")
+    deadline = began + target.seconds * 2 + 25
+    while not attacker.has_answered(0.25) and time.monotonic() < deadline:
+        if attack.opens:
+            opens.once()
+    try:
+        tally, error = attacker.receive(0.1)
+    except (TimeoutError, EOFError, OSError):
+        tally, error = Tally(), "the attack did not end by itself"
+    attacker.end(0.5)
+    time.sleep(SETTLE_S)
+    sent, times = pinger.ask(STOP_WAIT_S, STOP_WAIT_S + 10)
+    took_s = time.monotonic() - began
+    cpu_s = watch.cpu_s() - watch.first_cpu_s
+    opens.once()
+    watch.wait_until_left()
+    watch.stop()
+    result = Result(attack.name, attack.lines, attack.what, tally.messages, tally.sent_bytes, sent)
+    result.figures = {
+        "p50_ms": percentile(times, 0.5),
+        "p99_ms": percentile(times, 0.99),
+        "max_ms": percentile(times, 1.0),
+        "lost": sent - len(times),
+        "grown_mib": (watch.peak_bytes - watch.first_bytes) / MIB,
+        "left_mib": (watch.resident_bytes() - watch.first_bytes) / MIB,
+        "cpu_s": cpu_s,
+        "cpu_share": cpu_s / took_s,
+        "seconds": took_s,
+        "open_ms": opens.slowest_ms,
+        "opens": opens.count,
+        "failed_opens": opens.failed,
+        "files_peak": watch.peak_files - watch.first_files,
+        "threads_left": watch.threads() - watch.first_threads,
+        "files_left": watch.files() - watch.first_files,
+        **tally.facts,
+    }
+    try:
+        result.stats = node.ask("stats", 5.0)
+    except (TimeoutError, EOFError, OSError):
+        result.failures.append("the node does not answer")
+    result.failures += judge(attack, result.figures)
+    if opens.failed:
+        result.failures.append(f"{opens.failed} of {opens.count} clients refused: {opens.error}")
+    if error:
+        result.failures.append(f"the attack failed: {error}")
+    return result
+
+
+def judge(attack: Attack, figures: dict[str, float]) -> list[str]:
+    """Figures beyond their limits; a fact that the attack did not see counts as none."""
+    return [
+        f"{name} {figures.get(name, 0):.4g} > {limit:g}"
+        for name, limit in attack.limits.items()
+        if figures.get(name, 0) > limit
+    ]

@@ -1,0 +1,102 @@
+"""Attacks a node while two well-behaved clients ping each other through it.
+
+    python -m attacks.run [--quick] [--only NAME ...] [--json FILE] [--clients official]
+
+For every attack, a peer of zenlake listens on loopback in a process of its own. Two clients in
+processes of their own ping each other through it 200 times a second at fixed times, the attack
+runs in a fourth process, and a fifth connects to the node, during the attack where the figure
+asks for it and once afterwards. An attack fails if the p99 of the pings exceeds 50 ms, if a ping
+is lost, if a client cannot connect within a second, or if a figure of its own exceeds its limit
+(`attacks/*.py`). The first and the last row are pings without an attack: what the machine itself
+costs. An attack that fails is tried again once (`--tries`). `docs/faults.md` says which line of the reference each attack covers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from attacks import ALL
+from attacks.measure import Options, Result, measure
+from attacks.plan import Attack, Tally, Target
+
+MODULES = {"zenlake": "zenlake", "official": "zenoh"}
+WIDTHS = "{:<22}{:>11}{:>8}{:>7}{:>8}{:>8}{:>9}{:>7}{:>7}{:>7}{:>6}  {}"
+HEADINGS = ("attack", "messages", "MiB", "pings", "p50 ms", "p99 ms", "max ms", "RSS +", "CPU s")
+
+
+def nothing(target: Target, tally: Tally) -> None:
+    target.sleep(target.seconds)
+
+
+QUIET = Attack("none", "", "pings without an attack", nothing, seconds=5.0)
+
+
+def row(result: Result) -> str:
+    figures = result.figures
+    times = (f"{figures[name]:.1f}" for name in ("p50_ms", "p99_ms", "max_ms"))
+    return WIDTHS.format(
+        result.name,
+        f"{result.messages:,}",
+        f"{result.sent_bytes / (1 << 20):.1f}",
+        result.pings,
+        *times,
+        f"{figures['grown_mib']:.0f}",
+        f"{figures['cpu_s']:.1f}",
+        f"{figures['open_ms']:.0f}",
+        int(figures["lost"]),
+        "FAILED: " + "; ".join(result.failures) if result.failures else "ok",
+    )
+
+
+def measure_again(attack: Attack, options: Options, tries: int) -> Result:
+    """The first result without a failure: a busy machine delays pings, but not every time."""
+    result = measure(attack, options)
+    for _ in range(tries - 1):
+        if not result.failures or attack is QUIET:
+            break
+        again = measure(attack, options)
+        if len(again.failures) < len(result.failures) or not again.failures:
+            result = again
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [one.name for one in ALL]
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, default=names)
+    parser.add_argument("--quick", action="store_true", help="a few seconds for each attack")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    parser.add_argument("--clients", choices=MODULES, default="zenlake", help="who pings")
+    parser.add_argument("--node", choices=MODULES, default="zenlake", help="who is attacked")
+    parser.add_argument("--tries", type=int, default=2, help="a failure counts if it repeats")
+    parser.add_argument("--list", action="store_true", help="print the attacks and end")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for one in ALL:
+            print(f"{one.name:<24}{one.lines:<18}{one.what}")
+        return 0
+    options = Options(MODULES[arguments.node], MODULES[arguments.clients], arguments.quick)
+    from zenlake._compiled import is_compiled
+
+    print(f"zenlake {'compiled' if is_compiled() else 'plain'}, clients: {arguments.clients}")
+    print(WIDTHS.format(*HEADINGS, "open", "lost", "verdict"), flush=True)
+    results: list[Result] = []
+    chosen = [one for one in ALL if one.name in arguments.only]
+    for one in (QUIET, *chosen, QUIET):
+        results.append(measure_again(one, options, arguments.tries))
+        print(row(results[-1]), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(one) for one in results], indent=1))
+    failed = [one.name for one in results if one.failures and one.name != QUIET.name]
+    print(f"{len(failed)} of {len(chosen)} attacks failed" + "".join(f" {one}" for one in failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
