@@ -95,6 +95,8 @@ REASSEMBLY_PROCESS_BYTES_MAX: Final = 512 << 20
 FRAGMENT_IDLE_SECONDS_MAX: Final = 10
 LEASE_SECONDS_MAX: Final = 86_400
 UDP_REMOTES_MAX: Final = 1_200
+ANSWER_RATIO_MAX: Final = 3
+UNVERIFIED_SOURCES_MAX: Final = 4_096
 UDP_WAITING_BYTES_MAX: Final = 16 << 20
 UDP_BYTES_PER_SECOND_MAX: Final = 50 << 20
 UDP_BURST_BYTES_MAX: Final = 128 << 10
@@ -102,6 +104,7 @@ HANDSHAKE_BYTES_MAX: Final = 131_074
 HANDSHAKE_IDLE_SECONDS_MAX: Final = 5
 HANDSHAKES_MAX: Final = 100
 TRANSPORTS_MAX: Final = 1_000
+SESSIONS_PER_ADDRESS_PERCENT_MAX: Final = 75
 UNSENT_BYTES_MAX: Final = 16 << 20
 HANDLER_ITEMS_MAX: Final = 256
 CALLBACK_HOLD_MS_MAX: Final = 10
@@ -552,6 +555,19 @@ LIMITS: Final = (
         "addresses whose wrong passwords are counted; the oldest is forgotten",
     ),
     Limit(
+        "ANSWER_RATIO_MAX",
+        ANSWER_RATIO_MAX,
+        "limits/udp/answer_ratio",
+        "how much longer an answer may be than what came from an address that may be forged",
+    ),
+    Limit(
+        "UNVERIFIED_SOURCES_MAX",
+        UNVERIFIED_SOURCES_MAX,
+        "limits/udp/unverified_sources",
+        "addresses that sent too little to be answered, and cookies that came back, remembered;"
+        " the oldest is forgotten",
+    ),
+    Limit(
         "UDP_REMOTES_MAX",
         UDP_REMOTES_MAX,
         "limits/udp/remotes",
@@ -599,6 +615,12 @@ LIMITS: Final = (
         TRANSPORTS_MAX,
         "transport/unicast/max_sessions",
         "open transports of one node",
+    ),
+    Limit(
+        "SESSIONS_PER_ADDRESS_PERCENT_MAX",
+        SESSIONS_PER_ADDRESS_PERCENT_MAX,
+        "limits/transport/sessions_per_address_percent",
+        "of max_sessions that one address may have, rounded up; the rest is kept for others",
     ),
     Limit(
         "UNSENT_BYTES_MAX",

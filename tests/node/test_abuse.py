@@ -22,6 +22,7 @@ from tests.node.application import (
     settings_of,
     wait_until,
 )
+from zenlake.errors import ZenlakeError
 from zenlake.limits import (
     BATCH_BYTES_MAX,
     HANDSHAKE_BYTES_MAX,
@@ -64,8 +65,12 @@ def opens_quickly(node: Node, within_s: float = 1.0) -> None:
 class RawClient:
     """A client with a socket that the test reads, or does not."""
 
-    def __init__(self, node: Node, receive_bytes: int = 0, lease_ms: int = 10_000) -> None:
+    def __init__(
+        self, node: Node, receive_bytes: int = 0, lease_ms: int = 10_000, source: str = ""
+    ) -> None:
         self.socket = socket.socket()
+        if source:
+            self.socket.bind((source, 0))
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(5)
@@ -74,10 +79,14 @@ class RawClient:
         opener = Opener(offer)
         deframer = StreamDeframer()
         self.socket.sendall(frame_batch(opener.start()))
-        while opener.agreed is None:
-            for batch in deframer.receive(self.socket.recv(65536)):
-                if opener.agreed is None and (answer := opener.receive(batch)) is not None:
-                    self.socket.sendall(frame_batch(answer))
+        try:
+            while opener.agreed is None:
+                for batch in deframer.receive(self.socket.recv(65536)):
+                    if opener.agreed is None and (answer := opener.receive(batch)) is not None:
+                        self.socket.sendall(frame_batch(answer))
+        except ZenlakeError:
+            self.socket.close()
+            raise
         self.sn = opener.agreed.own_sn
 
     def subscribe(self, key: str) -> None:

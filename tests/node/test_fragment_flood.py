@@ -29,6 +29,7 @@ def heads(sn: int) -> bytes:
 def test_messages_without_an_end_cost_what_the_limit_says_and_not_for_long() -> None:
     settings = settings_of()
     settings.max_sessions = SESSIONS + 1
+    settings.address_percent = 100
     if not FULL:
         settings.reassembly_process_bytes_max = 20 * MIB
         settings.fragment_idle_s = 1.0

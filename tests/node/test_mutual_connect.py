@@ -83,20 +83,20 @@ SMALL, OWN, GREAT = (ZenohId.from_int(number) for number in (1, 5, 9))
 
 
 def test_the_greater_id_refuses_while_it_connects_itself() -> None:
-    claims = Claims(OWN, 10)
+    claims = Claims(OWN, 10, 10)
     mine = claims.open(SMALL)
     assert mine is not None
-    assert claims.accept(SMALL, 1.0) == CloseReason.MAX_LINKS
+    assert claims.accept(SMALL, 1.0, "a") == CloseReason.MAX_LINKS
     assert claims.open(SMALL) is None
 
 
 @pytest.mark.parametrize("is_refused", [True, False])
 def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
-    claims = Claims(OWN, 10)
+    claims = Claims(OWN, 10, 10)
     mine = claims.open(GREAT)
     assert mine is not None
     outcome: list[Claim | CloseReason] = []
-    thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0)))
+    thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0, "a")))
     thread.start()
     time.sleep(0.02)
     assert not outcome
@@ -114,11 +114,30 @@ def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
 
 
 def test_claims_are_limited_and_end() -> None:
-    claims = Claims(OWN, 1)
-    first = claims.accept(GREAT, 0.1)
+    claims = Claims(OWN, 1, 1)
+    first = claims.accept(GREAT, 0.1, "a")
     assert isinstance(first, Claim)
-    assert claims.accept(SMALL, 0.1) == CloseReason.INVALID
+    assert claims.accept(SMALL, 0.1, "a") == CloseReason.INVALID
     claims.release(first)
     claims.close()
-    assert claims.accept(SMALL, 0.1) == CloseReason.INVALID
+    assert claims.accept(SMALL, 0.1, "a") == CloseReason.INVALID
     assert claims.open(SMALL) is None
+
+
+def test_one_address_cannot_claim_all_places() -> None:
+    claims = Claims(OWN, 4, 3)
+    names = [ZenohId.from_int(number) for number in range(10, 16)]
+    held = [claims.accept(zid, 0.1, "a") for zid in names[:3]]
+    assert all(isinstance(one, Claim) for one in held)
+    assert claims.accept(names[3], 0.1, "a") == CloseReason.INVALID
+    other = claims.accept(names[4], 0.1, "b")
+    assert isinstance(other, Claim)
+    assert claims.accept(names[5], 0.1, "b") == CloseReason.INVALID, "all places are taken"
+    claims.release(other)
+    assert claims.accept(names[3], 0.1, "a") == CloseReason.INVALID
+    assert isinstance(held[0], Claim)
+    claims.release(held[0])
+    claims.release(held[0])
+    assert isinstance(claims.accept(names[3], 0.1, "a"), Claim)
+    assert claims.accept(names[5], 0.1, "a") == CloseReason.INVALID
+    assert claims.open(names[5]) is not None, "our own links are not counted by address"

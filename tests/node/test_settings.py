@@ -167,6 +167,7 @@ def test_limits_that_can_be_set() -> None:
         "reassembly_bytes": 2,
         "reassembly_process_bytes": 3,
         "fragment_idle_seconds": 4,
+        "sessions_per_address_percent": 50,
     }
     routing = {"declarations": 5, "interests": 6, "queries": 7}
     settings = read(
@@ -174,6 +175,7 @@ def test_limits_that_can_be_set() -> None:
         transport={"multicast": {"max_sessions": 9}},
     )
     assert (settings.handshake_idle_s, settings.message_bytes_max) == (1, 8)
+    assert settings.sessions_per_address() == 500
     assert (settings.routing.declarations_max, settings.routing.interests_max) == (5, 6)
     assert (settings.routing.queries_max, settings.group_peers_max) == (7, 9)
     budget = Node(settings).budget

@@ -16,7 +16,7 @@ from zenlake.protocol.opening import Opener
 from zenlake.wire import Close, Frame, Init, Open, Push, Put, WhatAmI, WireExpr, ZenohId
 from zenlake.wire._generated.transport import decode_transport
 
-ZID = ZenohId.from_int(0x77)
+ZID = ZenohId(b"a caller by UDP!")
 
 
 class Caller:

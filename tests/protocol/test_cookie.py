@@ -13,7 +13,16 @@ from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.cookie import Seal
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.opening import Opener
-from zenlake.wire import CloseReason, Init, Open, WhatAmI, decode
+from zenlake.wire import (
+    CloseReason,
+    Init,
+    Open,
+    QoSLink,
+    Resolution,
+    WhatAmI,
+    ZenohId,
+    decode,
+)
 
 FORGED = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 2_000
 TERMS = Init(WhatAmI.CLIENT, CLIENT, qos=True, patch=1)
@@ -38,6 +47,35 @@ def test_every_flipped_bit_and_every_cut_is_noticed() -> None:
         assert mine.open(cookie[:size], 1.0) is None
         assert mine.open(cookie[size + 1 :], 1.0) is None
     assert mine.open(cookie + b"\x00", 1.0) is None
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        Init(WhatAmI.ROUTER, ZenohId(b"\x01")),
+        Init(WhatAmI.PEER, ZenohId(bytes(range(1, 17))), resolution=Resolution(0), batch_size=16),
+        Init(WhatAmI.CLIENT, CLIENT, qos_link=QoSLink.of((1, 3), True), patch=1),
+        Init(WhatAmI.CLIENT, CLIENT, lowlatency=True, compression=True, patch=1),
+    ],
+)
+def test_all_terms_come_back_and_take_little_room(terms: Init) -> None:
+    cookie = seal().cookie(terms, 1e9, "udp/192.0.2.1:7")
+    assert seal().open(cookie, 1e9, "udp/192.0.2.1:7") == terms
+    assert len(cookie) <= 18 + len(terms.zid.raw) + 4
+
+
+def test_of_another_address() -> None:
+    cookie = seal().cookie(TERMS, 1.0, "udp/192.0.2.1:7")
+    assert seal().open(cookie, 1.0, "udp/192.0.2.1:7") == TERMS
+    for source in ("", "udp/192.0.2.1:8", "udp/192.0.2.2:7", "udp/192.0.2.1:77"):
+        assert seal().open(cookie, 1.0, source) is None
+
+
+def test_the_time_does_not_come_round() -> None:
+    """It has two bytes; the tag covers all of it."""
+    cookie = seal().cookie(TERMS, 100.0)
+    assert seal().open(cookie, 100.0 + 65.536) is None
+    assert seal().open(cookie, 100.0 - 65.536) is None
 
 
 def test_of_another_link_or_an_earlier_run() -> None:

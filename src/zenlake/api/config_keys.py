@@ -285,6 +285,7 @@ HONOURED_LIMITS: Final = frozenset(
         "limits/transport/handshake_idle_seconds",
         "limits/transport/reassembly_bytes",
         "limits/transport/reassembly_process_bytes",
+        "limits/transport/sessions_per_address_percent",
     }
 )
 """The others are built into the code: they can be read, and not be set to anything else."""

@@ -7,6 +7,8 @@ link that is closed wakes both.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from zenlake.errors import ZenlakeError
 
 
@@ -63,12 +65,28 @@ class Link:
         raise NotImplementedError
 
 
+class SourceCheck(Protocol):
+    """Says of a datagram without a link whether its source address is the sender's own.
+
+    `source` is a locator. Both are called by the thread that accepts.
+    """
+
+    def redeem(self, datagram: bytes, source: str, now: float) -> bool:
+        """Whether it is: then there may be a link, beginning with this datagram."""
+
+    def answer(self, datagram: bytes, source: str, now: float) -> bytes:
+        """If not: what to send to an address that may be somebody else's; b"" is nothing."""
+
+
 class Listener:
     """A place where links come in."""
 
     endpoint: str
+    mtu: int
     dropped: int = 0
     """Datagrams that no link took."""
+    source_check: SourceCheck | None = None
+    """Asked by listeners for datagrams; without it every source has a link at once."""
 
     def accept(self) -> Link | None:
         """Waits for the next link; None once the listener is closed."""

@@ -2,11 +2,13 @@
 
 A connecting side has a socket of its own. A listener has one socket for all: it reads it in
 `accept`, hands each datagram to the link of its source address, and makes a link for a source
-it does not know yet, or for one that starts over because it never heard that it is connected.
+that proved its address (`source_check`), also for one that starts over because it never heard
+that it is connected.
 """
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import sys
@@ -108,6 +110,7 @@ class UdpRemote(Link):
         self._waiting_bytes = 0
         self._is_closed = False
         self._arrived = threading.Condition()
+        self._opening = b""
         self._opened_at = inf
         self._is_heard = False
         self._pace = Pace()
@@ -123,6 +126,7 @@ class UdpRemote(Link):
                 return
             kind = data[0] & _KIND
             if kind == _OPEN:
+                self._opening = data
                 self._opened_at = time.monotonic()
             elif kind != _INIT:
                 self._is_heard = True
@@ -130,15 +134,16 @@ class UdpRemote(Link):
             self._waiting_bytes += len(data)
             self._arrived.notify()
 
-    def starts_over(self, data: bytes) -> bool:
-        """Whether INIT comes after OPEN and nothing else: our answer to that was lost.
+    def may_start_over(self, data: bytes) -> bool:
+        """Whether a handshake comes after OPEN and nothing else: our answer to that was lost.
 
         One that comes soon was only late. A byte 1 alone is no INIT of a node that agrees on
         anything, but begins compressed batches (wire reference §6.2).
         """
-        if self._is_heard or data[0] & _KIND != _INIT or data[0] == _INIT:
+        if self._is_heard or time.monotonic() - self._opened_at <= _LATE_S:
             return False
-        return time.monotonic() - self._opened_at > _LATE_S
+        kind = data[0] & _KIND
+        return (kind == _INIT and data[0] != _INIT) or (kind == _OPEN and data != self._opening)
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         with self._arrived:
@@ -173,6 +178,8 @@ class UdpRemote(Link):
 class UdpListener(Listener):
     """One socket, and a link for each address that was heard from."""
 
+    mtu = UDP_MTU
+
     def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
         self.endpoint = str(endpoint)
         self._shared = SharedSocket(_bind(endpoint))
@@ -203,20 +210,35 @@ class UdpListener(Listener):
         return None
 
     def _hand_over(self, data: bytes, source: Address) -> UdpRemote | None:
-        """A new link if the source was not known and there is room for it."""
+        """A new link if the source is not known, is who it says, and there is room for it."""
         known = self._remotes.get(source)
-        if known is not None and known.starts_over(data):
+        if known is not None and not known.may_start_over(data):
+            known.deliver(data)
+            return None
+        if not self._is_admitted(data, source):
+            return None
+        if known is not None:
             known.close()
         with self._remotes_lock:
-            known = self._remotes.get(source)
-            remote = known
-            if remote is None:
-                if len(self._remotes) >= UDP_REMOTES_MAX:
-                    self.dropped += 1
-                    return None
-                remote = self._remotes[source] = UdpRemote(self, source)
+            if len(self._remotes) >= UDP_REMOTES_MAX:
+                self.dropped += 1
+                return None
+            remote = self._remotes[source] = UdpRemote(self, source)
         remote.deliver(data)
-        return remote if known is None else None
+        return remote
+
+    def _is_admitted(self, data: bytes, source: Address) -> bool:
+        check = self.source_check
+        if check is None:
+            return True
+        locator, now = locator_text("udp", source), time.monotonic()
+        if check.redeem(data, locator, now):
+            return True
+        answer = check.answer(data, locator, now)
+        if answer:
+            with contextlib.suppress(LinkError):
+                self.send_to(answer, source)
+        return False
 
     def send_to(self, data: bytes, address: Address) -> int:
         if not self._shared.enter():

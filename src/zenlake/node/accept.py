@@ -1,4 +1,9 @@
-"""Accepting: listeners, and a handshake in a thread of its own for each link that comes in."""
+"""Accepting: listeners, and a handshake in a thread of its own for each link that comes in.
+
+A link over UDP comes in with the cookie that proves its address; what went before needs neither
+thread nor memory (protocol/address_check.py). So only addresses that are known to be the other
+side's own are counted here, for places, for sessions or for wrong passwords.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,7 @@ from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import join_threads
 from zenlake.protocol.accepting import Acceptor
+from zenlake.protocol.address_check import AddressCheck
 from zenlake.protocol.errors import AuthenticationError, HandshakeError
 from zenlake.protocol.guesses import Guesses
 from zenlake.wire import CloseReason, EndPoint, ZenohId
@@ -62,8 +68,11 @@ class Accepting:
             self._node.join_group(endpoint)
             return
         listener = listen(endpoint, self._node.settings.links)
+        check: AddressCheck | None = None
+        if endpoint.protocol == "udp":
+            check = listener.source_check = AddressCheck(self._node.offer(listener), os.urandom)
         thread = threading.Thread(
-            target=self._run, args=(listener,), name=f"zenlake accept {endpoint}", daemon=True
+            target=self._run, args=(listener, check), name=f"zenlake accept {endpoint}", daemon=True
         )
         with self._lock:
             if self._is_closed:
@@ -73,16 +82,16 @@ class Accepting:
             self._threads.append(thread)
         thread.start()
 
-    def _run(self, listener: Listener) -> None:
+    def _run(self, listener: Listener, check: AddressCheck | None) -> None:
         try:
             while (link := listener.accept()) is not None:
-                self._take(link)
+                self._take(link, check)
         except LinkError as error:
             log.error("%s", error)
         finally:
             listener.close()
 
-    def _take(self, link: Link) -> None:
+    def _take(self, link: Link, check: AddressCheck | None) -> None:
         """Start a handshake; at most so many are in progress (wire reference §5.1).
 
         Where deployed nodes turn the next link away, ours ends the oldest handshake of the
@@ -90,14 +99,14 @@ class Accepting:
         """
         source = _source_of(link)
         thread = threading.Thread(
-            target=self._shake, args=(link, source), name="zenlake handshake", daemon=True
+            target=self._shake, args=(link, check), name="zenlake handshake", daemon=True
         )
         given_up: Link | None = link
         with self._lock:
-            if not self._is_closed and not self._guesses.is_banned(source, time.monotonic()):
+            if not self._is_closed and not self._is_banned(link):
                 given_up = None
                 if len(self._pending) >= self._node.settings.accept_pending:
-                    given_up = self._oldest_of_most()
+                    given_up = self._oldest_of_most(source)
                     self._ending.append(self._pending.pop(given_up))
                 self._pending[link] = thread
         if given_up is not None:
@@ -106,16 +115,27 @@ class Accepting:
         if given_up is not link:
             thread.start()
 
-    def _oldest_of_most(self) -> Link:
+    def _oldest_of_most(self, newcomer: str) -> Link:
+        """Of the address with most handshakes, the new one counted: it never displaces others.
+
+        Where no address has more than one, the oldest of all.
+        """
         counts = Counter(_source_of(link) for link in self._pending)
-        most = counts.most_common(1)[0][0]
+        most, count = counts.most_common(1)[0]
+        if 0 < counts[newcomer] >= count - 1:
+            most = newcomer
         self._ending = [thread for thread in self._ending if thread.is_alive()]
         return next(link for link in self._pending if _source_of(link) == most)
 
-    def _shake(self, link: Link, source: str) -> None:
+    def _is_banned(self, link: Link) -> bool:
+        """Under the lock. Wrong passwords over UDP never close TCP to an address."""
+        now = time.monotonic()
+        return any(self._guesses.is_banned(name, now) for name in _ban_names(link))
+
+    def _shake(self, link: Link, check: AddressCheck | None) -> None:
         runner: LinkRunner | None = None
         try:
-            runner = self._accept(link, source)
+            runner = self._accept(link, check)
         except ZenlakeError as error:
             log.debug("no transport with %s: %s", link.dst, error)
         finally:
@@ -126,22 +146,24 @@ class Accepting:
         if runner is not None:
             runner.start()
 
-    def _accept(self, link: Link, source: str) -> LinkRunner:
+    def _accept(self, link: Link, check: AddressCheck | None) -> LinkRunner:
         node = self._node
         deadline = time.monotonic() + node.settings.accept_timeout_s
         link.prepare(node.settings.accept_timeout_s)
         claims: list[Claim] = []
+        source = _source_of(link)
 
         def admit(zid: ZenohId) -> CloseReason | None:
-            claim = node.claims.accept(zid, deadline - time.monotonic())
+            claim = node.claims.accept(zid, deadline - time.monotonic(), source)
             if claim == CloseReason.MAX_LINKS and self._supersedes(zid):
-                claim = node.claims.accept(zid, deadline - time.monotonic())
+                claim = node.claims.accept(zid, deadline - time.monotonic(), source)
             if isinstance(claim, CloseReason):
                 return claim
             claims.append(claim)
             return None
 
-        acceptor = Acceptor(node.offer(link), os.urandom, admit, is_lossy=not link.is_reliable)
+        seal = None if check is None else check.seal
+        acceptor = Acceptor(node.offer(link), os.urandom, admit, seal, link.dst)
         conversation = Conversation(link, deadline, node.settings.handshake_idle_s)
         try:
             while acceptor.agreed is None:
@@ -152,7 +174,7 @@ class Accepting:
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
-                    self._guesses.failed(source, time.monotonic())
+                    self._guesses.failed(_ban_names(link)[0], time.monotonic())
             if isinstance(error, HandshakeError):
                 conversation.say_farewell(error)
             for claim in claims:
@@ -195,3 +217,9 @@ class Accepting:
 def _source_of(link: Link) -> str:
     """The address without the port."""
     return link.dst.partition("/")[2].rpartition(":")[0]
+
+
+def _ban_names(link: Link) -> list[str]:
+    """Under which the wrong passwords of a link are counted, and others that hold for it."""
+    source = _source_of(link)
+    return [source] if link.is_reliable else [f"udp/{source}", source]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 
 from zenlake.wire import CloseReason, ZenohId
 
@@ -19,20 +20,27 @@ from zenlake.wire import CloseReason, ZenohId
 class Claim:
     """The right to one transport with one node; by identity."""
 
-    __slots__ = ("is_open", "is_opener", "zid")
+    __slots__ = ("is_open", "is_opener", "source", "zid")
 
-    def __init__(self, zid: ZenohId, is_opener: bool) -> None:
+    def __init__(self, zid: ZenohId, is_opener: bool, source: str = "") -> None:
         self.zid = zid
+        self.source = source
         self.is_opener = is_opener
         self.is_open = False
 
 
 class Claims:
-    """All claims of a node. The methods may be called by any thread; `accept` may wait."""
+    """All claims of a node. The methods may be called by any thread; `accept` may wait.
 
-    def __init__(self, own_zid: ZenohId, transports_max: int) -> None:
+    Of `transports_max` in all, those that come in from one address may be `per_address_max`: the
+    rest is kept for others.
+    """
+
+    def __init__(self, own_zid: ZenohId, transports_max: int, per_address_max: int) -> None:
         self._own_zid = own_zid
         self._max = transports_max
+        self._per_address_max = per_address_max
+        self._accepted: Counter[str] = Counter()
         self._claims: dict[ZenohId, Claim] = {}
         self._changed = threading.Condition()
         self._is_closed = False
@@ -45,8 +53,8 @@ class Claims:
             claim = self._claims[zid] = Claim(zid, True)
             return claim
 
-    def accept(self, zid: ZenohId, patience_s: float) -> Claim | CloseReason:
-        """For a link of theirs, or why not (wire reference §5.2, step 5)."""
+    def accept(self, zid: ZenohId, patience_s: float, source: str) -> Claim | CloseReason:
+        """For a link of theirs from an address, or why not (wire reference §5.2, step 5)."""
         deadline = time.monotonic() + patience_s
         with self._changed:
             while (claim := self._claims.get(zid)) is not None:
@@ -57,7 +65,10 @@ class Claims:
                 self._changed.wait(left)
             if len(self._claims) >= self._max or self._is_closed:
                 return CloseReason.INVALID
-            claim = self._claims[zid] = Claim(zid, False)
+            if self._accepted[source] >= self._per_address_max:
+                return CloseReason.INVALID
+            claim = self._claims[zid] = Claim(zid, False, source)
+            self._accepted[source] += 1
             return claim
 
     def note_open(self, claim: Claim) -> None:
@@ -69,6 +80,10 @@ class Claims:
         with self._changed:
             if self._claims.get(claim.zid) is claim:
                 del self._claims[claim.zid]
+                if not claim.is_opener:
+                    self._accepted[claim.source] -= 1
+                    if self._accepted[claim.source] == 0:
+                        del self._accepted[claim.source]
                 self._changed.notify_all()
 
     def has(self, zid: ZenohId) -> bool:

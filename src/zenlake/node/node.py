@@ -21,7 +21,7 @@ from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
 from zenlake.forks import leave_to_parent_after_fork
-from zenlake.links import Link
+from zenlake.links import Link, Listener
 from zenlake.node.accept import Accepting
 from zenlake.node.claims import Claims
 from zenlake.node.connect import Connector
@@ -63,7 +63,7 @@ class Node(Turn):
             settings.reassembly_bytes_max,
             settings.fragment_idle_s,
         )
-        self.claims = Claims(settings.zid, settings.max_sessions)
+        self.claims = Claims(settings.zid, settings.max_sessions, settings.sessions_per_address())
         self.events = Events()
         self.runners: dict[ZenohId, LinkRunner] = {}
         self.closing = threading.Event()
@@ -174,8 +174,8 @@ class Node(Turn):
     def is_over(self) -> bool:
         return self.closing.is_set()
 
-    def offer(self, link: Link, endpoint: EndPoint | None = None) -> Offer:
-        """What this node offers on a link."""
+    def offer(self, link: Link | Listener, endpoint: EndPoint | None = None) -> Offer:
+        """What this node offers on a link, or on every link of a listener."""
         own = self.settings
         return Offer(
             own.zid,

@@ -23,6 +23,7 @@ from zenlake.limits import (
     MESSAGE_BYTES_MAX,
     REASSEMBLY_BYTES_MAX,
     REASSEMBLY_PROCESS_BYTES_MAX,
+    SESSIONS_PER_ADDRESS_PERCENT_MAX,
     TRANSPORTS_MAX,
 )
 from zenlake.links.options import LinkSettings
@@ -114,6 +115,7 @@ class NodeSettings:
         self.accept_pending = HANDSHAKES_MAX
         self.handshake_idle_s: float = HANDSHAKE_IDLE_SECONDS_MAX
         self.max_sessions = TRANSPORTS_MAX
+        self.address_percent = SESSIONS_PER_ADDRESS_PERCENT_MAX
         self.qos = True
         self.low_latency = False
         self.compression = False
@@ -138,6 +140,10 @@ class NodeSettings:
         self.users: Mapping[str, str] | None = None
         self.links = LinkSettings()
         self.routing = RoutingSettings(timestamping=is_router, wall_ns=time.time_ns)
+
+    def sessions_per_address(self) -> int:
+        """How many of `max_sessions` may come in from one address."""
+        return -(-self.max_sessions * self.address_percent // 100)
 
     @staticmethod
     def read(get: Get, role: WhatAmI | None = None) -> NodeSettings:
@@ -378,6 +384,7 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
 def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
     """Those that are not built in; the API refuses to set the others."""
     transport = "limits/transport"
+    settings.address_percent = reader.limit(f"{transport}/sessions_per_address_percent")
     settings.handshake_idle_s = reader.limit(f"{transport}/handshake_idle_seconds")
     settings.reassembly_bytes_max = reader.limit(f"{transport}/reassembly_bytes")
     settings.reassembly_process_bytes_max = reader.limit(f"{transport}/reassembly_process_bytes")

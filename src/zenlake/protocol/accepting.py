@@ -4,8 +4,9 @@
     OpenSyn   -> OpenAck; the session is up: `agreed`
 
 Between the two it keeps the key of the cookie and nothing else. Anything else that comes ends
-the handshake: a HandshakeError says why, and what to tell the peer. Only where datagrams may be
-lost, another InitSyn is answered as the first was.
+the handshake: a HandshakeError says why, and what to tell the peer. Where the address of the
+opener may be forged, InitSyn is answered before there is a link (address_check.py), and an
+Acceptor begins with OpenSyn.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from zenlake.protocol.handshake import (
 from zenlake.protocol.offer import Agreed, Offer
 from zenlake.protocol.qos_terms import PLAIN, agree_qos, own_qos, qos_of, set_qos
 from zenlake.protocol.sequence import initial_sn
-from zenlake.protocol.user_password import MARK, challenge, has_mark, nonce_of, prove
+from zenlake.protocol.user_password import MARK, challenge, has_mark, prove
 from zenlake.wire import CloseReason, Init, Open, ZenohId
 from zenlake.wire.message import TransportMessage
 
@@ -43,24 +44,25 @@ _OVER: Final = 2
 class Acceptor:
     """One handshake. `agreed` is set when it gives the OpenAck.
 
-    `admit` is asked last whether a node may join, and says with what reason not.
+    `admit` is asked last whether a node may join, and says with what reason not. `seal` is the
+    key of an InitAck that was sent to `source` already; without it the key is made here.
     """
 
-    __slots__ = ("_admit", "_entropy", "_is_lossy", "_offer", "_phase", "_seal", "agreed")
+    __slots__ = ("_admit", "_offer", "_phase", "_seal", "_source", "agreed")
 
     def __init__(
         self,
         offer: Offer,
         entropy: Callable[[int], bytes],
         admit: Callable[[ZenohId], CloseReason | None],
-        is_lossy: bool = False,
+        seal: Seal | None = None,
+        source: str = "",
     ) -> None:
         self._offer = offer
-        self._entropy = entropy
         self._admit = admit
-        self._is_lossy = is_lossy
-        self._seal = Seal(entropy(KEY_BYTES))
-        self._phase = _AWAITS_INIT_SYN
+        self._source = source
+        self._seal = Seal(entropy(KEY_BYTES)) if seal is None else seal
+        self._phase = _AWAITS_INIT_SYN if seal is None else _AWAITS_OPEN_SYN
         self.agreed: Agreed | None = None
 
     def receive(self, batch: bytes, now: float = 0.0) -> bytes | None:
@@ -70,54 +72,22 @@ class Acceptor:
             raise LocalError("the handshake is over")
         self._phase = _OVER
         message = first_message(batch, is_acceptor=True)
-        is_repeated = self._is_lossy and isinstance(message, Init)
-        if phase == _AWAITS_INIT_SYN or is_repeated:
-            answer = self._answer_init(message, now)
+        if phase == _AWAITS_INIT_SYN:
+            answer = answer_init(self._offer, message, self._seal, self._source, now)
             self._phase = _AWAITS_OPEN_SYN
             return answer
         return self._answer_open(message, now)
 
-    def _answer_init(self, syn: TransportMessage, now: float) -> bytes:
-        if not isinstance(syn, Init) or syn.cookie is not None:
-            raise unexpected(syn, "InitSyn")
-        check_version(syn)
-        terms = self._agree(syn)
-        # The cookie names the peer, the InitAck names us; all else is the same in both.
-        cookie = self._seal.cookie(terms, now)
-        terms.whatami = self._offer.role
-        terms.zid = self._offer.zid
-        terms.cookie = cookie
-        return bytes(terms)
-
-    def _agree(self, syn: Init) -> Init:
-        """The terms, as an INIT in the name of the peer."""
-        offer = self._offer
-        terms = Init(syn.whatami, syn.zid)
-        resolution = smaller_resolution(offer.resolution, resolution_of(syn))
-        set_sizes(terms, resolution, agree_batch_size(offer.batch_size, syn))
-        set_qos(terms, agree_qos(qos_of(syn), own_qos(offer)))
-        if offer.users is not None:
-            if not has_mark(syn.auth):
-                raise unproven("the peer offers no user and password")
-            terms.auth = challenge(int.from_bytes(self._entropy(8), "little"))
-        terms.lowlatency = offer.low_latency and syn.lowlatency
-        terms.compression = offer.compression and syn.compression
-        terms.patch = min(offer.patch, syn.patch or 0) or None
-        return terms
-
     def _answer_open(self, syn: TransportMessage, now: float) -> bytes:
         if not isinstance(syn, Open) or syn.cookie is None:
             raise unexpected(syn, "OpenSyn")
-        terms = self._seal.open(syn.cookie, now)
+        terms = self._seal.open(syn.cookie, now, self._source)
         if terms is None:
             raise refusal(CloseReason.INVALID, "the cookie is not the one of this link")
         offer = self._offer
         user: str | None = None
         if offer.users is not None:
-            nonce = nonce_of(terms.auth)
-            if nonce is None:
-                raise unproven("no challenge was given")
-            user = prove(syn.auth, nonce, offer.users)
+            user = prove(syn.auth, self._seal.nonce(syn.cookie), offer.users)
         agreed = self._agreed(terms, syn, user)
         self._check_peer(agreed.zid)
         ack = open_message(offer.lease_ms, agreed.own_sn)
@@ -157,3 +127,33 @@ class Acceptor:
         reason = self._admit(zid)
         if reason is not None:
             raise refusal(reason, f"node {zid} is not admitted")
+
+
+def answer_init(offer: Offer, syn: TransportMessage, seal: Seal, source: str, now: float) -> bytes:
+    """The InitAck; nothing of it has to be kept, since the cookie says it all."""
+    if not isinstance(syn, Init) or syn.cookie is not None:
+        raise unexpected(syn, "InitSyn")
+    check_version(syn)
+    terms = _agree(offer, syn)
+    # The cookie names the peer, the InitAck names us; all else is the same in both.
+    cookie = seal.cookie(terms, now, source)
+    terms.whatami = offer.role
+    terms.zid = offer.zid
+    terms.cookie = cookie
+    if offer.users is not None:
+        terms.auth = challenge(seal.nonce(cookie))
+    return bytes(terms)
+
+
+def _agree(offer: Offer, syn: Init) -> Init:
+    """The terms, as an INIT in the name of the peer."""
+    terms = Init(syn.whatami, syn.zid)
+    resolution = smaller_resolution(offer.resolution, resolution_of(syn))
+    set_sizes(terms, resolution, agree_batch_size(offer.batch_size, syn))
+    set_qos(terms, agree_qos(qos_of(syn), own_qos(offer)))
+    if offer.users is not None and not has_mark(syn.auth):
+        raise unproven("the peer offers no user and password")
+    terms.lowlatency = offer.low_latency and syn.lowlatency
+    terms.compression = offer.compression and syn.compression
+    terms.patch = min(offer.patch, syn.patch or 0) or None
+    return terms
