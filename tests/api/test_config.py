@@ -234,3 +234,46 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(b"\xff")
     with pytest.raises(ZError, match="decode"):
         Config.from_file(file)
+
+
+SECRETS = {
+    "transport/auth/usrpwd/password": '"hunter-1"',
+    "transport/auth/pubkey/private_key_pem": '"hunter-2"',
+    "transport/link/tls/listen_private_key_base64": '"hunter-3"',
+    "transport/link/tls/connect_private_key_base64": '"hunter-4"',
+    "connect/endpoints": '["tls/a:1#connect_private_key_base64=hunter-5;so_sndbuf=7"]',
+    "listen/endpoints": '{peer: ["tls/b:1#listen_private_key_raw=hunter-6"]}',
+    "plugins/storage/password": '"hunter-7"',
+}
+
+
+def test_texts_for_people_hide_passwords_and_private_keys() -> None:
+    config = Config()
+    for path, text in SECRETS.items():
+        config.insert_json5(path, text)
+    config.insert_json5("transport/auth/usrpwd/user", '"alice"')
+    for text in (str(config), repr(config)):
+        assert "hunter" not in text
+        assert "alice" in text
+        assert "so_sndbuf=7" in text
+        assert "***" in text
+    for path in SECRETS:
+        assert "hunter" in config.get_json(path)
+    assert "hunter-1" in config.get_json("transport/auth")
+    assert "hunter-1" in config.copy().get_json("transport/auth")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("transport/auth/usrpwd/password", "{hunter: 1}"),
+        ("transport/auth/usrpwd/password", '"hunter'),
+        ("connect/endpoints", '["tls#connect_private_key_base64=hunter"]'),
+        ("connect/endpoints", '["tls/a:1#connect_private_key_base64=hunter?"]'),
+        ("connect/endpoints", '{x: "tls/a:1#connect_private_key_base64=hunter"}'),
+    ],
+)
+def test_errors_hide_passwords_and_private_keys(path: str, text: str) -> None:
+    with pytest.raises(ZError) as caught:
+        Config().insert_json5(path, text)
+    assert "hunter" not in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 
 from zenlake.errors import LocalError
 from zenlake.node import Node
-from zenlake.node.settings import ALL_ROLES, NodeSettings, Retry, Strategy, read_users
+from zenlake.node.settings import ALL_ROLES, NodeSettings, Retry, Strategy
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 
@@ -150,15 +150,6 @@ def test_waiting_grows_and_endpoints_have_their_own() -> None:
     assert [retry.first_s, retry.after(1.0), retry.after(2.0)] == [1.0, 2.0, 3.0]
     with pytest.raises(LocalError):
         Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_init_ms=soon"))
-
-
-def test_users(tmp_path: Path) -> None:
-    path = tmp_path / "users"
-    path.write_text("one:first\n\ntwo:with:colon\n")
-    assert read_users(str(path)) == {"one": "first", "two": "with:colon"}
-    path.write_text("nobody\n")
-    with pytest.raises(LocalError, match="line 1"):
-        read_users(str(path))
 
 
 def test_limits_that_can_be_set() -> None:

@@ -19,6 +19,7 @@ from zenlake.api.json5 import parse_json5
 from zenlake.api.nothing import Nothing
 from zenlake.api.sealed import sealed
 from zenlake.errors import LocalError
+from zenlake.secrets import is_secret, without_secrets
 from zenlake.wire import WhatAmI
 
 
@@ -123,10 +124,11 @@ class Config:
         return self.copy()
 
     def __str__(self) -> str:
-        return _compact(self._at(""), sort=True)
+        """All values as JSON, with passwords and private keys hidden; `get_json` gives those."""
+        return _compact(without_secrets(self._at("")), sort=True)
 
     def __repr__(self) -> str:
-        return f"Config.from_json5({_compact(_nested(self._set))!r})"
+        return f"Config.from_json5({_compact(without_secrets(_nested(self._set)))!r})"
 
     def _at(self, path: str) -> Any:
         """What lies at a path: a value, an object of values, or a part of a value."""
@@ -179,7 +181,8 @@ def _flattened(path: str, value: Any) -> dict[str, Any]:
         try:
             return {path: key.kind.check(value)}
         except Mismatch as mismatch:
-            raise ConfigError(f"{path}: {mismatch}") from None
+            cause = f"expected {key.kind.name}" if is_secret(_last(path)) else mismatch
+            raise ConfigError(f"{path}: {cause}") from None
     if path not in BRANCHES:
         raise ConfigError(f"unknown key: {path}")
     if value is None and path in NULL_BRANCHES:
@@ -206,6 +209,10 @@ def _nested(flat: dict[str, Any]) -> dict[str, Any]:
 def _for_mode(effective: Any, mode: str) -> Any:
     is_by_mode = isinstance(effective, dict) and mode in effective
     return effective[mode] if is_by_mode else effective
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _is_below(path: str, branch: str) -> bool:

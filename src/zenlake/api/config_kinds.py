@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from zenlake.errors import LocalError
 from zenlake.keyexpr import KeyExpr
+from zenlake.secrets import without_secrets
 from zenlake.wire import EndPoint, ZenohId
 
 MODES: Final = ("router", "peer", "client")
@@ -39,7 +40,7 @@ class Kind:
         return default if value is None else value
 
     def fail(self, value: Any) -> Mismatch:
-        shown = repr(value)
+        shown = repr(without_secrets(value))
         return Mismatch(f"expected {self.name}, not {shown if len(shown) < 80 else '...'}")
 
 

@@ -223,7 +223,7 @@ class Node(Turn):
 
     def join_group(self, endpoint: EndPoint) -> None:
         """A multicast group, by listening or connecting to its endpoint."""
-        if any(str(group.endpoint) == str(endpoint) for group in self.groups):
+        if any(group.endpoint == endpoint for group in self.groups):
             return
         group = GroupRunner(self, endpoint)
         self.groups.append(group)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Final
 
 from zenlake.errors import LocalError
@@ -27,6 +26,7 @@ from zenlake.limits import (
     TRANSPORTS_MAX,
 )
 from zenlake.links.options import LinkSettings
+from zenlake.node.users_file import read_users
 from zenlake.protocol.offer import QUEUE_BATCHES
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
@@ -393,23 +393,6 @@ def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
     routing.declarations_max = reader.limit("limits/routing/declarations")
     routing.interests_max = reader.limit("limits/routing/interests")
     routing.queries_max = reader.limit("limits/routing/queries")
-
-
-def read_users(path: str) -> dict[str, str]:
-    """A dictionary of users: one `user:password` a line (wire reference §10.2)."""
-    try:
-        lines = Path(path).read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise LocalError(f"transport/auth/usrpwd/dictionary_file: {error}") from error
-    users = {}
-    for number, line in enumerate(lines, 1):
-        user, colon, password = line.strip().partition(":")
-        if not line.strip():
-            continue
-        if not colon or not user or not password:
-            raise LocalError(f"{path}, line {number}: expected user:password")
-        users[user] = password
-    return users
 
 
 def random_zid() -> ZenohId:

@@ -89,3 +89,13 @@ def test_parts_must_not_be_empty() -> None:
 def test_metadata_come_before_configuration() -> None:
     with pytest.raises(LocalError, match="'\\?' must come before '#'"):
         EndPoint.parse("tcp/a#b?c")
+
+
+def test_texts_hide_private_keys_but_equality_does_not() -> None:
+    one, other = (
+        EndPoint.parse(f"tls/a:1#connect_private_key_base64={key};so_sndbuf=7") for key in "xy"
+    )
+    assert str(one) == str(other) == "tls/a:1#connect_private_key_base64=***;so_sndbuf=7"
+    assert "=x" not in repr(one)
+    assert one.canonical == "tls/a:1#connect_private_key_base64=x;so_sndbuf=7"
+    assert one != other

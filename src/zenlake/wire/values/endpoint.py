@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
+from zenlake.secrets import hide_options
 from zenlake.wire.primitives import Malformed, read_text_z8, to_utf8, write_bytes_z8
 from zenlake.wire.writer import BytesWriter
 
@@ -21,8 +22,9 @@ LOCATOR_BYTES_MAX: Final = 255
 class EndPoint:
     """Protocol, address, metadata (after `?`) and configuration (after `#`).
 
-    `str()` gives the canonical form: parameters sorted by name. An EndPoint without
-    configuration is a locator.
+    `canonical` has its parameters sorted by name. `str()` is the same for people: passwords
+    and private keys in the configuration are hidden. An EndPoint without configuration is a
+    locator.
     """
 
     __slots__ = ("address", "config", "metadata", "protocol")
@@ -47,11 +49,11 @@ class EndPoint:
     def parse(text: str) -> EndPoint:
         rest, hash_mark, config = text.partition("#")
         if "?" in config and "?" not in rest:
-            raise LocalError(f"{text!r}: '?' must come before '#'")
+            raise LocalError(f"{hide_options(text)!r}: '?' must come before '#'")
         rest, question_mark, metadata = rest.partition("?")
         protocol, _, address = rest.partition("/")
         if not protocol or not address:
-            raise LocalError(f"{text!r} is no endpoint: expected protocol/address")
+            raise LocalError(f"{hide_options(text)!r} is no endpoint: expected protocol/address")
         return EndPoint(
             protocol,
             address,
@@ -65,18 +67,22 @@ class EndPoint:
         metadata = _parameters_text(self.metadata)
         return f"{self.protocol}/{self.address}{'?' if metadata else ''}{metadata}"
 
-    def __str__(self) -> str:
+    @property
+    def canonical(self) -> str:
         config = _parameters_text(self.config)
         return f"{self.locator}{'#' if config else ''}{config}"
+
+    def __str__(self) -> str:
+        return hide_options(self.canonical)
 
     def __repr__(self) -> str:
         return f"EndPoint.parse({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, EndPoint) and str(self) == str(other)
+        return isinstance(other, EndPoint) and self.canonical == other.canonical
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.canonical)
 
 
 def _parse_parameters(text: str, parameters: str) -> dict[str, str]:
@@ -87,7 +93,7 @@ def _parse_parameters(text: str, parameters: str) -> dict[str, str]:
         if name:
             found.setdefault(name, value)
     if not found:
-        raise LocalError(f"{text!r}: no parameter after '?' or '#'")
+        raise LocalError(f"{hide_options(text)!r}: no parameter after '?' or '#'")
     return found
 
 
@@ -100,7 +106,7 @@ def read_locator(buf: bytes, pos: i64, end: i64) -> tuple[str, i64]:
     """A canonical locator; deployed nodes refuse any other."""
     text, pos = read_text_z8(buf, pos, end)
     try:
-        canonical = str(EndPoint.parse(text))
+        canonical = EndPoint.parse(text).canonical
     except LocalError as error:
         raise Malformed(str(error)) from None
     if text != canonical or "#" in text:
@@ -110,6 +116,6 @@ def read_locator(buf: bytes, pos: i64, end: i64) -> tuple[str, i64]:
 
 def write_locator(out: BytesWriter, locator: str) -> None:
     endpoint = EndPoint.parse(locator)
-    if endpoint.config or str(endpoint) != locator:
-        raise LocalError(f"{locator!r} is not a canonical locator")
+    if endpoint.config or endpoint.canonical != locator:
+        raise LocalError(f"{hide_options(locator)!r} is not a canonical locator")
     write_bytes_z8(out, to_utf8(locator))
