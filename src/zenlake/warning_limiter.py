@@ -1,0 +1,39 @@
+"""`WarningLimiter`: decides whether a warning that may come very often is logged now.
+
+It has no clock and logs nothing: the caller passes the time and uses its own logger.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+WARNING_SECONDS: Final = 10.0
+_KINDS_MAX: Final = 256
+
+
+class WarningLimiter:
+    """Admits the first warning of a kind, then one per period. Not safe for threads."""
+
+    __slots__ = ("_next", "_period_s", "_suppressed")
+
+    def __init__(self, period_s: float = WARNING_SECONDS) -> None:
+        self._period_s = period_s
+        self._next: dict[str, float] = {}
+        self._suppressed: dict[str, int] = {}
+
+    def admit(self, kind: str, now: float) -> bool:
+        """Whether to log a warning of this kind; if not, it is counted for the next one."""
+        if now < self._next.get(kind, now):
+            self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
+            return False
+        if kind not in self._next and len(self._next) >= _KINDS_MAX:
+            oldest = next(iter(self._next))
+            del self._next[oldest]
+            self._suppressed.pop(oldest, None)
+        self._next[kind] = now + self._period_s
+        return True
+
+    def suppressed_text(self, kind: str) -> str:
+        """What to append to an admitted warning: how many were left out since the last one."""
+        count = self._suppressed.pop(kind, 0)
+        return f" ({count} more since the last warning)" if count else ""
