@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
+from queue import SimpleQueue
 
 from tests.session.network import Line
 from tests.session.network import Network as Wires
@@ -42,6 +44,9 @@ class MemoryNode:
             self.is_closed = True
             self.network.disconnect(self)
 
+    def wake_timer(self) -> None:
+        self.network.woken.put(True)
+
     def begin(self) -> None:
         self.network.begin()
 
@@ -60,6 +65,15 @@ class MemoryNode:
         return {}
 
 
+def run_timer(known: weakref.ref[MemoryNetwork], woken: SimpleQueue[bool]) -> None:
+    """The timer of all nodes of a network; does not keep it alive."""
+    while woken.get():
+        network = known()
+        if network is not None:
+            network.tick()
+        del network
+
+
 class MemoryNetwork:
     """Nodes whose messages arrive before the operation that sent them returns."""
 
@@ -68,6 +82,12 @@ class MemoryNetwork:
         self.wires = Wires()
         self.nodes: list[MemoryNode] = []
         self.lines: list[tuple[MemoryNode, MemoryNode, tuple[Line, Line]]] = []
+        self.woken: SimpleQueue[bool] = SimpleQueue()
+        arguments = (weakref.ref(self), self.woken)
+        threading.Thread(target=run_timer, args=arguments, daemon=True).start()
+
+    def __del__(self) -> None:
+        self.woken.put(False)
 
     def open(
         self, role: WhatAmI = WhatAmI.PEER, settings: SessionSettings | None = None

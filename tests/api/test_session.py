@@ -233,7 +233,8 @@ def test_matching_listener(network: MemoryNetwork) -> None:
     a, b = network.open(), network.open()
     publisher, statuses = a.declare_publisher("k"), []
     listener = publisher.declare_matching_listener()
-    publisher.declare_matching_listener((lambda status: statuses.append(bool(status)), "mine"))
+    pair = (lambda status: statuses.append(bool(status)), "mine")
+    other = publisher.declare_matching_listener(pair)  # lost, it would hear nothing
     assert listener.try_recv() is None
     with b.declare_subscriber("k"):
         assert listener.recv().matching is True
@@ -244,6 +245,7 @@ def test_matching_listener(network: MemoryNetwork) -> None:
     while statuses != [True, False] and time.monotonic() < deadline:
         time.sleep(0.01)
     assert statuses == [True, False]
+    assert other.handler == "mine"
 
 
 def test_matching_listener_of_a_publisher_that_is_gone(network: MemoryNetwork) -> None:

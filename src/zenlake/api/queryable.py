@@ -52,5 +52,4 @@ def declare_queryable(
         entity = shell.core.declare_queryable(key, user.sink, promise, origin, time.monotonic())
     finally:
         shell.end()
-    shell.watch_queries()
     return Queryable._of_handler(shell, entity, user)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake import wire
 from zenlake.api.aside import run_aside
-from zenlake.api.janitor import Janitor
 from zenlake.api.matching_status import make_status
 from zenlake.api.reply import make_error, make_ok
 from zenlake.api.sample import make_sample
@@ -58,6 +57,7 @@ class NodeLike(Protocol):
     def stats(self) -> dict[str, int]: ...
     def open(self) -> None: ...
     def close(self) -> None: ...
+    def wake_timer(self) -> None: ...
     def begin(self) -> None: ...
     def end(self) -> None: ...
     def end_reply(self) -> None: ...
@@ -68,7 +68,6 @@ class Shell:
 
     __slots__ = (
         "__weakref__",
-        "_janitor",
         "_timestamp_callback",
         "begin",
         "core",
@@ -107,7 +106,6 @@ class Shell:
         finally:
             node.end()
         self.is_inherited = False  # from the process that forked this one
-        self._janitor: Janitor | None = None
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
         leave_to_parent_after_fork(self)
@@ -147,24 +145,10 @@ class Shell:
             self.end()
 
     def lose(self, entity: Entity | IncomingQuery) -> None:
-        """For finalizers, which run anywhere, also under the lock: it only takes a note."""
+        """For finalizers, which run anywhere, also under the lock: the timer does the rest."""
         if not self.core.is_closed:
             self.core.lost.append(entity)
-            if self._janitor is not None:
-                self._janitor.tell()
-
-    def watch_queries(self) -> None:
-        """From the first queryable on, queries that are lost are finished at once."""
-        if self._janitor is None:
-            self._janitor = Janitor(self._sweep)
-
-    def _sweep(self) -> None:
-        self.begin()
-        try:
-            if not self.core.is_closed:
-                self.core.sweep(time.monotonic())
-        finally:
-            self.end()
+            self.node.wake_timer()
 
     def stamps(
         self, instrumentation: TimestampInstrumentation | None
@@ -175,7 +159,6 @@ class Shell:
     def leave_to_parent(self) -> None:
         """In a forked child: every use is an error, and closing does nothing."""
         self.is_inherited = True
-        self._janitor = None
         text = inherited_text()
         for sink in self.other_sinks:
             sink.leave_to_parent(text)
@@ -194,8 +177,6 @@ class Shell:
             self.core.close()
         finally:
             self.end()
-        if self._janitor is not None:
-            self._janitor.close()
         self.node.close()
         for sink in list(self.other_sinks):
             sink.close()

@@ -22,7 +22,7 @@ from zenlake.node.claims import Claim
 from zenlake.node.gathering import GATHERING, send_gathered
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.relief import AWAY
+from zenlake.node.relief import AWAY, RELIEF
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import join_thread
@@ -101,7 +101,6 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         log.debug("transport with %s at %s", self.agreed.zid, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
-        node.relief.add(self)
         self._reader.start()
         node.link_timer.wake()
 
@@ -205,8 +204,8 @@ class LinkRunner:
         self._away_thread = threading.get_ident()
         AWAY[self._away_thread] = self
         self.away_since = time.monotonic()
-        if not self.node.relief.is_watching:
-            self.node.relief.watch()
+        if not RELIEF.is_watching:
+            RELIEF.watch()
         try:
             sink.run_here()
         finally:
@@ -283,7 +282,6 @@ class LinkRunner:
         self.sender.stop()
         self.link.close()
         self.transport.release()
-        node.relief.remove(self)
         node.retire(self)
         node.claims.release(self.claim)
         log.debug("transport with %s is over: %s", self.agreed.zid, cause)

@@ -31,7 +31,7 @@ from zenlake.node.group_runner import GroupRunner
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.opening import Binder, open_node
-from zenlake.node.relief import Relief
+from zenlake.node.relief import RELIEF
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
 from zenlake.node.stats import NO_LOSSES, stats_of
@@ -74,7 +74,6 @@ class Node(Turn):
         self.connectors: list[Connector] = []
         self.scoutings: list[Scouting] = []
         self.groups: list[GroupRunner] = []
-        self.relief = Relief()
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
@@ -82,11 +81,14 @@ class Node(Turn):
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
+        self._is_watched = False  # by RELIEF
         leave_to_parent_after_fork(self)
 
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
         try:
+            RELIEF.open()
+            self._is_watched = True
             self.timer.start()
             self.link_timer.start()
             open_node(self)
@@ -139,8 +141,11 @@ class Node(Turn):
         self._close_runners(runners)
         self.timer.close()
         self.link_timer.close()
-        self.relief.close()
-        self._join_all(time.monotonic() + _CLOSE_S)
+        deadline = time.monotonic() + _CLOSE_S
+        self._join_all(deadline)
+        if self._is_watched:
+            self._is_watched = False
+            RELIEF.close(deadline - time.monotonic())
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
         """All at once: a link that does not take its CLOSE must not hold up the others."""
@@ -164,7 +169,6 @@ class Node(Turn):
             self.discovery,
             self.timer,
             self.link_timer,
-            self.relief,
         ]
         for one in joined:
             one.join(max(0.0, deadline - time.monotonic()))

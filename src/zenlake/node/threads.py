@@ -1,11 +1,12 @@
-"""Threads that end: what `Node.close` does with each of them."""
+"""Starting threads without waiting for them, and waiting for their end."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 def join_thread(thread: threading.Thread | None, timeout_s: float) -> None:
@@ -15,6 +16,24 @@ def join_thread(thread: threading.Thread | None, timeout_s: float) -> None:
     # One whose `start` was interrupted may not know yet that it runs.
     with contextlib.suppress(RuntimeError):
         thread.join(max(0.0, timeout_s))
+
+
+def start_soon(thread: threading.Thread, failed: Callable[[], None]) -> None:
+    """Start a thread without waiting until it runs, which on a busy machine takes long.
+
+    `failed` is called, perhaps by another thread, if the system has no more threads.
+    """
+
+    def start() -> None:
+        try:
+            thread.start()
+        except RuntimeError:
+            failed()
+
+    try:
+        _thread.start_new_thread(start, ())
+    except RuntimeError:
+        failed()
 
 
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:

@@ -6,6 +6,7 @@ at whose end stand callbacks of users.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -19,6 +20,8 @@ log = logging.getLogger("zenlake")
 
 # However wrong a deadline is, the thread does not spin.
 _PAUSE_S: Final = 0.001
+# The longest sleep; locks take no infinite timeout.
+_SLEEP_S: Final = 3600.0
 
 
 class Timer:
@@ -35,9 +38,11 @@ class Timer:
     ) -> None:
         self._next_deadline = next_deadline
         self._handle_timeout = handle_timeout
-        self._changed = threading.Condition(threading.Lock())
+        # Held while there is nothing to look at; a condition variable would have a lock that a
+        # finalizer, which may interrupt any code of ours, must not wait for.
+        self._quiet = threading.Lock()
+        self._quiet.acquire()
         self._is_closed = False
-        self._is_woken = False
         self.armed = -inf
         self._thread = threading.Thread(target=self._run, name=f"zenlake {name}", daemon=True)
 
@@ -45,33 +50,29 @@ class Timer:
         self._thread.start()
 
     def wake(self) -> None:
-        """A deadline may be earlier than it was."""
-        with self._changed:
-            self._is_woken = True
-            self.armed = -inf  # it looks by itself soon enough
-            self._changed.notify()
+        """A deadline may be earlier than it was. By any thread, by finalizers too."""
+        self.armed = -inf  # it looks by itself soon enough
+        # Released already: somebody else woke it.
+        with contextlib.suppress(RuntimeError):
+            self._quiet.release()
 
     def close(self) -> None:
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify()
+        self._is_closed = True
+        self.wake()
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._thread, timeout_s)
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._is_woken = False
+            self.armed = inf  # deadlines made while it looks for the earliest wake it
             deadline = self._earliest()
-            with self._changed:
-                if not self._is_woken and not self._is_closed:
-                    self.armed = deadline
-                    left = deadline - time.monotonic()
-                    self._changed.wait(None if left == inf else max(left, _PAUSE_S))
-                self.armed = -inf
-                if self._is_closed:
-                    return
+            self.armed = deadline
+            left = deadline - time.monotonic()
+            self._quiet.acquire(timeout=min(max(left, _PAUSE_S), _SLEEP_S))
+            self.armed = -inf
+            if self._is_closed:
+                return
             try:
                 self._handle_timeout(time.monotonic())
             except Exception:  # leases and keep-alives of all others must go on

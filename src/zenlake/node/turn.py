@@ -120,6 +120,10 @@ class Turn:
     def remove_session(self, session: SessionCore) -> None:
         self._sessions = [one for one in self._sessions if one is not session]
 
+    def wake_timer(self) -> None:
+        """A session has something to do at once. By finalizers too: takes no lock."""
+        self.timer.wake()
+
     def leave_to_parent(self) -> None:
         """In a forked child: nothing is sent or settled any more, and `begin` raises."""
         self.lock = cast("threading.RLock", InheritedLock())

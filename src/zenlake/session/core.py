@@ -3,7 +3,7 @@
 Every method is called under the node's lock. The Dispatcher hands over what it has for the
 application by `send`; the user's operations come from the API. Objects that the garbage
 collector found are appended to `lost` by their finalizers, which may run at any time and so
-do nothing else; the next operation or the timer undeclares them.
+only wake the timer; it, or the next operation, undeclares them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 
 Entity = Subscription | QueryableEntity | Speaker | MatchingEntity | Token | Watcher
 
-# How often the timer looks for objects that were lost.
-_SWEEP_SECONDS: Final = 0.5
 _COUNTED: Final = (
     "dropped_items",
     "late_replies",
@@ -76,7 +74,6 @@ class SessionCore(Outlet):
 
     __slots__ = (
         "_complaints",
-        "_next_sweep",
         "_now",
         "interests",
         "is_closed",
@@ -116,7 +113,6 @@ class SessionCore(Outlet):
         self.is_closed = False
         self._complaints = Complaints(report)
         self._now = 0.0
-        self._next_sweep = 0.0
         if dispatcher.hlc is not None:
             port.clock = self._hlc_timestamp
         port.face = dispatcher.add_local(self)
@@ -162,10 +158,7 @@ class SessionCore(Outlet):
     def next_deadline(self) -> float | None:
         if self.is_closed:
             return None
-        deadline = self.queries.next_deadline()
-        if deadline is None or self._next_sweep < deadline:
-            return self._next_sweep
-        return deadline
+        return 0.0 if self.lost else self.queries.next_deadline()
 
     def stats(self) -> dict[str, int]:
         """What did not reach the user, by cause."""
@@ -175,7 +168,6 @@ class SessionCore(Outlet):
         self._now = now
         self.queries.handle_timeout(now)
         self.sweep(now)
-        self._next_sweep = now + _SWEEP_SECONDS
 
     def close(self) -> None:
         """End everything; nothing is undeclared, the face's death says it all."""
