@@ -47,6 +47,7 @@ HOT_MODULES = (
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
+    "src/zenlake/node/send_budget.py",
     "src/zenlake/node/sender.py",
     "src/zenlake/node/turn.py",
     "src/zenlake/protocol/*.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,7 +14,7 @@ from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
-from zenlake.wire import CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
+from zenlake.wire import CloseReason, CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
 
 BATCH = 1000
 DATA = 5
@@ -41,6 +42,25 @@ class Bench:
         if outcome != DROPPED:
             self.sender.settle(qos & 7 if outcome == FULL else -1, qos & 0x08 != 0)
         return outcome
+
+    def send(self, payload: bytes, qos: int = DATA) -> None:
+        """As a publisher does that has a single destination."""
+        self.sender.send(bytes(Push(WireExpr(0, "k"), Put(payload))), qos, True)
+
+    def receive_payloads(self, count: int) -> list[bytes]:
+        """Of the first messages that come out at the other end."""
+        agreed = Agreed(ZenohId(b"\2"), WhatAmI.PEER, batch_size=BATCH)
+        inbound = Transport(agreed, time.monotonic(), True)
+        payloads: list[bytes] = []
+        while len(payloads) < count:
+            data = self.other.receive(5.0)
+            assert data, f"{len(payloads)} of {count} messages before the link ended"
+            for delivery in inbound.receive(data, time.monotonic()):
+                for message in delivery.messages:
+                    assert isinstance(message, Push)
+                    assert isinstance(message.body, Put)
+                    payloads.append(message.body.payload)
+        return payloads
 
     def received(self) -> int:
         """Messages that came out at the other end until now."""
@@ -145,3 +165,69 @@ def test_of_those_that_block_first_one_waits_and_does_not_hold_up_anybody(narrow
     assert narrow.push(300) == DROPPED
     assert time.monotonic() - began < 0.1
     assert narrow.sender.dropped == dropped + 2
+
+
+def test_messages_of_one_thread_arrive_in_order_whatever_their_size(bench: Bench) -> None:
+    sizes = [8] * 50 + [BATCH // 2] + [8] * 50 + [3 * BATCH] + [3000] + [8] * 5
+    sent = [index.to_bytes(4, "big") + bytes(sizes[index % len(sizes)]) for index in range(2000)]
+    reader = ThreadPoolExecutor(1)
+    received = reader.submit(bench.receive_payloads, len(sent))
+    for payload in sent:
+        bench.send(payload, BLOCK)
+    assert received.result(20) == sent
+    reader.shutdown()
+
+
+def test_pushed_messages_do_not_overtake_sent_ones(bench: Bench) -> None:
+    sent = [index.to_bytes(4, "big") for index in range(1000)]
+    for index, payload in enumerate(sent):
+        if index % 7:
+            bench.send(payload)
+        else:
+            bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(payload))), DATA, True)
+            bench.sender.settle(-1, False)
+    assert bench.receive_payloads(len(sent)) == sent
+
+
+def test_many_senders_lose_nothing_and_keep_their_order() -> None:
+    bench = Bench(room_bytes=20_000)
+    count, threads = 3000, 4
+
+    def send_all(number: int) -> None:
+        for index in range(count):
+            bench.send(bytes([number]) + index.to_bytes(4, "big"), BLOCK)
+
+    with ThreadPoolExecutor(threads + 1) as pool:
+        received = pool.submit(bench.receive_payloads, count * threads)
+        for done in [pool.submit(send_all, number) for number in range(threads)]:
+            done.result(20)
+        payloads = received.result(20)
+    for number in range(threads):
+        own = [int.from_bytes(one[1:], "big") for one in payloads if one[0] == number]
+        assert own == list(range(count))
+    assert not bench.failures
+    finish(bench)
+
+
+def test_messages_sent_fast_leave_soon_though_no_more_follow(bench: Bench) -> None:
+    for _ in range(20):
+        for _ in range(500):
+            bench.send(bytes(8))
+        assert len(bench.receive_payloads(500)) == 500
+
+
+def test_what_was_sent_before_close_leaves_before_it(bench: Bench) -> None:
+    for _ in range(1000):
+        bench.send(bytes(8))
+    bench.sender.say_close(CloseReason.GENERIC, 1.0)
+    assert len(bench.receive_payloads(1000)) == 1000
+    bench.send(bytes(8))
+    assert bench.transport.outbound.dropped_messages == 1
+
+
+def test_senders_wait_when_the_link_is_full(narrow: Bench) -> None:
+    began = time.monotonic()
+    while not narrow.failures:
+        narrow.send(bytes(8), BLOCK)
+    assert 0.15 < time.monotonic() - began < 2.0
+    assert narrow.transport.queued_bytes(DATA) < narrow.transport.agreed.queue_bytes[DATA] + 2048

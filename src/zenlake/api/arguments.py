@@ -106,20 +106,17 @@ def qos_of(
 
 
 def payload_of(value: object) -> bytes:
-    if type(value) is bytes:
-        return value
-    return _bytes_of(value, "payload")
-
-
-def attachment_of(value: object) -> bytes | None:
-    return None if value is None else _bytes_of(value, "attachment")
-
-
-def _bytes_of(value: object, name: str) -> bytes:
     try:
         return payload_bytes(value)
     except TypeError as error:
-        raise TypeError(f"argument '{name}': {error}") from None
+        raise TypeError(f"argument 'payload': {error}") from None
+
+
+def attachment_of(value: object) -> bytes | None:
+    try:
+        return None if value is None else payload_bytes(value)
+    except TypeError as error:
+        raise TypeError(f"argument 'attachment': {error}") from None
 
 
 def encoding_of(value: Encoding | str | None) -> wire.Encoding | None:

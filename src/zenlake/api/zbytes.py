@@ -22,7 +22,7 @@ class ZBytes:
         if type(bytes) is _Bytes:
             self._raw = bytes
         else:
-            self._raw = b"" if bytes is None else payload_bytes(bytes, with_zbytes=False)
+            self._raw = b"" if bytes is None else _bytes_of(bytes)
 
     @staticmethod
     def of_raw(raw: bytes) -> ZBytes:
@@ -71,14 +71,18 @@ class ZBytes:
 sealed(ZBytes)
 
 
-def payload_bytes(value: object, with_zbytes: bool = True) -> bytes:
-    """The bytes of what arguments named `payload` and `attachment` accept."""
+def payload_bytes(value: object) -> bytes:
+    """The bytes of what arguments named `payload` and `attachment` accept. Hot."""
     if type(value) is bytes:
         return value
+    if isinstance(value, ZBytes):
+        return value._raw
+    return _bytes_of(value)
+
+
+def _bytes_of(value: object) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, bytes | bytearray):
         return bytes(value)
-    if with_zbytes and isinstance(value, ZBytes):
-        return value._raw
     raise TypeError(f"expected bytes/str type, found '{type(value).__name__}'")

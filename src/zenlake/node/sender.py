@@ -1,10 +1,13 @@
 """Sender: gets the messages of one transport onto its link, at once or gathered.
 
 A message that comes alone leaves at once, sent by the thread that made it. Where messages come
-faster than it pays to send them one by one, they gather, and leave when a batch is full, when
-it pays again, when a thread of ours is about to wait (gathering.py), or after a moment, by a
-thread of the sender's own. That thread also takes over when the link is full. At most one
-thread sends at any time.
+faster than it pays to send them one by one (send_budget.py), they gather, and leave when a batch
+is full, when it pays again, when a thread of ours is about to wait (gathering.py), or after a
+moment, by a thread of the sender's own. That thread also takes over when the link is full. At
+most one thread sends at any time.
+
+While messages gather, small ones are only appended to a list, without the lock or a look at the
+clock; whoever next takes the lock puts them into batches before anything else.
 
 A queue that is full makes the thread that filled it wait: a moment for messages that may be
 dropped, and if that did not help, later ones are dropped at once until there is room again;
@@ -24,27 +27,28 @@ from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
 from zenlake.node.gathering import GATHERING, before_waiting
 from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
+from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import join_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
 
-# Sending has its price, which differs much between machines: it may take this share of the time,
-# and so long at a stretch. Where messages come faster they gather, and whoever brings one when
-# there is time to send again sends them all. On a busy machine a call may last long without
-# costing much: beyond the third figure it does not count. A publication that comes so long after
-# the last message is none of many; whoever asks is about to wait and sends then.
-_SENDING_SHARE: Final = 0.06
-_SENDING_S: Final = 0.001
-_ONE_SENDING_S: Final = 0.00005
+# A publication that comes so long after the last message is none of many; whoever asks is about
+# to wait and sends then.
 _APART_S: Final = 0.0003
 _UNITS_IN_A_ROW: Final = 64
-_JOINED_BYTES: Final = 128 * 1024
+# Units are joined into one call up to this size; longer ones are not worth being copied.
+_JOINED_BYTES: Final = 32 * 1024
 _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 _PRIORITIES: Final = 8
 _BLOCK: Final = 0x08
 _EXPRESS: Final = 0x10
+# Messages that are appended without the lock have priority DATA, are not express, and short: so
+# many of them (MESSAGES_UNLOOKED_MAX) exceed a full queue by little.
+_DATA: Final = 5
+_PRIORITY_AND_EXPRESS: Final = 0x17
+_UNLOCKED_BYTES_MAX: Final = 2048
 
 
 class Sender(Outward):
@@ -53,6 +57,7 @@ class Sender(Outward):
     __slots__ = (
         "_batching_s",
         "_block_first",
+        "_budget",
         "_close_s",
         "_congested",
         "_drop_s",
@@ -67,15 +72,15 @@ class Sender(Outward):
         "_is_sending",
         "_is_watching",
         "_largest",
-        "_left_at",
-        "_left_s",
         "_link",
         "_own_thread",
         "_rest",
         "_room",
+        "_sending_since",
         "_sends_all",
-        "_sent_at",
+        "_takes_unlocked",
         "_transport",
+        "_unlocked",
         "_wake",
         "dropped",
         "lock",
@@ -107,12 +112,13 @@ class Sender(Outward):
         self._is_full = False  # the link took less than it was given
         self._is_closed = False
         self._is_overfull = False
+        self._sending_since = 0.0
         self._gathering_since = 0.0
         self._is_listed = False  # in GATHERING
         self._is_watching = False  # the own thread
-        self._left_s = _SENDING_S  # the time there is for sending
-        self._left_at = 0.0
-        self._sent_at = 0.0
+        self._budget = SendBudget()
+        self._unlocked: list[bytes] = []  # appended without the lock, not yet in a batch
+        self._takes_unlocked = False  # the list does
         self._congested = [False] * _PRIORITIES
         self._block_first = [False] * _PRIORITIES
         self._has_waiters = False
@@ -124,6 +130,7 @@ class Sender(Outward):
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
         """An encoded message with its QoS byte; DROPPED, TAKEN, or FULL if it was the last."""
         with self.lock:
+            self._absorb()
             return self._push(data, qos, reliable)
 
     def _push(self, data: bytes, qos: int, reliable: bool) -> int:
@@ -159,13 +166,28 @@ class Sender(Outward):
 
     def send(self, data: bytes, qos: int, reliable: bool) -> None:
         """Push and settle in one, without the node's lock; hot."""
+        is_appended = (
+            self._takes_unlocked
+            and reliable
+            and qos & _PRIORITY_AND_EXPRESS == _DATA
+            and len(data) <= _UNLOCKED_BYTES_MAX
+        )
+        if is_appended:
+            self._unlocked.append(data)
+            # Asked again: if it is still so, whoever changes it will find the message.
+            if self._takes_unlocked and len(self._unlocked) < self._budget.messages_unlooked:
+                return
         lock = self.lock
         lock.acquire()
         try:
-            outcome = self._push(data, qos, reliable)
-            sends = outcome != DROPPED and not self._is_sending and self._is_time_to_send(_APART_S)
-            if sends:
-                self._is_sending = True
+            self._absorb()
+            if is_appended:
+                outcome = TAKEN if self._transport.has_room(_DATA) else FULL
+            else:
+                outcome = self._push(data, qos, reliable)
+            sends = outcome != DROPPED and self._begin_to_send(_APART_S)
+            if not sends and self._is_batching and not self._is_closed:
+                self._takes_unlocked = self._transport.has_room(_DATA)
         finally:
             lock.release()
         if sends:
@@ -173,34 +195,43 @@ class Sender(Outward):
         if outcome == FULL:
             self._wait_for_room(qos & 7, reliable and qos & _BLOCK != 0)
 
+    def _absorb(self) -> None:
+        """Under the lock, before anything else: what was appended without it goes into batches."""
+        self._takes_unlocked = False
+        if self._unlocked:
+            # Never another list: a thread may be about to append to this one.
+            appended = self._unlocked[:]
+            del self._unlocked[: len(appended)]
+            for data in appended:
+                self._transport.push(data, _DATA, True, False)
+
     def settle(self, full: int, is_blocking: bool) -> None:
         """Send what was pushed or let it gather.
 
         Then wait for room in the queue of priority `full`, -1 if none was filled.
         """
         with self.lock:
-            sends = not self._is_sending and self._is_time_to_send(inf)
-            if sends:
-                self._is_sending = True
+            sends = self._begin_to_send(inf)
         if sends:
             self._send()
         if full >= 0:
             self._wait_for_room(full, is_blocking)
 
-    def _is_time_to_send(self, apart_s: float) -> bool:
+    def _begin_to_send(self, apart_s: float) -> bool:
         """Under the lock. Batches that are full go at once, and leave what gathers behind them."""
+        if self._is_sending:
+            return False
         now = monotonic()
-        self._left_s = min(_SENDING_S, self._left_s + (now - self._left_at) * _SENDING_SHARE)
-        self._left_at = now
-        if not self._is_batching or self._left_s > 0.0 or now - self._sent_at > apart_s:
+        has_time = self._budget.has_time(apart_s, now)
+        if has_time or not self._is_batching:
             self._sends_all = True
-            return True
-        if self._transport.outbound.has_full_batch:
+            self._is_sending = True
+        elif self._transport.outbound.has_full_batch:
             self._sends_all = False
-            return True
-        if self._gathering_since == 0.0:
+            self._is_sending = True
+        elif self._gathering_since == 0.0:
             self._gather(now)
-        return False
+        return self._is_sending
 
     def _gather(self, now: float) -> None:
         self._gathering_since = now
@@ -250,13 +281,11 @@ class Sender(Outward):
 
         It also does when others bring messages as fast as this thread sends them.
         """
-        began = monotonic()
+        self._sending_since = monotonic()
         try:
             for _ in range(_UNITS_IN_A_ROW):
                 unit = self._rest or self._next_unit()
                 if not unit:
-                    self._sent_at = monotonic()
-                    self._left_s -= min(self._sent_at - began, _ONE_SENDING_S)
                     return
                 taken = self._link.try_send(unit)
                 self._rest = unit[taken:]
@@ -271,28 +300,31 @@ class Sender(Outward):
 
     def _next_unit(self) -> bytes | None:
         with self.lock:
-            unit = self._transport.next_unit(monotonic(), self._sends_all)
+            self._absorb()
+            now = monotonic()
+            unit = self._transport.next_unit(now, self._sends_all)
             if unit is not None and self._link.is_stream:
-                unit = self._with_more(unit)
+                unit = self._with_more(unit, now)
             elif unit is None:
                 self._is_sending = False
+                self._budget.note_sent(self._sending_since, now)
                 self._gathering_since = 0.0
                 self._largest = 0
                 if not self._sends_all and self._transport.total_queued_bytes() > 0:
-                    self._gather(monotonic())
+                    self._gather(now)
             if self._has_waiters:
                 self._has_waiters = False
                 self._room.notify_all()
             return unit
 
-    def _with_more(self, unit: bytes) -> bytes:
-        """On a stream several units may leave in one call, which is cheaper."""
-        if self._transport.total_queued_bytes() == 0:
+    def _with_more(self, unit: bytes, now: float) -> bytes:
+        """On a stream several short units may leave in one call, which is cheaper."""
+        if len(unit) >= _JOINED_BYTES or self._transport.total_queued_bytes() == 0:
             return unit
         units = [unit]
         size = len(unit)
         while size < _JOINED_BYTES:
-            more = self._transport.next_unit(monotonic(), self._sends_all)
+            more = self._transport.next_unit(now, self._sends_all)
             if more is None:
                 break
             units.append(more)
@@ -357,6 +389,7 @@ class Sender(Outward):
     def fail(self, cause: str, is_unresponsive: bool = False) -> None:
         if is_unresponsive:
             with self.lock:
+                self._absorb()
                 self._transport.close(CloseReason.UNRESPONSIVE)
             self.send_now()
         self._failed(cause)
@@ -365,6 +398,7 @@ class Sender(Outward):
         """CLOSE after everything that waits, as far as the link takes it in time."""
         deadline = monotonic() + patience_s
         with self.lock:
+            self._absorb()
             self._transport.close(reason)
         self.send_now()
         with self.lock:
@@ -378,6 +412,7 @@ class Sender(Outward):
     def stop(self) -> None:
         """The link is gone: wake everybody who waits here."""
         with self.lock:
+            self._takes_unlocked = False
             self._is_closed = True
             self._room.notify_all()
             self._wake.notify_all()

@@ -2,8 +2,9 @@
 
 A message is appended to the batch that is being filled; consecutive messages of the same
 reliability share a FRAME and its sequence number (wire reference §6.4). Nothing follows a FRAME in
-its batch: zenoh-pico would take it for messages of that FRAME (SN-30). No object is made for a
-message.
+its batch: zenoh-pico would take it for messages of that FRAME (SN-30). The messages of the batch
+being filled are kept as they come and joined once, with the length before them where the link is
+a stream.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from zenlake.protocol.fragments import Fragments, sn_bytes
+from zenlake.wire.framing import frame_batch
 from zenlake.wire.primitives import write_z32
 from zenlake.wire.writer import BytesWriter
 
@@ -28,14 +30,19 @@ _RELIABLY: Final = 1
 
 
 class Lane:
-    """One queue of a link. `priority` is -1 where frames shall not name it."""
+    """One queue of a link.
+
+    `priority` is -1 where frames shall not name it. With `is_prefixed` the length of a batch is
+    written before it (wire reference §6.1).
+    """
 
     __slots__ = (
         "_batch_bytes",
         "_best_effort_sn",
         "_frame",
         "_mask",
-        "_out",
+        "_parts",
+        "_prefix_bytes",
         "_priority",
         "_ready",
         "_ready_bytes",
@@ -43,16 +50,20 @@ class Lane:
         "_size",
     )
 
-    def __init__(self, priority: int, batch_bytes: int, first_sn: int, mask: int) -> None:
+    def __init__(
+        self, priority: int, batch_bytes: int, first_sn: int, mask: int, is_prefixed: bool = False
+    ) -> None:
         self._priority = priority
+        self._prefix_bytes: i64 = 2 if is_prefixed else 0
         self._batch_bytes: i64 = batch_bytes
         self._reliable_sn: i64 = first_sn
         self._best_effort_sn: i64 = first_sn
         self._mask: i64 = mask
         self._ready: deque[bytes | Fragments] = deque()
         self._ready_bytes = 0
-        # The batch being filled, its size, and what kind of FRAME it ends with.
-        self._out = BytesWriter()
+        # The batch being filled, after a place for its length; its size, and what kind of FRAME
+        # it ends with.
+        self._parts = [b""]
         self._size: i64 = 0
         self._frame: i64 = _NONE
 
@@ -61,7 +72,7 @@ class Lane:
         kind: i64 = _RELIABLY if reliable else _BEST_EFFORT
         size: i64 = self._size + len(data)
         if self._frame == kind and size <= self._batch_bytes:
-            self._out.write(data)
+            self._parts.append(data)
             self._size = size
         else:
             self._push_in_new_frame(data, kind)
@@ -74,13 +85,14 @@ class Lane:
         if needed > self._batch_bytes:
             self._push_fragments(data, kind, sn)
             return
-        self._write_frame_header(self._out, kind, sn)
-        self._out.write(data)
+        self._parts.append(self._frame_header(kind, sn))
+        self._parts.append(data)
         self._size = needed
         self._frame = kind
         self._advance(kind, 1)
 
-    def _write_frame_header(self, out: BytesWriter, kind: i64, sn: i64) -> None:
+    def _frame_header(self, kind: i64, sn: i64) -> bytes:
+        out = BytesWriter()
         header = _FRAME
         if kind == _RELIABLY:
             header |= _RELIABLE
@@ -91,6 +103,7 @@ class Lane:
         if self._priority >= 0:
             out.append(_QOS)
             out.append(self._priority)
+        return out.getvalue()
 
     def _push_fragments(self, data: bytes, kind: i64, sn: i64) -> None:
         fragments = Fragments(
@@ -110,7 +123,7 @@ class Lane:
     def push_transport(self, data: bytes) -> None:
         """A transport message, in a batch of its own."""
         self.seal()
-        self._out.write(data)
+        self._parts.append(data)
         self._size = len(data)
 
     def seal(self) -> None:
@@ -120,20 +133,22 @@ class Lane:
             self._ready.append(self._take_open())
 
     def _take_open(self) -> bytes:
-        content = self._out.getvalue()
-        self._out = BytesWriter()
+        parts = self._parts
+        if self._prefix_bytes:
+            parts[0] = int(self._size).to_bytes(2, "little")
+        self._parts = [b""]
         self._size = 0
         self._frame = _NONE
-        return content
+        return b"".join(parts)
 
     def take(self) -> bytes | None:
-        """The content of the next batch, full or not."""
+        """The next batch, full or not."""
         if self._ready:
             head = self._ready[0]
             if isinstance(head, Fragments):
                 return self._take_fragment(head)
             self._ready.popleft()
-            self._ready_bytes -= len(head)
+            self._ready_bytes -= len(head) - self._prefix_bytes
             return head
         return self._take_open() if self._size else None
 
@@ -144,7 +159,7 @@ class Lane:
         self._ready_bytes -= before - left
         if left == 0:
             self._ready.popleft()
-        return content
+        return frame_batch(content) if self._prefix_bytes else content
 
     def queued_bytes(self) -> int:
         return self._ready_bytes + self._size

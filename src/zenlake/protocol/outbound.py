@@ -12,6 +12,7 @@ from zenlake.protocol.lane import Lane
 from zenlake.protocol.offer import Agreed
 from zenlake.wire._generated.transport import Close
 from zenlake.wire.compression import compress_batch
+from zenlake.wire.framing import frame_batch
 
 _PRIORITIES: Final = 8
 _DATA: Final = 5
@@ -27,6 +28,7 @@ class Outbound:
         "_is_keep_alive_due",
         "_is_qos",
         "_is_stream",
+        "_keep_alive",
         "_lanes",
         "batches",
         "bytes",
@@ -46,11 +48,16 @@ class Outbound:
             content_bytes -= 2
         if agreed.compression:
             content_bytes -= 1
+        # Lanes write the length themselves, unless it is known after compression only.
+        is_prefixed = is_stream and not agreed.compression
+        self._keep_alive = frame_batch(_KEEP_ALIVE) if is_prefixed else _KEEP_ALIVE
         self._lanes: list[Lane] = []
         for priority in range(_PRIORITIES if agreed.qos else 1):
             # Priority Data is said by saying nothing; without QoS all are (§6.3).
             written = priority if agreed.qos and priority != _DATA else _NOT_WRITTEN
-            self._lanes.append(Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask))
+            self._lanes.append(
+                Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
+            )
         self._is_keep_alive_due = False
         self.is_closed = False
         """Whether CLOSE is queued: nothing may follow it."""
@@ -96,27 +103,27 @@ class Outbound:
         Without `with_open` not the one that is being filled, unless fuller ones of lower
         priority wait behind it.
         """
-        content = self._next_content(with_open)
-        if content is None:
+        unit = self._next_batch(with_open)
+        if unit is None:
             self.has_full_batch = False
             return None
         self._is_keep_alive_due = False
         if self._is_compressed:
-            content = compress_batch(content)
-        if self._is_stream:
-            content = len(content).to_bytes(2, "little") + content
+            unit = compress_batch(unit)
+            if self._is_stream:
+                unit = frame_batch(unit)
         self.batches += 1
-        self.bytes += len(content)
-        return content
+        self.bytes += len(unit)
+        return unit
 
-    def _next_content(self, with_open: bool) -> bytes | None:
+    def _next_batch(self, with_open: bool) -> bytes | None:
         if not with_open and not self._has_sealed():
             return None
         for lane in self._lanes:
-            content = lane.take()
-            if content is not None:
-                return content
-        return _KEEP_ALIVE if self._is_keep_alive_due else None
+            batch = lane.take()
+            if batch is not None:
+                return batch
+        return self._keep_alive if self._is_keep_alive_due else None
 
     def _has_sealed(self) -> bool:
         sealed = 0

@@ -8,16 +8,32 @@ subscribers change.
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.routing.outlet import Outlet
 from zenlake.wire import Encoding, Push, Put, QoS, WireExpr
 from zenlake.wire.primitives import write_vle
 from zenlake.wire.writer import BytesWriter
 
 
+class _Head:
+    """What comes before a payload of one size."""
+
+    __slots__ = ("data", "size")
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self.data = data
+        self.size = size
+
+
 class Shortcut:
-    __slots__ = ("_head", "_outlet", "_qos", "_reliable", "routes_version", "subscribers_version")
+    __slots__ = (
+        "_head",
+        "_last_head",
+        "_outlet",
+        "_qos",
+        "_reliable",
+        "routes_version",
+        "subscribers_version",
+    )
 
     def __init__(
         self,
@@ -30,6 +46,7 @@ class Shortcut:
     ) -> None:
         empty = bytes(Push(expr, Put(b"", None, encoding), wire_qos))
         self._head = empty[:-1]  # the payload's length comes last
+        self._last_head = _Head(empty, 0)
         self._outlet = outlet
         self._qos = qos.byte
         self._reliable = reliable
@@ -38,16 +55,15 @@ class Shortcut:
 
     def send(self, payload: bytes) -> bool:
         """Hot."""
+        # One object, since another thread may replace it at any time.
+        head = self._last_head
         size = len(payload)
-        length = _LENGTHS[size] if size < _SHORT_BYTES else _length(size)
-        return self._outlet.send_data(self._head + length + payload, self._qos, self._reliable)
+        if head.size != size:
+            head = self._last_head = self._head_for(size)
+        return self._outlet.send_data(head.data + payload, self._qos, self._reliable)
 
-
-def _length(size: int) -> bytes:
-    out = BytesWriter()
-    write_vle(out, size)
-    return out.getvalue()
-
-
-_SHORT_BYTES: Final = 2048
-_LENGTHS: Final = [_length(size) for size in range(_SHORT_BYTES)]
+    def _head_for(self, size: int) -> _Head:
+        out = BytesWriter()
+        out.write(self._head)
+        write_vle(out, size)
+        return _Head(out.getvalue(), size)

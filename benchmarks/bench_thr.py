@@ -1,0 +1,184 @@
+"""The throughput programs users compare with: one prebuilt payload, and a callback that counts.
+
+    python benchmarks/bench_thr.py [--rounds 5] [--secs 1.5] [--sizes 8 1024] [--busy 0 2]
+
+A publisher (congestion control BLOCK) puts the same `ZBytes` in a loop, a router of eclipse-zenoh
+forwards it, and a callable counts samples and looks at the clock once per window. Publisher and
+subscriber are each of either package, so that the share of each is seen; the four pairs run in
+turns, in another order every round. `--busy N` runs N processes that only use processor time
+beside them.
+
+The rate is that of samples received. Processor time is that of all threads of a process, per
+message; unlike the rate it hardly depends on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import socket
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from bench_session import (
+    KEY,
+    OURS,
+    THEIRS,
+    Act,
+    Case,
+    Node,
+    Report,
+    matched_publisher,
+    now,
+    router,
+)
+
+WINDOW = 10_000
+"""Samples between two looks at the clock."""
+WARM_UP_SECS = 0.3
+PAIRS = ((OURS, OURS), (OURS, THEIRS), (THEIRS, OURS), (THEIRS, THEIRS))
+"""Publisher and subscriber."""
+
+
+# In the processes of the nodes.
+
+
+def publisher(zenoh: Any, session: Any, case: Case) -> Act:
+    publisher = matched_publisher(zenoh, session, KEY)
+    payload = zenoh.ZBytes(bytes(index % 10 for index in range(case.size)))
+    sent = 0
+
+    def act(seconds: float) -> Report:
+        nonlocal sent
+        begun = now()
+        while now() < begun + seconds:
+            for _ in range(100):
+                publisher.put(payload)
+            sent += 100
+        return {"count": sent}
+
+    return act
+
+
+def subscriber(zenoh: Any, session: Any, case: Case) -> Act:
+    count = in_window = 0
+    ends: list[float] = []
+
+    def on_sample(sample: Any) -> None:
+        nonlocal count, in_window
+        in_window += 1
+        if in_window == WINDOW:
+            count += in_window
+            in_window = 0
+            ends.append(now())
+
+    def act(seconds: float) -> Report:
+        report = {"count": count + in_window, "windows": len(ends) - 1}
+        if len(ends) > 1:
+            report["seconds"] = ends[-1] - ends[0]
+        ends.clear()
+        return report
+
+    session.declare_subscriber(KEY, on_sample)
+    return act
+
+
+def use_a_core() -> None:
+    while True:
+        pass
+
+
+# In the process that measures.
+
+
+def settled(node: Node) -> Report:
+    """When no more samples come."""
+    first = report = node.act()
+    while True:
+        time.sleep(0.1)
+        before, report = report, node.act()
+        if report["count"] == before["count"]:
+            return {**report, **{name: first[name] for name in first if name != "count"}}
+
+
+def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    with Node(THEIRS, router, endpoint, case) as forwarder:
+        forwarder.act()
+        nodes = (
+            Node(pair[0], publisher, endpoint, case),
+            Node(pair[1], subscriber, endpoint, case),
+        )
+        with nodes[0] as sending, nodes[1] as receiving:
+            sending.act(WARM_UP_SECS)
+            settled(receiving)
+            before = sending.act(), receiving.act()
+            sending.act(seconds)
+            windows = receiving.act()
+            settled(receiving)
+            after = sending.act(), receiving.act()
+    sent = after[0]["count"] - before[0]["count"]
+    received = after[1]["count"] - before[1]["count"]
+    if sent != received:
+        print(f"{pair}: {sent} messages sent, {received} received", flush=True)
+    return {
+        "rate, 1/s": windows["windows"] * WINDOW / windows["seconds"],
+        "publisher, CPU us": (after[0]["cpu"] - before[0]["cpu"]) / sent * 1e6,
+        "subscriber, CPU us": (after[1]["cpu"] - before[1]["cpu"]) / received * 1e6,
+    }
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    spinning = [multiprocessing.Process(target=use_a_core, daemon=True) for _ in range(count)]
+    for process in spinning:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.join()
+
+
+def print_table(title: str, rounds: list[dict[tuple[str, str], Report]]) -> None:
+    print(title)
+    for figure in rounds[0][PAIRS[0]]:
+        of_pair = {pair: statistics.median(one[pair][figure] for one in rounds) for pair in PAIRS}
+        theirs = of_pair[THEIRS, THEIRS]
+        digits = 0 if theirs >= 1000 else 3
+        cells = [f"{value:>12,.{digits}f} {value / theirs:5.2f}x" for value in of_pair.values()]
+        print(f"  {figure:<20}" + "".join(cells), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Throughput programs, beside eclipse-zenoh's.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--secs", type=float, default=1.5, help="for every measurement")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[8, 1024], help="payload bytes")
+    parser.add_argument("--busy", type=int, nargs="+", default=[0, 2], help="other processes")
+    arguments = parser.parse_args()
+    from zenlake._compiled import is_compiled
+
+    kind = "compiled" if is_compiled() else "plain"
+    print(f"zenlake {kind}, eclipse-zenoh {version('eclipse-zenoh')}")
+    print("medians, and their ratio to eclipse-zenoh with itself; publisher > subscriber")
+    print(" " * 22 + "".join(f"{f'{sender} > {receiver}':>19}" for sender, receiver in PAIRS))
+    for size in arguments.sizes:
+        for others in arguments.busy:
+            rounds: list[dict[tuple[str, str], Report]] = []
+            with busy(others):
+                for number in range(arguments.rounds):
+                    order = PAIRS[number % 4 :] + PAIRS[: number % 4]
+                    case = Case("thr", (publisher, subscriber), size)
+                    rounds.append({pair: measure(pair, case, arguments.secs) for pair in order})
+            print_table(f"{size} B, {others} other busy processes", rounds)
+
+
+if __name__ == "__main__":
+    main()

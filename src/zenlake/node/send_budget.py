@@ -1,0 +1,45 @@
+"""`SendBudget`: decides whether a message is sent at once or waits for others to leave with it.
+
+A call to the link has its price, which differs much between machines: sending may take a share
+of the time, and so long at a stretch. While messages come faster than that they gather.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SHARE: Final = 0.06
+_LEFT_S_MAX: Final = 0.001
+# On a busy machine a call may last long without costing much: beyond this it does not count.
+_ONE_CALL_S_MAX: Final = 0.00005
+# Messages that come quickly are not worth a look at the clock each.
+_LOOK_S: Final = 0.00002
+MESSAGES_UNLOOKED_MAX: Final = 64
+
+
+class SendBudget:
+    """The time there is for sending. Whoever calls guards it by a lock."""
+
+    __slots__ = ("_left_s", "_looked_at", "_sent_at", "messages_unlooked")
+
+    def __init__(self) -> None:
+        self._left_s = _LEFT_S_MAX
+        self._looked_at = 0.0
+        self._sent_at = 0.0
+        self.messages_unlooked = 1
+        """How many messages may come before `has_time` must be asked again."""
+
+    def has_time(self, apart_s: float, now: float) -> bool:
+        """Whether to send now; always so long after the last time: such a message is alone."""
+        passed_s = now - self._looked_at
+        self._looked_at = now
+        if passed_s > _LOOK_S:
+            self.messages_unlooked = max(1, self.messages_unlooked // 2)
+        elif self.messages_unlooked < MESSAGES_UNLOOKED_MAX:
+            self.messages_unlooked *= 2
+        self._left_s = min(_LEFT_S_MAX, self._left_s + passed_s * _SHARE)
+        return self._left_s > 0.0 or now - self._sent_at > apart_s
+
+    def note_sent(self, began: float, now: float) -> None:
+        self._sent_at = now
+        self._left_s -= min(now - began, _ONE_CALL_S_MAX)
