@@ -76,16 +76,20 @@ def config_of(zenoh: Any, settings: Mapping[str, object]) -> Any:
     return config
 
 
-def run_node(connection: Connection, module: str, settings: dict[str, object]) -> None:
+def run_node(
+    connection: Connection, module: str, settings: dict[str, object], has_subscriber: bool
+) -> None:
     """The attacked node: answers every command with its counters."""
     zenoh = importlib.import_module(module)
     session = zenoh.open(config_of(zenoh, settings))
+    unread = session.declare_subscriber("unread") if has_subscriber else None
     connection.send("ready")
     with contextlib.suppress(EOFError, OSError):
         while True:
             connection.recv()
             stats = getattr(session.info, "stats", None)
             connection.send({} if stats is None else stats())
+    del unread
     os._exit(0)  # closing under attack may take long, and says nothing here
 
 

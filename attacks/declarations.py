@@ -36,7 +36,7 @@ def deep_key(number: int) -> str:
 def deep_declarations(target: Target, tally: Tally) -> None:
     """100,000 subscribers with keys of 128 chunks each, from one session."""
     client = HostileClient(target, tally)
-    count = target.scaled(8_000, 100_000)
+    count = target.scaled(4_000, 100_000)
     client.declare(DeclareSubscriber(n, WireExpr(0, deep_key(n))) for n in range(count))
     target.sleep(1.0)
     client.close()

@@ -7,7 +7,7 @@ import random
 import socket
 import time
 
-from attacks.hostile import connect, is_ended, random_zid, reset
+from attacks.hostile import SOURCE, connect, is_ended, random_zid, reset
 from attacks.plan import Tally, Target, attack
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
@@ -194,3 +194,23 @@ def password_guesses(target: Target, tally: Tally) -> None:
             answer = decode_batch(next_batch(one, StreamDeframer())).messages
             if answer and isinstance(answer[0], Open):
                 tally.count("accepted")
+
+
+@attack("tls-stalls", "H13", {"threads_left": 0, "files_left": 0}, seconds=10.0, needs=("tls",))
+def tls_stalls(target: Target, tally: Tally) -> None:
+    """Connections to a TLS listener that stop within the first record, or send something else."""
+    chance = random.Random(13)
+    hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + chance.randbytes(400)
+    connections: list[socket.socket] = []
+    while not target.is_over:
+        with contextlib.suppress(OSError):
+            one = socket.create_connection(("127.0.0.1", target.tls_port), 5, (SOURCE, 0))
+            connections.append(one)
+            data = chance.choice([hello[: chance.randrange(400)], chance.randbytes(600), b""])
+            one.sendall(data)
+            tally.sent(data)
+        if len(connections) > 300:
+            connections.pop(0).close()
+        target.sleep(0.005)
+    for one in connections:
+        one.close()

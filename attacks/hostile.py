@@ -19,6 +19,7 @@ from zenlake.protocol.opening import Opener
 from zenlake.wire import (
     Declaration,
     Declare,
+    Fragment,
     Frame,
     NetworkMessage,
     Priority,
@@ -33,6 +34,7 @@ CONTROL = QoS(Priority.CONTROL)
 HEADER_BYTES = 16
 """More than a frame needs around its messages."""
 WAIT_S = 5.0
+SEND_WAIT_S = 3.0
 KEEP_ALIVE = frame_batch(b"\x04")
 
 
@@ -103,6 +105,9 @@ class HostileClient:
             self.socket.close()
             raise
         self.socket.settimeout(None)
+        # A node that stops reading must not hold up the end of the attack.
+        limit = struct.pack("ll", int(SEND_WAIT_S), 0)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         if not is_deaf:
             threading.Thread(target=self._drain, daemon=True).start()
 
@@ -157,6 +162,23 @@ class HostileClient:
                 size += len(data)
             if content:
                 self._send(self.next_frame(b"".join(content)), len(content))
+        except OSError:
+            return False
+        return True
+
+    def send_large(self, message: NetworkMessage) -> bool:
+        """One message in fragments; False if the node closed the session or reads no more."""
+        data = bytes(message)
+        size = self.batch_bytes
+        try:
+            for start in range(0, len(data), size):
+                piece = data[start : start + size]
+                is_last = start + size >= len(data)
+                fragment = Fragment(self.sn, piece, True, not is_last, first=start == 0)
+                self.sn = (self.sn + 1) & self._sn_mask
+                self._send(frame_batch(bytes(fragment)), 1 if is_last else 0)
+                if self.target.is_over:
+                    return False
         except OSError:
             return False
         return True

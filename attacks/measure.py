@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -30,6 +31,8 @@ class Options:
     node: str = "zenlake"
     clients: str = "zenlake"
     is_quick: bool = False
+    seconds_max: float = 3.0
+    """Of each attack if it is to be quick."""
 
 
 @dataclass
@@ -132,12 +135,24 @@ def percentile(times: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] * 1000
 
 
+def make_certificate(certificate: Path, key: Path) -> None:
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    paths = ["-keyout", str(key), "-out", str(certificate), "-subj", "/CN=node"]
+    subprocess.run([*command.split(), *paths], check=True, capture_output=True)
+
+
 def settings_of(
     needs: frozenset[str], target: Target, endpoints: list[str], folder: Path
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Of the attacked node and of the well-behaved clients, by path."""
     node: dict[str, object] = {"mode": "peer", "listen/endpoints": endpoints}
     client: dict[str, object] = {"mode": "client"}
+    if "tls" in needs:
+        certificate, key = folder / "node.pem", folder / "node.key"
+        make_certificate(certificate, key)
+        node["listen/endpoints"] = [*endpoints, f"tls/127.0.0.1:{target.tls_port}"]
+        node["transport/link/tls/listen_certificate"] = str(certificate)
+        node["transport/link/tls/listen_private_key"] = str(key)
     if "group" in needs:
         node["listen/endpoints"] = [*endpoints, f"udp/{target.group}#iface=lo"]
     if "scouting" in needs:
@@ -155,10 +170,11 @@ def settings_of(
 
 
 def measure(attack: Attack, options: Options) -> Result:
-    seconds = min(attack.seconds, 3.0) if options.is_quick else attack.seconds
+    seconds = min(attack.seconds, options.seconds_max) if options.is_quick else attack.seconds
     target = Target(
         free_port(socket.SOCK_STREAM),
         free_port(socket.SOCK_DGRAM),
+        free_port(socket.SOCK_STREAM),
         f"224.0.0.{random.randint(225, 250)}:{free_port(socket.SOCK_DGRAM)}",
         options.is_quick,
         seconds,
@@ -178,7 +194,7 @@ def measure(attack: Attack, options: Options) -> Result:
             raise RuntimeError(answer)
 
     try:
-        node = start(clients.run_node, options.node, config)
+        node = start(clients.run_node, options.node, config, "subscriber" in attack.needs)
         ready(node)
         over = far | {"connect/endpoints": [tcp]}
         ready(start(clients.run_echo, options.clients, over))
@@ -227,7 +243,8 @@ def _under_attack(
     took_s = time.monotonic() - began
     cpu_s = watch.cpu_s() - watch.first_cpu_s
     opens.once()
-    watch.wait_until_left()
+    if "threads_left" in attack.limits or "files_left" in attack.limits:
+        watch.wait_until_left()
     watch.stop()
     result = Result(attack.name, attack.lines, attack.what, tally.messages, tally.sent_bytes, sent)
     result.figures = {

@@ -19,6 +19,7 @@ class Target:
 
     port: int
     udp_port: int
+    tls_port: int
     group: str
     """Multicast group on the loopback interface, for attacks that need one."""
     is_quick: bool
@@ -74,7 +75,11 @@ class Attack:
     opens: str = ""
     """Protocol (tcp or udp) over which clients connect during the attack, if they do."""
     needs: frozenset[str] = frozenset()
-    """What the attacked node offers beside TCP and UDP: `scouting`, `group` or `users`."""
+    """What the attacked node offers beside TCP and UDP.
+
+    `scouting`: SCOUTs are answered; `group`: a multicast group; `users`: passwords; `tls`: TLS;
+    `subscriber`: its application has a subscriber that it does not read.
+    """
 
 
 ATTACKS: list[Attack] = []

@@ -8,7 +8,8 @@ runs in a fourth process, and a fifth connects to the node, during the attack wh
 asks for it and once afterwards. An attack fails if the p99 of the pings exceeds 50 ms, if a ping
 is lost, if a client cannot connect within a second, or if a figure of its own exceeds its limit
 (`attacks/*.py`). The first and the last row are pings without an attack: what the machine itself
-costs. An attack that fails is tried again once (`--tries`). `docs/faults.md` says which line of the reference each attack covers.
+costs. An attack that fails is tried again once (`--tries`), as a busy machine delays pings, too.
+`docs/faults.md` says which line of the reference each attack covers.
 """
 
 from __future__ import annotations

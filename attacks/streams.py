@@ -41,7 +41,19 @@ def deaf_readers(target: Target, tally: Tally) -> None:
         one.close(is_reset=True)
 
 
-@attack("odd-leases", "H08", {"cpu_share": 0.15}, seconds=8.0)
+@attack("unread-samples", "item 12", {"grown_mib": 512}, seconds=15.0, needs=("subscriber",))
+def unread_samples(target: Target, tally: Tally) -> None:
+    """80 samples of 40 MiB for a subscriber of the node's own application that reads none."""
+    publisher = HostileClient(target, tally)
+    size = target.scaled(4 << 20, 40 << 20)
+    put = Push(WireExpr(0, "unread"), Put(bytes(size)))
+    for _ in range(80):
+        if target.is_over or not publisher.send_large(put):
+            break
+    publisher.close(is_reset=True)
+
+
+@attack("odd-leases", "H08", {"cpu_share": 0.12}, seconds=8.0)
 def odd_leases(target: Target, tally: Tally) -> None:
     """Leases of 1 ms, of 584 million years and others, and KEEP_ALIVE only."""
     clients: list[HostileClient] = []
