@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import struct
 import threading
 import time
@@ -22,6 +23,7 @@ from typing import Any
 from attacks.plan import Tally, Target
 
 PINGS_PER_SECOND = 200
+CONTROL_PINGS_PER_SECOND = 100
 STAMP = struct.Struct("<d")
 WAIT_S = 30.0
 
@@ -166,6 +168,34 @@ def run_pinger(connection: Connection, module: str, settings: dict[str, object])
                     connection.send(None)
                 else:
                     connection.send(pinger.stop(command))
+    os._exit(0)
+
+
+def run_control(connection: Connection) -> None:
+    """Two processes without a node between them that ping each other: what the machine costs."""
+    near, far = socket.socketpair()
+    if os.fork() == 0:
+        near.close()
+        while data := far.recv(64):
+            far.sendall(data)
+        os._exit(0)
+    far.close()
+    connection.send("ready")
+    times: list[float] = []
+    due = time.monotonic()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            if connection.poll():
+                connection.recv()
+                connection.send(times)
+                times = []
+            due = max(due + 1 / CONTROL_PINGS_PER_SECOND, time.monotonic() - 1)
+            time.sleep(max(0.0, due - time.monotonic()))
+            near.sendall(b"ping")
+            near.recv(64)
+            times.append(time.monotonic() - due)
+    near.close()
+    os.wait()
     os._exit(0)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attacks import clients
 from attacks.clients import Process
-from attacks.plan import MIB, Attack, Tally, Target
+from attacks.plan import MIB, PING_P99_MS_MAX, Attack, Tally, Target
 
 SETTLE_S = 1.0
 """Pings go on for so long after an attack: its sessions are being removed."""
@@ -22,6 +22,10 @@ LEFT_WAIT_S = 8.0
 """For threads and files of the attack to go away."""
 STOP_WAIT_S = 15.0
 """For the last pings to come back."""
+BUSY_MS = 10.0
+"""A machine on which two processes need longer for a ping (p99) delays pings on its own."""
+BUSY_FACTOR = 4
+"""Pings through a node wait for four processes, not for two, and these do more."""
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -48,6 +52,17 @@ class Result:
     figures: dict[str, float] = field(default_factory=dict)
     stats: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """`busy` if the machine was: two processes without a node waited about as long."""
+        if not self.failures:
+            return "ok"
+        is_slow = [one for one in self.failures if one.startswith(("p99_ms", "open_ms"))]
+        figures = self.figures
+        excuse_ms = PING_P99_MS_MAX + BUSY_FACTOR * figures["machine_ms"]
+        is_excused = figures["p99_ms"] <= excuse_ms and figures["machine_ms"] > BUSY_MS
+        return "busy" if is_excused and is_slow == self.failures else "FAILED"
 
 
 class Watch:
@@ -204,9 +219,10 @@ def measure(attack: Attack, options: Options) -> Result:
             clients.run_connector, options.clients, far | {"connect/endpoints": [endpoint]}
         )
         attacker = start(clients.run_attack, attack.run, target)
-        for one in (pinger, connector, attacker):
+        control = start(clients.run_control)
+        for one in (pinger, connector, attacker, control):
             ready(one)
-        return _under_attack(attack, target, node, pinger, connector, attacker)
+        return _under_attack(attack, target, node, pinger, connector, attacker, control)
     finally:
         for one in reversed(processes):
             one.end(0.5)
@@ -220,6 +236,7 @@ def _under_attack(
     pinger: Process,
     connector: Process,
     attacker: Process,
+    control: Process,
 ) -> Result:
     opens = Opens(connector)
     opens.once()  # the first one imports what it needs
@@ -227,6 +244,7 @@ def _under_attack(
     time.sleep(0.3)
     watch = Watch(node.pid)
     began = time.monotonic()
+    control.ask("start")
     pinger.ask("start")
     attacker.send("go")
     deadline = began + target.seconds * 2 + 25
@@ -241,6 +259,7 @@ def _under_attack(
     time.sleep(SETTLE_S)
     sent, times = pinger.ask(STOP_WAIT_S, STOP_WAIT_S + 10)
     took_s = time.monotonic() - began
+    machine_ms = percentile(control.ask("stop"), 0.99)
     cpu_s = watch.cpu_s() - watch.first_cpu_s
     opens.once()
     if "threads_left" in attack.limits or "files_left" in attack.limits:
@@ -251,6 +270,7 @@ def _under_attack(
         "p50_ms": percentile(times, 0.5),
         "p99_ms": percentile(times, 0.99),
         "max_ms": percentile(times, 1.0),
+        "machine_ms": machine_ms,
         "lost": sent - len(times),
         "grown_mib": (watch.peak_bytes - watch.first_bytes) / MIB,
         "left_mib": (watch.resident_bytes() - watch.first_bytes) / MIB,
