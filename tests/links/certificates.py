@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 HAS_OPENSSL = shutil.which("openssl") is not None
@@ -37,6 +38,34 @@ class Authority:
             *("x509", "-req", "-in", str(request), "-out", str(certificate)),
             *("-CA", str(self.certificate), "-CAkey", str(self._key), "-CAcreateserial"),
             *("-days", "-1" if is_expired else "2", "-extfile", str(extensions)),
+        )
+        return certificate, key
+
+    def issue_for(self, name: str, alternative: str, lifetime_s: float) -> tuple[Path, Path]:
+        """One that expires so soon; whole seconds are all that certificates know."""
+        certificate, key = self.issue(name, alternative)
+        (self.folder / "index.txt").touch()
+        config = self.folder / "ca.cnf"
+        config.write_text(
+            f"""[ca]
+default_ca = own
+[own]
+database = {self.folder}/index.txt
+new_certs_dir = {self.folder}
+rand_serial = yes
+default_md = sha256
+policy = any
+unique_subject = no
+[any]
+commonName = supplied
+"""
+        )
+        expiry = time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + lifetime_s))
+        _run(
+            *("ca", "-batch", "-notext", "-config", str(config), "-enddate", expiry),
+            *("-cert", str(self.certificate), "-keyfile", str(self._key)),
+            *("-in", str(self.folder / f"{name}.csr"), "-out", str(certificate)),
+            *("-extfile", str(self.folder / f"{name}.ext")),
         )
         return certificate, key
 

@@ -131,7 +131,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with pytest.raises(LinkError, match="ECONNREFUSED") as caught:
+    with pytest.raises(LinkError, match="Connection refused") as caught:
         connect(EndPoint.parse(f"tcp/127.0.0.1:{port}"), PLAIN, 1.0)
     assert caught.value.endpoint == f"tcp/127.0.0.1:{port}"
 
@@ -178,7 +178,8 @@ def test_an_address_in_use() -> None:
 
 
 def test_protocols_that_are_not_there_or_not_allowed() -> None:
-    with pytest.raises(LinkError, match="no quic links"):
+    cause = "links of type 'quic' are not supported; supported are tcp, tls, udp"
+    with pytest.raises(LinkError, match=cause):
         connect(EndPoint.parse("quic/127.0.0.1:1"), PLAIN, 1.0)
-    with pytest.raises(LinkError, match="does not allow"):
+    with pytest.raises(LinkError, match="transport/link/protocols allows udp"):
         connect(EndPoint.parse("tcp/127.0.0.1:1"), LinkSettings(protocols=["udp"]), 1.0)

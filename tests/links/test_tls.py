@@ -6,6 +6,7 @@ import base64
 import socket
 import ssl
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -124,10 +125,34 @@ def test_a_connector_refuses_wrong_listeners(files: Files) -> None:
     ]
     for listens, connects in cases:
         with (
-            pytest.raises(LinkError, match="CERTIFICATE_VERIFY_FAILED"),
+            pytest.raises(LinkError, match=r"the peer's certificate: "),
             linked(LOOPBACK, listens, connects),
         ):
             pass
+
+
+def test_an_expired_certificate_is_named_as_the_cause(files: Files) -> None:
+    with (
+        pytest.raises(LinkError, match="the peer's certificate: certificate has expired"),
+        linked(LOOPBACK, files.listens(files.expired), files.connects()),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("is_asked_for", [False, True])
+def test_the_expiry_of_the_peer_is_known_where_it_is_asked_for(
+    files: Files, is_asked_for: bool
+) -> None:
+    config = f"#close_link_on_expiration={str(is_asked_for).lower()}"
+    both = f"{LOOPBACK}{config}"
+    with linked(both, files.asks(), files.mutual(files.client), config) as (ours, theirs):
+        assert (ours.expires_at is not None) is is_asked_for
+        assert (theirs.expires_at is not None) is is_asked_for
+        if ours.expires_at is not None:
+            assert 0 < ours.expires_at - time.time() <= 2 * 86_400
+    with linked(both, files.listens(files.node), files.connects(), config) as (ours, theirs):
+        assert (ours.expires_at is not None) is is_asked_for
+        assert theirs.expires_at is None  # whoever shows no certificate has none that expires
 
 
 def test_a_listener_refuses_wrong_connectors(files: Files) -> None:
@@ -166,7 +191,7 @@ def test_old_tls_is_refused(files: Files) -> None:
         context.wrap_socket(raw)
     thread.join()
     listener.close()
-    assert "VERSION" in refused[0].cause or "PROTOCOL" in refused[0].cause
+    assert "version" in refused[0].cause or "protocol" in refused[0].cause
 
 
 def test_what_is_missing_is_said(files: Files, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -111,6 +112,56 @@ def test_users_and_passwords() -> None:
             with pytest.raises(ZenlakeError, match="Unable to connect to any of"):
                 Node(wrong).open()
         assert one.links() == []
+
+
+def test_open_says_who_refused_and_why() -> None:
+    users = {"user": "secret"}
+    with opened(change(settings_of(), users=users)) as [one]:
+        [endpoint] = one.locators()
+        closed = f"tcp/127.0.0.1:{free_port()}"
+        wrong = change(
+            settings_of(WhatAmI.CLIENT, [closed, endpoint]), user="user", password="wrong"
+        )
+        with pytest.raises(ZenlakeError) as caught:
+            Node(wrong).open()
+        assert str(caught.value) == (
+            f"Unable to connect to any of [{closed}, {endpoint}]! {closed}: Connection refused; "
+            f"refused by {endpoint}: authentication: unknown user or wrong password"
+        )
+        with pytest.raises(ZenlakeError, match=f"refused by {endpoint}: .*demand a user and a"):
+            Node(settings_of(WhatAmI.CLIENT, [endpoint])).open()
+        strict = change(settings_of(connect=[endpoint]), connect_exit_on_failure=True)
+        strict.connect_timeout_s = 1.0
+        with pytest.raises(ZenlakeError, match=f"Unable to connect to .*! refused by {endpoint}"):
+            Node(strict).open()
+
+
+@pytest.mark.parametrize("endpoint", ["quic/127.0.0.1:1", "serial//dev/x", "vsock/1:2", "ws/a:1"])
+@pytest.mark.parametrize("role", [WhatAmI.PEER, WhatAmI.CLIENT])
+def test_links_of_an_unsupported_type_are_refused_by_name(endpoint: str, role: WhatAmI) -> None:
+    kind = endpoint.partition("/")[0]
+    cause = f"links of type '{kind}' are not supported; supported are tcp, tls, udp"
+    for settings in (settings_of(role, connect=[endpoint]), settings_of(role, listen=[endpoint])):
+        with pytest.raises(ZenlakeError, match=cause):
+            Node(settings).open()
+
+
+def test_a_client_passes_over_an_endpoint_of_an_unsupported_type() -> None:
+    with opened(settings_of()) as [one]:
+        endpoints = ["quic/127.0.0.1:1", *one.locators()]
+        with opened(settings_of(WhatAmI.CLIENT, endpoints)) as [client]:
+            assert list(client.runners) == [one.zid]
+
+
+def test_a_cause_is_warned_of_once_and_not_with_every_attempt(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    endpoint = f"tcp/127.0.0.1:{free_port()}#retry_period_init_ms=10;retry_period_max_ms=10"
+    caplog.set_level(logging.DEBUG, "zenlake")
+    with opened(settings_of(connect=[endpoint])):
+        wait_until(lambda: sum("refused" in one.getMessage() for one in caplog.records) > 3)
+    warnings = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    assert warnings == [f"no connection: {endpoint}: Connection refused"]
 
 
 def test_a_client_without_anybody_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,48 @@ def test_no_session_without_the_right_certificate(lab: Lab) -> None:
                 Node(settings).open()
         wait_until(lambda: node.accepting.pending == 0)
         assert not node.runners
+
+
+def test_a_refused_certificate_is_named_when_open_fails(lab: Lab, tmp_path: Path) -> None:
+    expired = lab.authority.issue("late", "IP:127.0.0.1", is_expired=True)
+    listening = lab.listening(False)
+    listening.links = LinkSettings(
+        tls={"listen_certificate": str(expired[0]), "listen_private_key": str(expired[1])}
+    )
+    with opened(listening) as [node]:
+        cause = "tls/127.0.0.1:[0-9]+: TLS: the peer's certificate: certificate has expired"
+        with pytest.raises(ZenlakeError, match=f"^Unable to connect to any of .*! {cause}"):
+            Node(lab.connecting(node, False)).open()
+
+
+def test_a_missing_certificate_is_named_when_open_fails(lab: Lab) -> None:
+    with (
+        opened(lab.listening(True)) as [node],
+        pytest.raises(ZenlakeError, match="refused by the peer: certificate required"),
+    ):
+        Node(lab.connecting(node, False)).open()
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_a_link_is_closed_when_the_certificate_of_the_peer_expires(lab: Lab, closes: bool) -> None:
+    certificate, key = lab.authority.issue_for("brief", "IP:127.0.0.1", lifetime_s=3)
+    expires_at = time.time() + 3
+    listening = settings_of(listen=["tls/127.0.0.1:0"])
+    listening.links = LinkSettings(
+        tls={"listen_certificate": str(certificate), "listen_private_key": str(key)}
+    )
+    with opened(listening) as [node]:
+        connecting = lab.connecting(node, False)
+        connecting.links = LinkSettings(
+            tls={**connecting.links.tls, "close_link_on_expiration": closes}
+        )
+        with opened(connecting) as [client]:
+            [runner] = client.runners.values()
+            assert time.time() < expires_at, "the machine is too slow for this test"
+            if not closes:
+                assert not runner.ended.wait(4)
+                return
+            assert runner.ended.wait(8)
+            assert runner.cause == "the peer's certificate has expired"
+            assert time.time() >= expires_at - 1
+            wait_until(lambda: "certificate has expired" in client.connectors[0].why_not())

@@ -263,13 +263,23 @@ def test_a_range_that_does_not_fit() -> None:
     check_refused(opener, bytes(init_ack(qos_link=QoSLink.of((2, 3), True))), GENERIC)
 
 
-@pytest.mark.parametrize("code", [0, 2, 4, 7, 99])
-def test_a_close_is_not_answered(code: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        (0, "it may demand a user and a password"),
+        (2, "invalid"),
+        (3, "too many sessions"),
+        (4, "a link with this node already"),
+        (7, "it is this node itself"),
+        (99, "close reason 99"),
+    ],
+)
+def test_a_close_is_not_answered(code: int, cause: str) -> None:
     for opener in (started(), half_open()):
         error = refusal_of(opener, bytes([3, code]))
         assert error.farewell is None
         assert error.reason == (code if code < 8 else GENERIC)
-        assert str(code) in error.cause
+        assert cause in error.cause
 
 
 def test_only_the_first_message_of_a_batch_is_read() -> None:

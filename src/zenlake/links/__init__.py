@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
+from zenlake.links.link import Link, LinkError, LinkTimeout, Listener, UnsupportedLink
 from zenlake.links.memory import memory_pair
 from zenlake.links.multicast import MulticastSockets, is_group
 from zenlake.links.options import LinkSettings
@@ -28,13 +28,13 @@ def connect(
     is_cancelled: Callable[[], bool] = bool,
 ) -> Link:
     """A link to an endpoint, ready for the first batch; `is_cancelled` is asked while waiting."""
-    _check(endpoint, settings)
+    check_supported(endpoint, settings)
     return _CONNECT[endpoint.protocol](endpoint, settings, timeout_s, is_cancelled)
 
 
 def listen(endpoint: EndPoint, settings: LinkSettings) -> Listener:
     """A listener that is bound; its links come from `accept`."""
-    _check(endpoint, settings)
+    check_supported(endpoint, settings)
     return _LISTEN[endpoint.protocol](endpoint, settings)
 
 
@@ -44,12 +44,19 @@ def is_supported(endpoint: EndPoint, settings: LinkSettings) -> bool:
     return endpoint.protocol in _CONNECT and (allowed is None or endpoint.protocol in allowed)
 
 
-def _check(endpoint: EndPoint, settings: LinkSettings) -> None:
-    if endpoint.protocol not in _CONNECT:
-        known = ", ".join(_CONNECT)
-        raise LinkError(str(endpoint), f"there are no {endpoint.protocol} links, only {known}")
-    if not is_supported(endpoint, settings):
-        raise LinkError(str(endpoint), "transport/link/protocols does not allow it")
+def check_supported(endpoint: EndPoint, settings: LinkSettings) -> None:
+    """UnsupportedLink if `connect` and `listen` cannot work, whatever the other side does."""
+    allowed = [
+        name for name in _CONNECT if settings.protocols is None or name in settings.protocols
+    ]
+    if endpoint.protocol in allowed:
+        return
+    supported = f"supported are {', '.join(_CONNECT)}"
+    if endpoint.protocol in _CONNECT:
+        supported = f"transport/link/protocols allows {', '.join(allowed) or 'none'}"
+    raise UnsupportedLink(
+        str(endpoint), f"links of type {endpoint.protocol!r} are not supported; {supported}"
+    )
 
 
 __all__ = [
@@ -59,6 +66,8 @@ __all__ = [
     "LinkTimeout",
     "Listener",
     "MulticastSockets",
+    "UnsupportedLink",
+    "check_supported",
     "connect",
     "is_group",
     "is_supported",

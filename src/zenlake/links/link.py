@@ -25,12 +25,17 @@ class LinkTimeout(LinkError):
     """Nothing arrived, or nothing opened, within the time given."""
 
 
+class UnsupportedLink(LinkError):
+    """A kind of link that does not exist here or is not allowed: trying again does not help."""
+
+
 class Link:
     """Bytes between this node and one other.
 
     `src` and `dst` are locators: this end and the other one. `mtu` is what a handshake may offer
     as batch size. `auth_identifier` is the common name of the certificate that the other side
-    showed, if it showed one.
+    showed, if it showed one. `expires_at` is the Unix time at which that certificate expires, if
+    the link is to be closed then (`close_link_on_expiration`).
     """
 
     protocol: str
@@ -41,6 +46,7 @@ class Link:
     dst: str
     interfaces: list[str]
     auth_identifier: str | None = None
+    expires_at: float | None = None
 
     def prepare(self, timeout_s: float) -> None:
         """Whatever the link itself must settle before the first batch; TLS shakes hands here."""

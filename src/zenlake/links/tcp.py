@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import select
 import socket
 import time
@@ -152,9 +153,13 @@ def connect_socket(
             return connecting
         except (OSError, LinkError) as error:
             connecting.close()
-            cause = error if isinstance(error, LinkError) else LinkError(str(endpoint), str(error))
+            cause = error if isinstance(error, LinkError) else _link_error(endpoint, error)
     assert cause is not None
     raise cause
+
+
+def _link_error(endpoint: EndPoint, error: OSError) -> LinkError:
+    return LinkError(str(endpoint), error.strerror or str(error))
 
 
 def _connect(
@@ -178,7 +183,7 @@ def _connect(
         if poll.poll(min(left, _CANCEL_CHECK_S) * 1000):
             code = connecting.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if code != 0:
-        raise OSError(code, errno.errorcode.get(code, str(code)))
+        raise OSError(code, os.strerror(code))
     connecting.setblocking(True)
     if connecting.getsockname() == connecting.getpeername():
         # Connecting to a free port of this machine may, by chance, meet itself.

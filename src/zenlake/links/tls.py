@@ -16,7 +16,7 @@ from typing import Final
 from zenlake.limits import HANDSHAKE_BYTES_MAX
 from zenlake.links.addresses import locator_text, split_address
 from zenlake.links.link import Link, LinkError, LinkTimeout
-from zenlake.links.options import LinkSettings
+from zenlake.links.options import LinkSettings, flag_option
 from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_socket
 from zenlake.links.tls_context import connecting_context, listening_context
 from zenlake.wire import EndPoint
@@ -39,8 +39,10 @@ class TlsLink(TcpLink):
         dst: str,
         context: ssl.SSLContext,
         server_name: str | None,
+        closes_on_expiration: bool,
     ) -> None:
         super().__init__(connected, src, dst)
+        self._closes_on_expiration = closes_on_expiration
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap_bio(
@@ -70,10 +72,20 @@ class TlsLink(TcpLink):
             self._send_pending(deadline)
         except ssl.SSLError as error:
             self._say_why(deadline)
-            raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+            raise LinkError(self.dst, _tls_cause(error)) from error
         except ValueError as error:  # an impossible host name
             raise LinkError(self.dst, f"TLS: {error}") from error
-        self.auth_identifier = _common_name(self._tls)
+        self._note_certificate()
+
+    def _note_certificate(self) -> None:
+        """Of the other side; a listener has none unless it asks for one (`enable_mtls`)."""
+        certificate = self._tls.getpeercert()
+        if not certificate:
+            return
+        self.auth_identifier = _common_name(certificate.get("subject", ()))
+        expiry = certificate.get("notAfter")
+        if self._closes_on_expiration and isinstance(expiry, str):
+            self.expires_at = ssl.cert_time_to_seconds(expiry)
 
     def _shake_hands(self) -> bool:
         try:
@@ -127,7 +139,7 @@ class TlsLink(TcpLink):
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
             is_over = True
         except ssl.SSLError as error:
-            raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+            raise LinkError(self.dst, _tls_cause(error)) from error
         # Reading may produce answers, such as those to a change of keys.
         if self._outgoing.pending:
             self._unsent += self._outgoing.read()
@@ -151,7 +163,7 @@ class TlsLink(TcpLink):
                 try:
                     self._tls.write(record)
                 except ssl.SSLError as error:
-                    raise LinkError(self.dst, f"TLS: {error.reason or error}") from error
+                    raise LinkError(self.dst, _tls_cause(error)) from error
                 self._unsent = self._outgoing.read()
                 taken += len(record)
                 if not self._flush():
@@ -173,10 +185,11 @@ class TlsListener(TcpListener):
 
     def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
         self._context = listening_context(endpoint, settings)
+        self._closes_on_expiration = _closes_on_expiration(endpoint, settings)
         super().__init__(endpoint, settings)
 
     def _link(self, connected: socket.socket, src: str, dst: str) -> Link:
-        return TlsLink(connected, src, dst, self._context, None)
+        return TlsLink(connected, src, dst, self._context, None, self._closes_on_expiration)
 
 
 def connect_tls(
@@ -187,11 +200,12 @@ def connect_tls(
 ) -> TlsLink:
     deadline = time.monotonic() + timeout_s
     context = connecting_context(endpoint, settings)
+    closes = _closes_on_expiration(endpoint, settings)
     connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
     src = locator_text("tls", connected.getsockname())
     dst = locator_text("tls", connected.getpeername())
     try:
-        link = TlsLink(connected, src, dst, context, split_address(endpoint)[0])
+        link = TlsLink(connected, src, dst, context, split_address(endpoint)[0], closes)
     except (ValueError, ssl.SSLError) as error:
         connected.close()
         raise LinkError(str(endpoint), f"TLS: {error}") from error
@@ -203,12 +217,25 @@ def connect_tls(
     return link
 
 
-def _common_name(tls: ssl.SSLObject) -> str | None:
-    certificate = tls.getpeercert()
-    if not certificate:
-        return None
-    for relative in certificate.get("subject", ()):
+def _tls_cause(error: ssl.SSLError) -> str:
+    """Why TLS failed, for people: "the peer's certificate: certificate has expired"."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"TLS: the peer's certificate: {error.verify_message}"
+    reason = error.reason or str(error)
+    _, alert, refusal = reason.partition("_ALERT_")
+    if alert:
+        return f"TLS: refused by the peer: {refusal.lower().replace('_', ' ')}"
+    return f"TLS: {reason.lower().replace('_', ' ')}"
+
+
+def _common_name(subject: object) -> str | None:
+    """Of the subject of a certificate as `getpeercert` gives it."""
+    for relative in subject if isinstance(subject, tuple) else ():
         for entry in relative:
             if entry[0] == "commonName":
                 return str(entry[1])
     return None
+
+
+def _closes_on_expiration(endpoint: EndPoint, settings: LinkSettings) -> bool:
+    return flag_option(endpoint, settings.tls, "close_link_on_expiration", False)

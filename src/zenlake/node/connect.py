@@ -12,12 +12,12 @@ import time
 from typing import TYPE_CHECKING
 
 from zenlake.errors import LocalError, ZenlakeError
-from zenlake.links import connect
+from zenlake.links import LinkError, UnsupportedLink, connect
 from zenlake.node.backoff import Backoff
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import join_thread
-from zenlake.protocol.errors import HandshakeError
+from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, EndPoint, Init, ZenohId
 from zenlake.wire._generated.transport import decode_transport
@@ -80,6 +80,15 @@ def _zid_of(init_ack: bytes) -> ZenohId:
     return message.zid
 
 
+def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
+    """Why there is no transport, for people."""
+    if isinstance(error, RefusedByPeer):
+        return f"refused by {endpoint}: {error.cause}"
+    if isinstance(error, HandshakeError | LinkError):
+        return f"{endpoint}: {error.cause}"
+    return f"{endpoint}: {error}"
+
+
 class Connector:
     """Keeps a transport to one of some endpoints, in a thread of its own.
 
@@ -93,6 +102,7 @@ class Connector:
         self.runner: LinkRunner | None = None
         self._node = node
         self.backoff = Backoff(retry)
+        self.causes: dict[EndPoint, str] = {}
         name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -118,23 +128,38 @@ class Connector:
         except AlreadyConnected as error:
             # Another link was quicker; it may still be in its handshake.
             self.runner = self._node.wait_for_transport(error.zid, 1.0)
-        except LocalError as error:
-            log.error("%s: %s", endpoint, error)
-            self.given_up.set()
-        except HandshakeError as error:
-            log.debug("%s: %s", endpoint, error)
-            if error.reason == CloseReason.CONNECTION_TO_SELF:
-                self.given_up.set()
         except ZenlakeError as error:
-            log.debug("%s: %s", endpoint, error)
+            if not self._node.is_over():
+                self._failed(endpoint, error)
+        if self.runner is not None:
+            self.causes.clear()
         return self.runner is not None
+
+    def _failed(self, endpoint: EndPoint, error: ZenlakeError) -> None:
+        """Warn once of each cause: the next attempts will have the same."""
+        cause = why_not(endpoint, error)
+        is_new = self.causes.get(endpoint) != cause
+        self.causes[endpoint] = cause
+        log.log(logging.WARNING if is_new else logging.DEBUG, "no connection: %s", cause)
+        if isinstance(error, LocalError | UnsupportedLink) or (
+            isinstance(error, HandshakeError) and error.reason == CloseReason.CONNECTION_TO_SELF
+        ):
+            self.given_up.set()
+
+    def is_hopeless(self) -> bool:
+        """Whether no later attempt can work."""
+        return len(self.endpoints) == 1 and self.given_up.is_set()
+
+    def why_not(self) -> str:
+        """The last cause for each endpoint, to follow an error text; empty if there is none."""
+        return "".join(f" {cause};" for cause in self.causes.values()).rstrip(";")
 
     def _run(self) -> None:
         node = self._node
         while not node.is_over():
             began = time.monotonic()
             if self.runner is None and not self.try_all():
-                if len(self.endpoints) == 1 and self.given_up.is_set():
+                if self.is_hopeless():
                     return
                 node.closing.wait(self.backoff.after_failure(time.monotonic() - began))
                 continue

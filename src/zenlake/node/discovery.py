@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import is_supported
-from zenlake.node.connect import AlreadyConnected, open_transport
+from zenlake.node.connect import AlreadyConnected, open_transport, why_not
 from zenlake.node.threads import join_threads
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
@@ -101,18 +101,29 @@ class Discovery:
         join_threads(threads, timeout_s)
 
 
-def connect_to(node: Node, zid: ZenohId, locators: Sequence[str]) -> bool:
-    """Try the locators of one node in order; whether there is a transport with it now."""
+def connect_to(
+    node: Node, zid: ZenohId, locators: Sequence[str], causes: dict[EndPoint, str] | None = None
+) -> bool:
+    """Try the locators of one node in order; whether there is a transport with it now.
+
+    Why a locator did not work is noted in `causes`.
+    """
+    if causes is None:
+        causes = {}
     for locator in locators:
         try:
             endpoint = EndPoint.parse(locator)
-            if is_supported(endpoint, node.settings.links) and not node.is_over():
-                open_transport(node, endpoint, zid)
-                return True
+        except LocalError as error:
+            log.debug("%s", error)
+            continue
+        if not is_supported(endpoint, node.settings.links) or node.is_over():
+            continue
+        try:
+            open_transport(node, endpoint, zid)
+            return True
         except AlreadyConnected:
             return True
-        except LocalError as error:
-            log.debug("%s: %s", locator, error)
         except ZenlakeError as error:
-            log.debug("%s at %s: %s", zid, locator, error)
+            causes[endpoint] = why_not(endpoint, error)
+            log.debug("no connection to node %s: %s", zid, causes[endpoint])
     return False

@@ -43,6 +43,7 @@ log = logging.getLogger("zenlake")
 _FAREWELL_S: Final = 0.3
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
+_CERTIFICATE_CHECK_S: Final = 60.0
 
 
 class LinkRunner:
@@ -62,6 +63,7 @@ class LinkRunner:
         self.ended = threading.Event()
         self.opened_at = time.monotonic()
         self.cause = ""
+        self._certificate_check_at = inf if link.expires_at is None else -inf
         self._is_over = False
         self._early = early  # what came right behind the handshake
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
@@ -232,7 +234,18 @@ class LinkRunner:
     # --- time ----------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        return self.transport.next_deadline()
+        return min(self.transport.next_deadline(), self._certificate_check_at)
+
+    def _has_expired(self, now: float) -> bool:
+        """Whether the certificate of the peer has; if not, when to look again.
+
+        The clock on the wall may be set, so it is looked at again and again.
+        """
+        if now < self._certificate_check_at or self.link.expires_at is None:
+            return False
+        left = self.link.expires_at - time.time()
+        self._certificate_check_at = now + min(max(left, 0.0), _CERTIFICATE_CHECK_S)
+        return left <= 0
 
     def handle_timeout(self, now: float) -> None:
         """By the timer: KEEP_ALIVE, and the peer's lease.
@@ -240,6 +253,12 @@ class LinkRunner:
         The lease of a peer whose bytes we do not read, since whoever gets them is slow, does
         not run out.
         """
+        if self._has_expired(now):
+            with self.sender.lock:
+                self.transport.close(CloseReason.EXPIRED)
+            self.sender.send_now()
+            self.break_off("the peer's certificate has expired")
+            return
         try:
             with self._inward, self.sender.lock:
                 if self._reading_since == inf:

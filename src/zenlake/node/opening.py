@@ -6,10 +6,11 @@ import contextlib
 import logging
 import threading
 import time
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import ZenlakeError
-from zenlake.links import LinkError, is_group
+from zenlake.links import LinkError, check_supported, is_group
 from zenlake.links.addresses import split_address
 from zenlake.node.connect import Connector
 from zenlake.node.discovery import connect_to
@@ -27,6 +28,12 @@ _LOOK_S: Final = 0.005
 
 
 def open_node(node: Node) -> None:
+    settings = node.settings
+    for endpoint in settings.listen:
+        check_supported(endpoint, settings.links)
+    if node.role != WhatAmI.CLIENT:  # a client may have other endpoints to try
+        for endpoint in settings.connect:
+            check_supported(endpoint, settings.links)
     _listen(node)
     if node.role == WhatAmI.CLIENT:
         _open_client(node)
@@ -122,7 +129,7 @@ def _open_client(node: Node) -> None:
     node.connectors.append(connector)
     if not _connects_in_time(node, connector) and settings.connect_exit_on_failure:
         told = ", ".join(str(endpoint) for endpoint in settings.connect)
-        raise ZenlakeError(f"Unable to connect to any of [{told}]!")
+        raise ZenlakeError(f"Unable to connect to any of [{told}]!{connector.why_not()}")
     connector.start()
 
 
@@ -133,6 +140,8 @@ def _connects_in_time(node: Node, connector: Connector) -> bool:
         began = time.monotonic()
         if connector.try_all():
             return True
+        if connector.is_hopeless():
+            return False
         now = time.monotonic()
         wait_s = connector.backoff.after_failure(now - began)
         if deadline is not None:
@@ -171,7 +180,7 @@ class ScoutingConnector(Connector):
                         news.wait(0.1)
                 for one in found[tried:]:
                     tried += 1
-                    if connect_to(node, one.zid, one.locators):
+                    if connect_to(node, one.zid, one.locators, self.causes):
                         self.runner = node.wait_for_transport(one.zid, 1.0)
                         if self.runner is not None:
                             self.connected.set()
@@ -186,7 +195,7 @@ def _open_scouting_client(node: Node) -> None:
     connector = ScoutingConnector(node)
     node.connectors.append(connector)
     if not connector.try_all():
-        raise ZenlakeError("Unable to connect to any scouted peer or router!")
+        raise ZenlakeError(f"Unable to connect to any scouted peer or router!{connector.why_not()}")
     connector.start()
 
 
@@ -240,8 +249,10 @@ def _wait_for_connectors(node: Node) -> None:
             continue
         patience_s = settings.connect_timeout_s
         left = None if patience_s is None else max(1.0, began + patience_s - time.monotonic())
-        if not connector.connected.wait(left):
-            raise ZenlakeError(f"Unable to connect to {endpoint}!")
+        deadline = inf if left is None else time.monotonic() + left
+        while not connector.connected.wait(_LOOK_S):
+            if connector.is_hopeless() or node.is_over() or time.monotonic() >= deadline:
+                raise ZenlakeError(f"Unable to connect to {endpoint}!{connector.why_not()}")
 
 
 def _is_settled(node: Node) -> bool:

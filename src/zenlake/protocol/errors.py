@@ -13,6 +13,18 @@ from zenlake.protocol.delivery import Delivery
 from zenlake.wire import Close, CloseReason
 
 _KNOWN_CODES: Final = frozenset(int(reason) for reason in CloseReason)
+NO_REASON: Final = "no reason given"
+# What a CLOSE of the peer during the handshake means, for people.
+_MEANINGS: Final = {
+    CloseReason.GENERIC: NO_REASON,
+    CloseReason.UNSUPPORTED: "not supported",
+    CloseReason.INVALID: "it takes our messages for invalid",
+    CloseReason.MAX_SESSIONS: "too many sessions",
+    CloseReason.MAX_LINKS: "it has a link with this node already",
+    CloseReason.EXPIRED: "expired",
+    CloseReason.UNRESPONSIVE: "it takes this node for unresponsive",
+    CloseReason.CONNECTION_TO_SELF: "it is this node itself",
+}
 
 
 class HandshakeError(ZenlakeError):
@@ -31,6 +43,10 @@ class HandshakeError(ZenlakeError):
 
 class AuthenticationError(HandshakeError):
     """The peer did not prove who it is; whoever listens may count these (limits: H14)."""
+
+
+class RefusedByPeer(HandshakeError):
+    """The peer ended the handshake with a CLOSE."""
 
 
 class TransportError(ZenlakeError):
@@ -54,9 +70,10 @@ def unproven(cause: str) -> AuthenticationError:
     return AuthenticationError(CloseReason.GENERIC, cause, bytes(Close(CloseReason.GENERIC)))
 
 
-def ended_by_peer(close: Close, is_echoed: bool) -> HandshakeError:
+def ended_by_peer(close: Close, is_echoed: bool) -> RefusedByPeer:
     """The peer ended the handshake; acceptors echo its CLOSE (wire reference §5.1)."""
     code = close.reason
     reason = CloseReason(code) if code in _KNOWN_CODES else CloseReason.GENERIC
     farewell = bytes(Close(code)) if is_echoed else None
-    return HandshakeError(reason, f"the peer closed with reason {code}", farewell)
+    cause = _MEANINGS[reason] if code == reason else f"close reason {code}"
+    return RefusedByPeer(reason, cause, farewell)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.protocol.errors import refusal, unproven
+from zenlake.protocol.errors import NO_REASON, RefusedByPeer, refusal, unproven
 from zenlake.protocol.handshake import (
     agree_batch_size,
     check_initial_sn,
@@ -78,7 +78,10 @@ class Opener:
         if phase in (_TO_START, _OVER):
             raise LocalError("the handshake has not started, or is over")
         self._phase = _OVER
-        message = first_message(batch, is_acceptor=False)
+        try:
+            message = first_message(batch, is_acceptor=False)
+        except RefusedByPeer as refused:
+            raise self._explained(refused) from None
         if phase == _AWAITS_INIT_ACK:
             answer = self._answer_init(message)
             self._phase = _AWAITS_OPEN_ACK
@@ -88,6 +91,18 @@ class Opener:
             return None
         self._finish(message)
         return None
+
+    def _explained(self, refused: RefusedByPeer) -> RefusedByPeer:
+        """With what is behind a refusal without a reason: passwords are refused so."""
+        if refused.cause != NO_REASON:
+            return refused
+        if self._offer.user is None:
+            cause = f"{NO_REASON}; it may demand a user and a password (transport/auth/usrpwd)"
+        elif self._coming is None:
+            return refused
+        else:
+            cause = "authentication: unknown user or wrong password"
+        return RefusedByPeer(refused.reason, cause, refused.farewell)
 
     def _answer_init(self, ack: TransportMessage) -> bytes:
         if not isinstance(ack, Init) or ack.cookie is None:
