@@ -133,7 +133,7 @@ def test_honest_handshakes_succeed_during_a_flood_of_inits() -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as flood:
             assert flood.stdout is not None
             flood.stdout.readline()
-            times = []
+            times: list[float] = []
             while flood.poll() is None and len(times) < 8:
                 began = time.monotonic()
                 assert opens(client_of(node, "udp"))
