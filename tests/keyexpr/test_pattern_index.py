@@ -1,12 +1,12 @@
-"""The `$*` chunks of one node."""
+"""The children of one tree node by chunks with `$*`."""
 
 from __future__ import annotations
 
 import pytest
 
-from zenlake.keyexpr.pattern_index import PatternIndex
+from zenlake.keyexpr.pattern_index import INDEXED_MIN, PatternIndex
 
-PATTERNS = ["a$*", "ab$*", "$*b", "a$*b", "a$*x$*b", "$*x$*", "é$*"]
+PATTERNS = ["a$*", "ab$*", "$*b", "a$*b", "a$*x$*b", "$*x$*", "é$*", "a$*y$*b", "xyz$*"]
 
 
 @pytest.fixture
@@ -18,36 +18,47 @@ def index() -> PatternIndex[str]:
 
 
 def test_patterns_are_found_exactly(index: PatternIndex[str]) -> None:
+    assert len(index) == len(PATTERNS)
     assert sorted(index.values()) == sorted(PATTERNS)
     assert index.get("a$*b") == "a$*b"
-    assert index.get("a$*y$*b") is None
+    assert index.get("a$*z$*b") is None
     assert index.get("b$*b") is None
     assert index.get("abcdef$*") is None
 
 
 @pytest.mark.parametrize(
-    ("chunk", "matches"),
+    ("chunks", "candidates"),
     [
-        ("a", {"a$*"}),
-        ("ab", {"a$*", "ab$*", "$*b", "a$*b"}),
-        ("axb", {"a$*", "$*b", "a$*b", "a$*x$*b", "$*x$*"}),
-        ("b", {"$*b"}),
-        ("éa", {"é$*"}),
-        ("c", set()),
+        (["a"], {"a$*", "$*x$*"}),
+        (["ab"], {"a$*", "ab$*", "$*b", "a$*b", "a$*x$*b", "a$*y$*b", "$*x$*"}),
+        (["b"], {"$*b", "$*x$*"}),
+        (["éa"], {"é$*", "$*x$*"}),
+        (["c"], {"$*x$*"}),
+        (["b", "xyz", "b"], {"$*b", "$*x$*", "xyz$*"}),
     ],
 )
-def test_matching(index: PatternIndex[str], chunk: str, matches: set[str]) -> None:
-    assert set(index.matching(chunk)) == matches
+def test_candidates_have_ends_that_fit(
+    index: PatternIndex[str], chunks: list[str], candidates: set[str]
+) -> None:
+    found = index.candidates(chunks)
+    assert set(found) == candidates
+    assert len(found) == len(candidates)
 
 
-def test_intersecting(index: PatternIndex[str]) -> None:
-    assert set(index.intersecting("$*c")) == {"a$*", "ab$*", "$*x$*", "é$*"}
+def test_a_few_patterns_are_all_candidates() -> None:
+    index: PatternIndex[str] = PatternIndex()
+    for pattern in PATTERNS[: INDEXED_MIN - 1]:
+        index.insert(pattern, pattern)
+    assert not index.lengths
+    assert index.candidates(["c"]) == PATTERNS[: INDEXED_MIN - 1]
 
 
 def test_nothing_is_left_when_all_is_removed(index: PatternIndex[str]) -> None:
+    assert index.lengths
     for pattern in PATTERNS:
-        assert index
+        assert len(index)
         index.remove(pattern)
         assert index.get(pattern) is None
-    assert not index
+    assert not len(index)
     assert not index.values()
+    assert not index.lengths

@@ -1,83 +1,111 @@
-"""`PatternIndex`: the `$*` chunks below one node of a tree.
+"""`PatternIndex`: the children of one tree node whose first chunk has `$*`.
 
-A chunk with `$*` fixes a beginning and an end, and a text it matches has both. So patterns
-are filed under the pair, and the pairs under their two lengths: for a literal chunk each
-pair of lengths in use names one drawer to open. A hundred thousand patterns `sensor-1$*`,
-`sensor-2$*`... have a handful of lengths, and a lookup opens a handful of drawers.
+A pattern fixes a beginning and an end, and every text it matches has both. The index knows
+which pairs of lengths of (beginning, end) its patterns have. For a literal chunk, each pair
+gives one *frame*, the chunk's own beginning and end around a `$*`, and one dictionary lookup.
+A hundred thousand patterns `sensor-1$*`, `sensor-2$*`... have a handful of pairs.
+
+A few patterns are not worth an index: below `INDEXED_MIN` there is only the dictionary.
 """
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
-from zenlake.keyexpr.matching import chunk_intersects, fixed_ends
+from zenlake.keyexpr.matching import fixed_ends
 
 T = TypeVar("T")
 
+INDEXED_MIN: Final = 8
+"""From this number of patterns on there is an index; below half of it the index is dropped."""
+
 
 class PatternIndex(Generic[T]):
-    """A dictionary from `$*` chunks to values that can be asked for all matches."""
+    """A dictionary from `$*` chunks to values that knows which may match a literal chunk."""
 
-    __slots__ = ("_by_lengths",)
+    __slots__ = ("_by_frame", "_by_pattern", "lengths")
 
     def __init__(self) -> None:
-        # lengths of the fixed ends -> the fixed ends -> pattern -> value
-        self._by_lengths: dict[tuple[int, int], dict[tuple[str, str], dict[str, T]]] = {}
+        self._by_pattern: dict[str, T] = {}
+
+        self.lengths: dict[tuple[int, int], int] = {}
+        """How many patterns have each pair of lengths; empty while there is no index.
+
+        `candidates` makes one lookup for each pair and chunk."""
+
+        self._by_frame: dict[str, dict[str, T]] = {}
+        """The patterns with several `$*` by frame; one with a single `$*` is its own frame."""
+
+    def __len__(self) -> int:
+        return len(self._by_pattern)
 
     def get(self, pattern: str) -> T | None:
         """The value of exactly this pattern."""
-        ends = fixed_ends(pattern)
-        drawers = self._by_lengths.get((len(ends[0]), len(ends[1])))
-        drawer = None if drawers is None else drawers.get(ends)
-        return None if drawer is None else drawer.get(pattern)
+        return self._by_pattern.get(pattern)
 
     def insert(self, pattern: str, value: T) -> None:
-        """Set the value of this pattern."""
-        ends = fixed_ends(pattern)
-        drawers = self._by_lengths.setdefault((len(ends[0]), len(ends[1])), {})
-        drawers.setdefault(ends, {})[pattern] = value
+        """Set the value of this pattern, which must not be there yet."""
+        self._by_pattern[pattern] = value
+        if self.lengths:
+            self._index(pattern, value)
+        elif len(self._by_pattern) >= INDEXED_MIN:
+            for known, known_value in self._by_pattern.items():
+                self._index(known, known_value)
 
     def remove(self, pattern: str) -> None:
         """Forget this pattern, which must be there."""
-        ends = fixed_ends(pattern)
-        lengths = (len(ends[0]), len(ends[1]))
-        drawers = self._by_lengths[lengths]
-        del drawers[ends][pattern]
-        if not drawers[ends]:
-            del drawers[ends]
-        if not drawers:
-            del self._by_lengths[lengths]
+        del self._by_pattern[pattern]
+        if not self.lengths:
+            return
+        if len(self._by_pattern) < INDEXED_MIN // 2:
+            self.lengths = {}
+            self._by_frame = {}
+            self._by_pattern = dict(self._by_pattern)
+            return
+        head, tail = fixed_ends(pattern)
+        pair = (len(head), len(tail))
+        if self.lengths[pair] == 1:
+            del self.lengths[pair]
+        else:
+            self.lengths[pair] -= 1
+        frame = f"{head}$*{tail}"
+        if frame != pattern:
+            del self._by_frame[frame][pattern]
+            if not self._by_frame[frame]:
+                del self._by_frame[frame]
 
     def values(self) -> list[T]:
         """All values."""
-        return [
-            value
-            for drawers in self._by_lengths.values()
-            for drawer in drawers.values()
-            for value in drawer.values()
-        ]
+        return list(self._by_pattern.values())
 
-    def matching(self, chunk: str) -> list[T]:
-        """The values of all patterns that match a literal chunk."""
+    def candidates(self, chunks: list[str]) -> list[T]:
+        """The values of all patterns whose fixed ends fit one of these literal chunks, once each.
+
+        A pattern with several `$*` may still not match.
+        """
+        if not self.lengths:
+            return self.values()
         found: list[T] = []
-        size = len(chunk)
-        for (head, tail), drawers in self._by_lengths.items():
-            if head + tail > size:
-                continue
-            drawer = drawers.get((chunk[:head], chunk[size - tail :]))
-            if drawer is not None:
-                found.extend(v for pattern, v in drawer.items() if chunk_intersects(pattern, chunk))
+        for frame in self._frames(chunks):
+            if frame in self._by_pattern:
+                found.append(self._by_pattern[frame])
+            if frame in self._by_frame:
+                found.extend(self._by_frame[frame].values())
         return found
 
-    def intersecting(self, chunk: str) -> list[T]:
-        """The values of all patterns that intersect another `$*` chunk."""
-        return [
-            value
-            for drawers in self._by_lengths.values()
-            for drawer in drawers.values()
-            for pattern, value in drawer.items()
-            if chunk_intersects(pattern, chunk)
-        ]
+    def _frames(self, chunks: list[str]) -> dict[str, None]:
+        frames: dict[str, None] = {}
+        for chunk in chunks:
+            size = len(chunk)
+            for head, tail in self.lengths:
+                if head + tail <= size:
+                    frames[f"{chunk[:head]}$*{chunk[size - tail :]}"] = None
+        return frames
 
-    def __bool__(self) -> bool:
-        return bool(self._by_lengths)
+    def _index(self, pattern: str, value: T) -> None:
+        head, tail = fixed_ends(pattern)
+        pair = (len(head), len(tail))
+        self.lengths[pair] = self.lengths.get(pair, 0) + 1
+        frame = f"{head}$*{tail}"
+        if frame != pattern:
+            self._by_frame.setdefault(frame, {})[pattern] = value

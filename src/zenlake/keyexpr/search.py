@@ -1,0 +1,224 @@
+"""`Search`: all matches of one question in a `KeyTree`, found in as many turns as wanted.
+
+The search walks down the tree from the root and carries the positions of the `Question` that
+the chunks so far lead to. Where there are none, nothing below can match and it turns back.
+Where all positions ask for literal chunks, children are looked up; otherwise all are visited.
+
+**Bound.** The unit of work is a *step*; the number of steps in a search is at most
+
+    3 * S + C
+
+- S is the number of chunks in the labels of the tree (never more than the stored expressions
+  have together), without those below nodes that the question cannot reach;
+- C counts the pairs of a stored chunk and a distinct chunk of the question of which at least
+  one has `$*`: 1 + (product of their lengths) / 1,024 each. Without `$*` it is 0.
+
+Proof. A node is put on the stack only by its parent, and only while the parent is visited. The
+root is visited once, so every node is visited at most once, and a visit reads each chunk of the
+node's label at most once: S steps, plus the comparisons of a chunk with `$*` against distinct
+chunks of the question, each pair once: C. At the end of a visit, children are put on the stack.
+Looking them up costs a step for each lookup, and there are at most as many lookups as children
+among which they are looked up; each child has one parent and a label of at least one chunk: S
+steps. Taking all children costs a step for each 64 of them: less than S steps. The number of
+`**` occurs nowhere: a step moves all positions together (see `Question`), by some operations on
+an int of 129 bits.
+
+**Turns.** `run(steps_max)` stops after the visit that reaches `steps_max`, so it exceeds it by
+less than one visit: the label, at most as long as a key expression, against the question, at
+most 1,152 lookups, and a step for each 64 children.
+
+**Changes between turns.** An expression that is stored during the whole search and matches is
+found exactly once. One that was inserted, removed or given a new value meanwhile may or may
+not be found, and with its former value. `tree_node` says why.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+from zenlake.keyexpr.pattern_index import PatternIndex
+from zenlake.keyexpr.question import Question
+from zenlake.keyexpr.tree_node import Node, WildChildren
+
+T = TypeVar("T")
+
+PUSHED_PER_STEP_BITS: Final = 6
+"""2 to this power nodes are copied onto the stack in about the time of a step."""
+
+LOOKUPS_AT_ONCE_MAX: Final = 1_024
+"""More lookups in a `PatternIndex` are not made at once: its patterns are visited instead."""
+
+
+class Search(Generic[T]):
+    """The values of all expressions below a root that have a key in common with another."""
+
+    __slots__ = ("_nodes", "_positions", "_question", "found")
+
+    def __init__(self, root: Node[T], expr: str) -> None:
+        self._question = Question(expr)
+
+        self._nodes: list[Node[T]] = [root]
+        """The nodes still to be visited."""
+
+        self._positions: list[int] = [1 | ((1 & self._question.doubles) << 1)]
+        """For each of them, the positions after its first chunk. If that is not read yet: the
+        positions before it, inverted, which makes them negative."""
+
+        self.found: list[T] = []
+        """The values found so far. The owner may take them out between two runs."""
+
+    @property
+    def steps(self) -> int:
+        """The work done so far."""
+        return self._question.steps
+
+    @property
+    def finished(self) -> bool:
+        return not self._nodes
+
+    def run(self, steps_max: int) -> bool:
+        """Continue for about `steps_max` steps; returns whether the search is finished."""
+        stop = self._question.steps + steps_max
+        if self._question.wild:
+            self._run_wild(stop)
+        else:
+            self._run_literal(stop)
+        return not self._nodes
+
+    def _run_literal(self, stop: int) -> None:
+        """Visit nodes; the question has no wildcards, which makes `Question.after` simple.
+
+        It is written out here, since publications ask such questions. Most nodes are asked
+        for one child, with which this goes on at once.
+        """
+        question = self._question
+        places = question.places
+        free = question.free
+        last = question.end - 1
+        nodes = self._nodes
+        stack = self._positions
+        steps = question.steps
+        while nodes and steps < stop:
+            node = nodes.pop()
+            positions = stack.pop()
+            if positions < 0:
+                question.steps = steps
+                positions = question.after(~positions, node.chunk)
+                steps = question.steps
+            while positions:
+                steps += 1
+                rest = node.rest
+                if rest:
+                    if "/" in rest or "*" in rest:
+                        question.steps = steps
+                        positions = question.after_run(positions, rest)
+                        steps = question.steps
+                    else:
+                        steps += 1
+                        positions = (positions & places.get(rest, 0)) << 1
+                if positions > last and node.entry is not None:
+                    self.found.append(node.entry[1])
+                wild = node.wild
+                if wild is not None:
+                    if wild.double is not None:
+                        nodes.append(wild.double)
+                        stack.append((((positions & free) + free) ^ free) | positions)
+                    if wild.single is not None:
+                        nodes.append(wild.single)
+                        stack.append((positions & free) << 1)
+                    if wild.patterns is not None and positions & free:
+                        question.steps = steps
+                        self._push_patterns(wild.patterns, positions)
+                        steps = question.steps
+                literals = node.literals
+                if literals is None:
+                    break
+                positions &= last
+                if positions & (positions - 1):
+                    question.steps = steps
+                    self._push_literals(literals, positions)
+                    steps = question.steps
+                    break
+                if not positions:
+                    break
+                steps += 1
+                child = literals.get(question.chunks[positions.bit_length() - 1])
+                if child is None:
+                    break
+                positions <<= 1
+                if steps >= stop:
+                    nodes.append(child)
+                    stack.append(positions)
+                    break
+                node = child
+        question.steps = steps
+
+    def _run_wild(self, stop: int) -> None:
+        """Visit nodes; the question has wildcards."""
+        question = self._question
+        nodes = self._nodes
+        while nodes and question.steps < stop:
+            question.steps += 1
+            node = nodes.pop()
+            positions = self._positions.pop()
+            if positions < 0:
+                positions = question.after_any(~positions, node.chunk)
+            if node.rest and positions:
+                positions = question.after_run(positions, node.rest)
+            if positions:
+                if positions & question.end and node.entry is not None:
+                    self.found.append(node.entry[1])
+                if node.wild is not None:
+                    self._push_wild(node.wild, positions)
+                if node.literals is not None and positions & ~question.end:
+                    self._push_literals(node.literals, positions)
+
+    def _push_literals(self, literals: dict[str, Node[T]], positions: int) -> None:
+        """Put those literal children on the stack that these positions may lead to."""
+        question = self._question
+        places = question.places
+        if positions & question.wild:
+            self._push_unread(list(literals.values()), positions)
+            return
+        question.steps += min(len(places), len(literals))
+        chunks = places.keys() & literals.keys()  # looks the fewer up among the more
+        for chunk in sorted(chunks) if len(chunks) > 1 else chunks:
+            after = (places[chunk] & positions) << 1
+            if after:
+                self._nodes.append(literals[chunk])
+                self._positions.append(after | ((after & question.doubles) << 1))
+
+    def _push_wild(self, wild: WildChildren[T], positions: int) -> None:
+        """Put those children by wildcards on the stack that these positions may lead to."""
+        question = self._question
+        if wild.double is not None:
+            self._nodes.append(wild.double)
+            self._positions.append(question.after_double(positions))
+        if wild.single is not None:
+            self._nodes.append(wild.single)
+            self._positions.append(question.after(positions, "*"))
+        if wild.patterns is not None and positions & question.free:
+            self._push_patterns(wild.patterns, positions)
+
+    def _push_patterns(self, patterns: PatternIndex[Node[T]], positions: int) -> None:
+        """Put those children by `$*` chunks on the stack that may match at these positions."""
+        question = self._question
+        asked = positions & question.free
+        if asked & question.wild:
+            self._push_unread(patterns.values(), positions)
+            return
+        texts = question.texts_at(asked)
+        lookups = len(patterns.lengths) * len(texts)
+        if lookups > LOOKUPS_AT_ONCE_MAX or not 0 < lookups <= len(patterns):
+            self._push_unread(patterns.values(), positions)
+            return
+        question.steps += lookups
+        candidates = patterns.candidates(texts)
+        if candidates:
+            self._push_unread(candidates, positions)
+
+    def _push_unread(self, nodes: list[Node[T]], positions: int) -> None:
+        """Put nodes on the stack whose first chunks are not read yet."""
+        self._nodes.extend(nodes)
+        self._positions.extend([~positions] * len(nodes))
+        self._question.steps += len(nodes) >> PUSHED_PER_STEP_BITS

@@ -1,0 +1,193 @@
+"""`Node`: what `KeyTree` is made of.
+
+A node stands for a beginning that stored expressions share. Its *label* is the run of chunks
+from its parent's beginning to its own: a first chunk, by which the parent finds it, and a rest.
+Nodes exist only where expressions end or branch, so a tree of `n` expressions has at most `2n`
+nodes besides the root, however long these are.
+
+A running search holds nodes that it has still to visit, each with what was matched before the
+node's label or up to its first chunk. Splitting and merging keep such nodes valid:
+
+- `split` keeps the node itself as the upper half, so that its label still starts where it did;
+- `absorb` (the merge) copies the content of the child into the node. The child leaves the tree
+  but stays as it was, for searches that have visited the node and hold the child. Both share
+  the child's dictionaries, and no change ever replaces one node by another in a dictionary.
+"""
+
+from __future__ import annotations
+
+from sys import getsizeof
+from typing import Final, Generic, TypeVar
+
+from zenlake.keyexpr.pattern_index import PatternIndex
+
+T = TypeVar("T")
+
+SPARE_BYTES_MAX: Final = 1_024
+SPARE_BYTES_PER_CHILD_MAX: Final = 512
+"""A dictionary of children larger than this is rebuilt: dictionaries never shrink."""
+
+
+class WildChildren(Generic[T]):
+    """The children of a node whose labels start with a wildcard."""
+
+    __slots__ = ("double", "patterns", "single")
+
+    def __init__(self) -> None:
+        self.single: Node[T] | None = None
+        """The child by `*`."""
+
+        self.double: Node[T] | None = None
+        """The child by `**`."""
+
+        self.patterns: PatternIndex[Node[T]] | None = None
+        """The children by chunks with `$*`."""
+
+    def __len__(self) -> int:
+        count = 0 if self.patterns is None else len(self.patterns)
+        return count + (self.single is not None) + (self.double is not None)
+
+    def all(self) -> list[Node[T]]:
+        children = [] if self.patterns is None else self.patterns.values()
+        if self.single is not None:
+            children.append(self.single)
+        if self.double is not None:
+            children.append(self.double)
+        return children
+
+
+class Node(Generic[T]):
+    """A beginning shared by the expressions stored at and below it."""
+
+    __slots__ = ("chunk", "entry", "literals", "rest", "wild")
+
+    def __init__(self, chunk: str, rest: str, entry: tuple[str, T] | None) -> None:
+        self.chunk = chunk
+        """The first chunk of the label; the root has none."""
+
+        self.rest = rest
+        """The chunks of the label after the first, empty if there are none."""
+
+        self.entry = entry
+        """The expression that ends here and its value."""
+
+        self.literals: dict[str, Node[T]] | None = None
+        """Children by first chunk, literal or verbatim; None for none."""
+
+        self.wild: WildChildren[T] | None = None
+        """Children by `*`, `**` and `$*`; None for none."""
+
+    def child(self, chunk: str) -> Node[T] | None:
+        """The child whose label starts with exactly this chunk."""
+        if "*" not in chunk or chunk[0] == "@":
+            return None if self.literals is None else self.literals.get(chunk)
+        wild = self.wild
+        if wild is None:
+            return None
+        if chunk == "*":
+            return wild.single
+        if chunk == "**":
+            return wild.double
+        return None if wild.patterns is None else wild.patterns.get(chunk)
+
+    def add_child(self, child: Node[T]) -> None:
+        """Add a child; there must be none with the same first chunk."""
+        chunk = child.chunk
+        if "*" not in chunk or chunk[0] == "@":
+            if self.literals is None:
+                self.literals = {}
+            self.literals[chunk] = child
+            return
+        wild = self.wild
+        if wild is None:
+            wild = self.wild = WildChildren()
+        if chunk == "*":
+            wild.single = child
+        elif chunk == "**":
+            wild.double = child
+        else:
+            if wild.patterns is None:
+                wild.patterns = PatternIndex()
+            wild.patterns.insert(chunk, child)
+
+    def remove_child(self, chunk: str) -> None:
+        """Remove the child by this first chunk, which must be there."""
+        if "*" not in chunk or chunk[0] == "@":
+            if self.literals is not None:
+                del self.literals[chunk]
+                self.literals = _compact(self.literals)
+            return
+        wild = self.wild
+        if wild is None:
+            return
+        if chunk == "*":
+            wild.single = None
+        elif chunk == "**":
+            wild.double = None
+        elif wild.patterns is not None:
+            wild.patterns.remove(chunk)
+            if not len(wild.patterns):
+                wild.patterns = None
+        if not len(wild):
+            self.wild = None
+
+    def children(self) -> list[Node[T]]:
+        found = [] if self.wild is None else self.wild.all()
+        if self.literals is not None:
+            found.extend(self.literals.values())
+        return found
+
+    def child_count(self) -> int:
+        count = 0 if self.literals is None else len(self.literals)
+        return count if self.wild is None else count + len(self.wild)
+
+    def split(self, size: int) -> None:
+        """Keep the first `size` characters of the rest; the others move to a new child."""
+        below = self.rest[size + 1 :] if size else self.rest
+        chunk = first_chunk(below, 0)
+        lower: Node[T] = Node(chunk, below[len(chunk) + 1 :], self.entry)
+        lower.literals = self.literals
+        lower.wild = self.wild
+        self.rest = self.rest[:size]
+        self.entry = None
+        self.literals = None
+        self.wild = None
+        self.add_child(lower)
+
+    def absorb_only_child(self) -> None:
+        """Merge with the child, if nothing ends or branches here."""
+        if self.entry is not None or self.child_count() != 1:
+            return
+        lower = self.children()[0]
+        self.rest = "/".join(run for run in (self.rest, lower.chunk, lower.rest) if run)
+        self.entry = lower.entry
+        self.literals = lower.literals
+        self.wild = lower.wild
+
+
+def first_chunk(text: str, start: int) -> str:
+    """The chunk of `text` that starts at a character."""
+    end = text.find("/", start)
+    return text[start:] if end < 0 else text[start:end]
+
+
+def shared_size(rest: str, expr: str, start: int) -> int:
+    """How many characters of `rest` are whole chunks that `expr` has too, from `start` on."""
+    size = len(rest)
+    if expr.startswith(rest, start) and (start + size == len(expr) or expr[start + size] == "/"):
+        return size
+    shared = -1
+    for ours, theirs in zip(rest.split("/"), expr[start:].split("/"), strict=False):
+        if ours != theirs:
+            break
+        shared += 1 + len(ours)
+    return max(shared, 0)
+
+
+def _compact(children: dict[str, Node[T]]) -> dict[str, Node[T]] | None:
+    """The same children in a dictionary without much unused room, None for none."""
+    if not children:
+        return None
+    if getsizeof(children) > SPARE_BYTES_MAX + SPARE_BYTES_PER_CHILD_MAX * len(children):
+        return dict(children)
+    return children

@@ -1,0 +1,204 @@
+"""The work and memory of a tree, for contents and questions made to be expensive.
+
+Work is counted in steps, not measured in time: see `zenlake.keyexpr.search` for the bound.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from zenlake.keyexpr.canonical import canonize
+from zenlake.keyexpr.matching import intersects
+from zenlake.keyexpr.tree import KeyTree, entry_bytes
+
+COUNT = 2_000
+
+
+def filled(texts: list[str]) -> KeyTree[str]:
+    tree: KeyTree[str] = KeyTree()
+    for text in texts:
+        tree.insert(text, text)
+    return tree
+
+
+def steps_bound(texts: list[str], question: str) -> int:
+    """3 * S + C, as `zenlake.keyexpr.search` states it."""
+    asked = set(question.split("/"))
+    patterns = {chunk for chunk in asked if "$" in chunk}
+    stored = [chunk for text in texts for chunk in text.split("/")]
+    bound = 3 * len(stored)
+    for chunk in stored:
+        for other in asked if "$" in chunk else patterns:
+            bound += 1 + len(chunk) * len(other) // 1_024
+    return bound
+
+
+def long_keys(rng: random.Random) -> list[str]:
+    return ["/".join(rng.choice("ab") for _ in range(128)) for _ in range(COUNT)]
+
+
+def double_keys(rng: random.Random) -> list[str]:
+    return ["/".join(f"**/{rng.choice('ab')}" for _ in range(64)) for _ in range(COUNT)]
+
+
+def verbatim_keys(rng: random.Random) -> list[str]:
+    parts = ("**/@a", "**/a", "*/b")
+    return [canonize("/".join(rng.choice(parts) for _ in range(60))) for _ in range(COUNT)]
+
+
+def pattern_keys(rng: random.Random) -> list[str]:
+    """Patterns below one node, all of the same ends."""
+    return ["$*" + "$*".join(rng.choices("ab", k=12)) + f"$*{n % 7}$*" for n in range(COUNT)]
+
+
+def ragged_pattern_keys(rng: random.Random) -> list[str]:
+    """Patterns below one node that nearly all differ in the lengths of their ends."""
+    return [f"{'a' * (n % 50)}$*{'b' * (n // 50)}" for n in range(1, COUNT)]
+
+
+def pattern_runs(rng: random.Random) -> list[str]:
+    return ["/".join(f"{rng.choice('ab')}$*" for _ in range(40)) for _ in range(COUNT // 4)]
+
+
+CONTENTS = [
+    long_keys,
+    double_keys,
+    verbatim_keys,
+    pattern_keys,
+    ragged_pattern_keys,
+    pattern_runs,
+]
+QUESTIONS = [
+    "/".join(["**/a"] * 62 + ["**/c"]),
+    "/".join(["**/a/*"] * 40 + ["c"]),
+    "/".join(["a", "b"] * 64),
+    "/".join(["a"] * 128),
+    "**/@a/" * 40 + "**",
+    "/".join(["**/$*a$*", "**/b$*a"] * 31),
+    "aaaaaaaabbbbbbbb",
+    "$*a$*b$*",
+    "**",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("contents", CONTENTS)
+def test_no_question_takes_more_steps_than_the_bound(
+    contents: Callable[[random.Random], list[str]], question: str
+) -> None:
+    texts = sorted({*contents(random.Random(7))})
+    search = filled(texts).search(question)
+    while not search.run(10_000):
+        pass
+    assert search.steps <= steps_bound(texts, question)
+    sample = texts[:: len(texts) // 20]
+    found = {*search.found}
+    assert [text in found for text in sample] == [intersects(text, question) for text in sample]
+
+
+def test_a_turn_exceeds_its_steps_by_less_than_one_label() -> None:
+    rng = random.Random(8)
+    search = filled(long_keys(rng)).search(QUESTIONS[0])
+    finished = False
+    while not finished:
+        before = search.steps
+        finished = search.run(500)
+        assert search.steps - before < 500 + 3 * 128
+
+
+def test_twenty_thousand_long_keys_cost_one_step_for_each_chunk() -> None:
+    rng = random.Random(9)
+    texts = ["/".join(rng.choice("ab") for _ in range(100)) for _ in range(20_000)]
+    question = "/".join(["**/a"] * 80 + ["**/c"])
+    assert len(question) <= 422
+    search = filled(texts).search(question)
+    assert not search.run(1_000)
+    # The first chunks are shared, so there are fewer than 100 for each key.
+    assert search.run(20_000 * 100)
+    assert search.found == []
+
+
+def test_a_literal_question_is_looked_up_among_many_children() -> None:
+    texts = [f"site/{number}/pose" for number in range(5_000)]
+    texts += [f"**/{number}/pose" for number in range(5_000)]
+    texts += [f"site/r{number}$*/pose" for number in range(5_000)]
+    search = filled(texts).search("site/77/pose")
+    assert search.run(100)
+    assert sorted(search.found) == ["**/77/pose", "site/77/pose"]
+
+
+def stored_bytes(texts: list[str]) -> float:
+    """The memory of a tree for each text, with the text and without the value."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        tree: KeyTree[None] = KeyTree()
+        for text in texts:
+            tree.insert(text, None)
+        gc.collect()  # empties the interpreter's free lists
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(tree) == len(texts)
+    return used / len(texts) + sum(map(sys.getsizeof, texts)) / len(texts)
+
+
+def random_chunks(rng: random.Random, count: int) -> str:
+    return "/".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=count))
+
+
+MEMORY_CONTENTS: dict[str, list[str]] = {
+    "128 chunks": [random_chunks(random.Random(n), 128) for n in range(COUNT)],
+    "siblings": [f"site/robot-{n}" for n in range(COUNT)],
+    "chains": ["/".join([str(n), *["a"] * depth]) for n in range(100) for depth in range(20)],
+    "pairs": [f"{n}/a/b/{end}" for n in range(COUNT // 2) for end in "xy"],
+    "wild": [f"{n}/{end}" for n in range(COUNT // 3) for end in ("*", "**", "a$*")],
+    "patterns": [f"a/{n}$*x$*y" for n in range(COUNT)],
+    "single patterns": [f"{n}{end}" for n in range(COUNT // 2) for end in ("", "/a$*b$*c")],
+    "ragged patterns": [f"{'a' * (n % 50)}$*x$*{'b' * (n // 50)}" for n in range(1, COUNT)],
+    "not ASCII": [f"é/{n}/\N{SNOWMAN}/b/c" for n in range(COUNT)],
+}
+
+
+@pytest.mark.parametrize("name", list(MEMORY_CONTENTS))
+def test_the_memory_of_an_expression_is_within_its_estimate(name: str) -> None:
+    texts = MEMORY_CONTENTS[name]
+    used = stored_bytes(texts)
+    estimate = sum(map(entry_bytes, texts)) / len(texts)
+    assert used <= estimate
+
+
+def test_the_estimate_is_less_than_twice_the_memory_of_branching_expressions() -> None:
+    for name in ("128 chunks", "pairs", "wild", "single patterns"):
+        texts = MEMORY_CONTENTS[name]
+        assert sum(map(entry_bytes, texts)) / len(texts) <= 2 * stored_bytes(texts), name
+
+
+def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:
+    texts = MEMORY_CONTENTS["128 chunks"]
+    assert stored_bytes(texts) < 2 * sys.getsizeof(texts[0]) + 1_024
+    assert stored_bytes(texts) < 1_500
+
+
+def test_removed_children_leave_no_room_behind() -> None:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        tree: KeyTree[None] = KeyTree()
+        for group in range(20):
+            for number in range(2_000):
+                tree.insert(f"{group}/{number}", None)
+            for number in range(2, 2_000):
+                tree.remove(f"{group}/{number}")
+        gc.collect()  # empties the interpreter's free lists
+        used = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(tree) == 40
+    assert used < 40 * 1_024
