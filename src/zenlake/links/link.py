@@ -47,6 +47,8 @@ class Link:
     interfaces: list[str]
     auth_identifier: str | None = None
     expires_at: float | None = None
+    dropped: int = 0
+    """Datagrams that could not be sent."""
 
     def prepare(self, timeout_s: float) -> None:
         """Whatever the link itself must settle before the first batch; TLS shakes hands here."""
@@ -90,7 +92,7 @@ class Listener:
     endpoint: str
     mtu: int
     dropped: int = 0
-    """Datagrams that no link took."""
+    """Datagrams that no link took, and answers that could not be sent."""
     source_check: SourceCheck | None = None
     """Asked by listeners for datagrams; without it every source has a link at once."""
 

@@ -18,6 +18,7 @@ from zenlake.forks import close_after_fork
 from zenlake.links.interfaces import InterfaceAddress, interface_addresses
 from zenlake.links.link import LinkError
 from zenlake.links.shared_socket import ask_for_room
+from zenlake.links.socket_errors import SocketErrors
 
 Address = tuple[str, int] | tuple[str, int, int, int]
 _DATAGRAM_BYTES: Final = 65_536
@@ -52,10 +53,14 @@ class MulticastSockets:
         self.endpoint = f"udp/{group}:{port}"
         self.group: Address = (group, port)
         self.family = socket.AF_INET6 if ":" in group else socket.AF_INET
-        self.interfaces = multicast_interfaces(interfaces, self.family)
         self.hears: socket.socket | None = None
         self.senders: list[socket.socket] = []
-        self._wake_in, self._wake_out = socket.socketpair()
+        self._errors = SocketErrors(self.endpoint)
+        try:
+            self.interfaces = multicast_interfaces(interfaces, self.family)
+            self._wake_in, self._wake_out = socket.socketpair()
+        except OSError as error:
+            raise LinkError(self.endpoint, str(error)) from error
         try:
             if listens:
                 self.hears = self._bind_group((group, *joins), port)
@@ -104,7 +109,18 @@ class MulticastSockets:
         return [one for _, one in sorted(self._pairs(), key=distance)]
 
     def receive(self, timeout_s: float | None) -> list[Datagram]:
-        """Waits for datagrams of others; none when the time is over or somebody woke it up."""
+        """Waits for datagrams of others; none when the time is over or somebody woke it up.
+
+        An error that may pass is waited for; LinkError if the sockets do not work any more.
+        """
+        try:
+            return self._receive(timeout_s)
+        except OSError as error:
+            if not self._errors.survives(error, "receive"):
+                raise LinkError(self.endpoint, str(error)) from error
+            return []
+
+    def _receive(self, timeout_s: float | None) -> list[Datagram]:
         poll = select.poll()
         sockets = {one.fileno(): one for one in self.senders}
         if self.hears is not None:
@@ -112,19 +128,29 @@ class MulticastSockets:
         for descriptor in (*sockets, self._wake_in.fileno()):
             poll.register(descriptor, select.POLLIN)
         ready = poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)
-        found = []
+        found: list[Datagram] = []
+        failure: OSError | None = None
         for descriptor, _ in ready:
             one = sockets.get(descriptor)
             if one is None:
                 self._wake_in.recv(64)
                 continue
-            with contextlib.suppress(OSError):
+            try:
                 data, source = one.recvfrom(_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
-                if (str(source[0]).partition("%")[0], source[1]) not in self._own:
-                    found.append(Datagram(data, source, one))
+            except BlockingIOError:
+                continue
+            except OSError as error:  # of one interface; what others bring is not lost
+                failure = error
+                continue
+            self._errors.clear()
+            if (str(source[0]).partition("%")[0], source[1]) not in self._own:
+                found.append(Datagram(data, source, one))
+        if failure is not None and not found:
+            raise failure
         return found
 
     def wake(self) -> None:
+        self._errors.close()
         with contextlib.suppress(OSError):
             self._wake_out.send(b"w")
 

@@ -16,6 +16,7 @@ from zenlake.links.interfaces import interface_addresses, interfaces_of
 from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
 from zenlake.links.options import LinkSettings, number_option, option
 from zenlake.links.shared_socket import SharedSocket
+from zenlake.links.socket_errors import SocketErrors
 from zenlake.wire import EndPoint
 
 # One call may bring many batches when the other side is quick: then it is given more room. Most
@@ -23,8 +24,6 @@ from zenlake.wire import EndPoint
 _RECEIVE_BYTES: Final = 64 * 1024
 RECEIVE_BYTES_MAX: Final = 512 * 1024
 _CANCEL_CHECK_S: Final = 0.1
-# Reasons for which the next accept may well work.
-_PASSING: Final = {errno.ECONNABORTED, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class TcpLink(Link):
@@ -96,6 +95,7 @@ class TcpListener(Listener):
         self._settings = settings
         self._shared = SharedSocket(_bind(endpoint, settings))
         self._address = self._shared.socket.getsockname()
+        self._errors = SocketErrors(self.endpoint)
 
     def accept(self) -> Link | None:
         while (accepted := self._accept()) is not None:
@@ -111,14 +111,15 @@ class TcpListener(Listener):
     def _accept(self) -> tuple[socket.socket, tuple[str, int]] | None:
         while self._shared.enter():
             try:
-                return self._shared.socket.accept()
+                accepted = self._shared.socket.accept()
             except OSError as error:
-                if not self._shared.is_closed and error.errno not in _PASSING:
+                if not self._shared.is_closed and not self._errors.survives(error, "accept"):
                     raise LinkError(self.endpoint, str(error)) from error
+            else:
+                self._errors.clear()
+                return accepted
             finally:
                 self._shared.leave()
-            if not self._shared.is_closed:
-                time.sleep(_CANCEL_CHECK_S)
         return None
 
     def _link(self, connected: socket.socket, src: str, dst: str) -> Link:
@@ -132,6 +133,7 @@ class TcpListener(Listener):
 
     def close(self) -> None:
         self._shared.close()
+        self._errors.close()
 
 
 def connect_socket(
@@ -144,7 +146,7 @@ def connect_socket(
     deadline = time.monotonic() + timeout_s
     cause: LinkError | None = None
     for address in resolve(endpoint, socket.SOCK_STREAM):
-        connecting = socket.socket(address.family, socket.SOCK_STREAM)
+        connecting = new_socket(endpoint, address.family, socket.SOCK_STREAM)
         try:
             _apply_options(connecting, endpoint, settings)
             _bind_source(connecting, endpoint, address)
@@ -204,6 +206,16 @@ def connect_tcp(
     )
 
 
+def new_socket(
+    endpoint: EndPoint, family: socket.AddressFamily, kind: socket.SocketKind
+) -> socket.socket:
+    """LinkError if the process or the system has no more of them."""
+    try:
+        return socket.socket(family, kind)
+    except OSError as error:
+        raise LinkError(str(endpoint), str(error)) from error
+
+
 def batch_size_of(connected: socket.socket) -> int:
     """The batch size offered (wire reference §4.1): whole segments, as many as a batch holds."""
     mtu = 65_535 - (40 if connected.family == socket.AF_INET else 60)
@@ -216,7 +228,7 @@ def batch_size_of(connected: socket.socket) -> int:
 
 def _bind(endpoint: EndPoint, settings: LinkSettings) -> socket.socket:
     address = resolve(endpoint, socket.SOCK_STREAM)[0]
-    listening = socket.socket(address.family, socket.SOCK_STREAM)
+    listening = new_socket(endpoint, address.family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if address.family == socket.AF_INET6:

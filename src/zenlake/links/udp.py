@@ -26,7 +26,8 @@ from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
 from zenlake.links.options import LinkSettings
 from zenlake.links.pace import Pace
 from zenlake.links.shared_socket import SharedSocket, ask_for_room
-from zenlake.links.tcp import bind_to_interface
+from zenlake.links.socket_errors import SocketErrors
+from zenlake.links.tcp import bind_to_interface, new_socket
 from zenlake.wire import EndPoint
 
 UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
@@ -54,25 +55,36 @@ class UdpLink(Link):
         self._pace = Pace()
         self.src = locator_text("udp", connected.getsockname())
         self.dst = locator_text("udp", connected.getpeername())
+        self._errors = SocketErrors(self.dst)
         self.interfaces = interfaces_of(connected.getsockname()[0])
 
     def receive(self, timeout_s: float | None = None) -> bytes:
-        """An empty datagram is an empty batch and is passed over: b"" means the end."""
+        """An empty datagram is an empty batch and is passed over: b"" means the end.
+
+        With a time, as in a handshake, an error ends the link: whoever connects tries again.
+        Without, in an open session, errors that may pass do not; the lease tells if the other
+        side is gone.
+        """
         shared = self._shared
-        if timeout_s is not None and not shared.wait(select.POLLIN, timeout_s):
-            raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
-        while shared.enter():
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            if deadline is not None and not shared.wait(select.POLLIN, deadline - time.monotonic()):
+                raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+            if not shared.enter():
+                return b""
             try:
                 data = self._socket.recv(_DATAGRAM_BYTES)
             except OSError as error:
                 if shared.is_closed:
                     return b""
-                raise LinkError(self.dst, str(error)) from error
+                if deadline is not None or not self._errors.survives(error, "receive"):
+                    raise LinkError(self.dst, str(error)) from error
+                continue
             finally:
                 shared.leave()
+            self._errors.clear()
             if data:
                 return data
-        return b""
 
     def try_send(self, data: bytes) -> int:
         if not self._shared.enter():
@@ -84,7 +96,10 @@ class UdpLink(Link):
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise LinkError(self.dst, str(error)) from error
+            if self._shared.is_closed or not self._errors.drops(error):
+                raise LinkError(self.dst, str(error)) from error
+            self.dropped += 1
+            return len(data)
         finally:
             self._shared.leave()
 
@@ -93,6 +108,7 @@ class UdpLink(Link):
 
     def close(self) -> None:
         self._shared.close()
+        self._errors.close()
 
 
 class UdpRemote(Link):
@@ -163,7 +179,11 @@ class UdpRemote(Link):
             raise LinkError(self.dst, "the link is closed")
         if not self._pace.takes(len(data), time.monotonic()):
             return 0
-        return self._listener.send_to(data, self._address)
+        sent = self._listener.send_to(data, self._address)
+        if sent >= 0:
+            return sent
+        self.dropped += 1
+        return len(data)
 
     def wait_writable(self, timeout_s: float) -> bool:
         return self._pace.wait(timeout_s) and self._listener.wait_writable(timeout_s)
@@ -186,6 +206,7 @@ class UdpListener(Listener):
         self._address = self._shared.socket.getsockname()
         self._remotes: dict[Address, UdpRemote] = {}
         self._remotes_lock = threading.Lock()
+        self._errors = SocketErrors(self.endpoint)
         self.dropped = 0
         self.locator = locator_text("udp", self._address)
         self.interfaces = interfaces_of(self._address[0])
@@ -197,11 +218,12 @@ class UdpListener(Listener):
             except OSError as error:
                 if self._shared.is_closed:
                     break
-                if isinstance(error, ConnectionError):  # a remote that is gone told us so
-                    continue
-                raise LinkError(self.endpoint, str(error)) from error
+                if not self._errors.survives(error, "receive"):
+                    raise LinkError(self.endpoint, str(error)) from error
+                continue
             finally:
                 self._shared.leave()
+            self._errors.clear()
             if data:
                 remote = self._hand_over(data, source)
                 if remote is not None:
@@ -236,21 +258,22 @@ class UdpListener(Listener):
             return True
         answer = check.answer(data, locator, now)
         if answer:
-            with contextlib.suppress(LinkError):
-                self.send_to(answer, source)
+            with contextlib.suppress(LinkError):  # closed meanwhile
+                self.dropped += self.send_to(answer, source) <= 0
         return False
 
     def send_to(self, data: bytes, address: Address) -> int:
+        """What a link's `try_send` says, or -1 if the datagram is lost."""
         if not self._shared.enter():
             raise LinkError(self.endpoint, "the listener is closed")
         try:
             return self._shared.socket.sendto(data, socket.MSG_DONTWAIT, address)
         except BlockingIOError:
             return 0
-        except ConnectionError:
-            return len(data)  # another remote's refusal, told on the socket they share
         except OSError as error:
-            raise LinkError(locator_text("udp", address), str(error)) from error
+            if self._shared.is_closed or not self._errors.drops(error):
+                raise LinkError(locator_text("udp", address), str(error)) from error
+            return -1
         finally:
             self._shared.leave()
 
@@ -267,6 +290,7 @@ class UdpListener(Listener):
 
     def close(self) -> None:
         self._shared.close()
+        self._errors.close()
         self._close_remotes()
 
     def _close_remotes(self) -> None:
@@ -284,7 +308,7 @@ def connect_udp(
 ) -> UdpLink:
     cause: OSError | None = None
     for address in resolve(endpoint, socket.SOCK_DGRAM):
-        connecting = socket.socket(address.family, socket.SOCK_DGRAM)
+        connecting = new_socket(endpoint, address.family, socket.SOCK_DGRAM)
         try:
             bind_to_interface(connecting, endpoint)
             connecting.connect(address.target)
@@ -300,7 +324,7 @@ def connect_udp(
 
 def _bind(endpoint: EndPoint) -> socket.socket:
     address = resolve(endpoint, socket.SOCK_DGRAM)[0]
-    bound = socket.socket(address.family, socket.SOCK_DGRAM)
+    bound = new_socket(endpoint, address.family, socket.SOCK_DGRAM)
     try:
         if address.family == socket.AF_INET6:
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)

@@ -7,6 +7,7 @@ side's own are counted here, for places, for sessions or for wrong passwords.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -20,7 +21,7 @@ from zenlake.links.addresses import split_address
 from zenlake.node.claims import Claim
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
-from zenlake.node.threads import join_threads
+from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.address_check import AddressCheck
 from zenlake.protocol.errors import AuthenticationError, HandshakeError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake")
 
 _START_OVER_S: Final = 1.0
+# Between links that no thread can be started for.
+_NO_THREAD_S: Final = 0.05
 # A second handshake that comes so soon is not a second attempt.
 _LATE_S: Final = 0.3
 
@@ -49,8 +52,10 @@ class Accepting:
         self._threads: list[threading.Thread] = []
         self._guesses = Guesses()
         self._is_closed = False
+        self._dropped = 0  # datagrams of listeners that failed
         self.refused = 0
-        """Links closed because too many handshakes were in progress, or of banned addresses."""
+        """Links closed since too many handshakes were in progress, of banned addresses, or for
+        which no thread could be started."""
 
     @property
     def pending(self) -> int:
@@ -80,16 +85,30 @@ class Accepting:
                 return
             self._listeners.append(listener)
             self._threads.append(thread)
-        thread.start()
+        try:
+            start_thread(thread)
+        except ThreadError as error:
+            self._remove(listener)
+            raise LinkError(str(endpoint), str(error)) from error
 
     def _run(self, listener: Listener, check: AddressCheck | None) -> None:
         try:
             while (link := listener.accept()) is not None:
                 self._take(link, check)
         except LinkError as error:
-            log.error("%s", error)
+            log.error("not listening any more: %s", error)
         finally:
-            listener.close()
+            self._remove(listener)
+
+    def _remove(self, listener: Listener) -> None:
+        """The listener is over; others must not be told of it any more."""
+        listener.close()
+        with self._lock:
+            if self._is_closed:
+                return
+            self._listeners.remove(listener)
+            self._dropped += listener.dropped
+        self._node.update_locators()
 
     def _take(self, link: Link, check: AddressCheck | None) -> None:
         """Start a handshake; at most so many are in progress (wire reference §5.1).
@@ -113,7 +132,18 @@ class Accepting:
             self.refused += 1
             given_up.close()
         if given_up is not link:
-            thread.start()
+            self._start(link, thread)
+
+    def _start(self, link: Link, thread: threading.Thread) -> None:
+        """Without a thread there is no handshake; the other side may try again."""
+        try:
+            start_thread(thread)
+        except ThreadError:
+            with self._lock:
+                self._pending.pop(link, None)
+            self.refused += 1
+            link.close()
+            self._node.closing.wait(_NO_THREAD_S)
 
     def _oldest_of_most(self, newcomer: str) -> Link:
         """Of the address with most handshakes, the new one counted: it never displaces others.
@@ -144,7 +174,8 @@ class Accepting:
             if runner is None:
                 link.close()
         if runner is not None:
-            runner.start()
+            with contextlib.suppress(ThreadError):  # it was warned of, and nothing is left
+                runner.start()
 
     def _accept(self, link: Link, check: AddressCheck | None) -> LinkRunner:
         node = self._node
@@ -196,7 +227,8 @@ class Accepting:
 
     def dropped_datagrams(self) -> int:
         """Of UDP links that are read too slowly, or that there was no room for."""
-        return sum(listener.dropped for listener in list(self._listeners))
+        with self._lock:
+            return self._dropped + sum(listener.dropped for listener in self._listeners)
 
     def close(self) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from zenlake.links import LinkError, UnsupportedLink, connect
 from zenlake.node.backoff import Backoff
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import join_thread, start_thread
 from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, EndPoint, Init, ZenohId
@@ -107,7 +107,7 @@ class Connector:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        start_thread(self._thread)
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._thread, timeout_s)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import is_supported
 from zenlake.node.connect import AlreadyConnected, open_transport, why_not
-from zenlake.node.threads import join_threads
+from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 if TYPE_CHECKING:
@@ -82,15 +82,21 @@ class Discovery:
                 daemon=True,
             )
             self._attempts[zid] = thread
-        thread.start()
+        try:
+            start_thread(thread)
+        except ThreadError:  # the node is found again later
+            self._forget(zid)
 
     def _attempt(self, zid: ZenohId, locators: list[str]) -> None:
         try:
             connect_to(self._node, zid, locators)
         finally:
-            with self._lock:
-                del self._attempts[zid]
-                self._lock.notify_all()
+            self._forget(zid)
+
+    def _forget(self, zid: ZenohId) -> None:
+        with self._lock:
+            del self._attempts[zid]
+            self._lock.notify_all()
 
     def is_busy(self) -> bool:
         return bool(self._attempts)

@@ -15,13 +15,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from zenlake.errors import ZenlakeError
+from zenlake.links import LinkError
 from zenlake.links.addresses import split_address
 from zenlake.links.multicast import MulticastSockets, multicast_interfaces
 from zenlake.links.options import number_option, option
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import TAKEN, Outward
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import (
     GroupEvent,
@@ -102,7 +103,11 @@ class GroupRunner:
             )
         finally:
             node.end()
-        self._thread.start()
+        try:
+            start_thread(self._thread)
+        except ThreadError as error:
+            self._leave()
+            raise LinkError(str(self.endpoint), str(error)) from error
 
     def _run(self) -> None:
         try:
@@ -117,8 +122,12 @@ class GroupRunner:
                         events = self._group.receive(datagram.data, source, now)
                     self._take(events, now)
                 self._handle_timeout(time.monotonic())
-        except OSError as error:
-            log.error("%s: %s", self.endpoint, error)
+        except LinkError as error:
+            log.error("the group is left: %s", error)
+            for peer in list(self._members):
+                self._change(PeerLeft(peer, error.cause))
+            with self.sender.lock:
+                self._group.peers.clear()
         finally:
             self._leave()
 

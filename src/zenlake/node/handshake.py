@@ -39,11 +39,14 @@ class Conversation:
     def _send(self, content: bytes, deadline: float) -> None:
         link = self._link
         data = frame_batch(content) if link.is_stream else content
+        dropped = link.dropped
         while data:
             taken = link.try_send(data)
             data = data[taken:]
             if data and not taken and not link.wait_writable(deadline - time.monotonic()):
                 raise LinkTimeout(link.dst, "the handshake is not taken")
+        if link.dropped != dropped:  # no answer can come
+            raise LinkError(link.dst, "a datagram of the handshake cannot be sent")
 
     def receive(self) -> bytes:
         """The content of the next batch that is not empty."""

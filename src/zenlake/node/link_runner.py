@@ -25,7 +25,7 @@ from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY, RELIEF
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.node.turn import MESSAGES_IN_A_TURN
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
@@ -83,7 +83,10 @@ class LinkRunner:
         return threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Join routing, which says its declarations, and start to read."""
+        """Join routing, which says its declarations, and start to read.
+
+        ThreadError if nobody can read: then the transport is over, and nothing of it is left.
+        """
         node = self.node
         node.begin()
         try:
@@ -103,13 +106,19 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         log.debug("transport with %s at %s", self.agreed.zid, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
-        self._reader.start()
+        try:
+            start_thread(self._reader)
+        except ThreadError:
+            self.close()
+            raise
         node.link_timer.wake()
 
     # --- reading -------------------------------------------------------------------------------
 
     def _run(self) -> None:
         cause: str | None = "reading failed"
+        with self._errand_lock:
+            pass  # whoever is relieved by this reader has said so
         self.node.settle_rest()
         try:
             cause = self._read(self._relieved)
@@ -225,11 +234,15 @@ class LinkRunner:
         with self._errand_lock:
             if self._errand is None:
                 return
+            reader = self._new_reader()
+            try:
+                start_thread(reader)
+            except ThreadError:
+                return  # nobody reads until the callback is back; the watcher tries again
             self._errand.relieved()
             self._come_back()
             self._relieved += 1
-            self._reader = self._new_reader()
-            self._reader.start()
+            self._reader = reader
 
     # --- time ----------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
 from zenlake.forks import leave_to_parent_after_fork
-from zenlake.links import Link, Listener
+from zenlake.links import Link, LinkError, Listener
 from zenlake.node.accept import Accepting
 from zenlake.node.claims import Claims
 from zenlake.node.connect import Connector
@@ -35,6 +35,7 @@ from zenlake.node.relief import RELIEF
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
 from zenlake.node.stats import NO_LOSSES, stats_of
+from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.node.timer import Timer
 from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Offer
@@ -153,10 +154,12 @@ class Node(Turn):
             runners[0].close()
             return
         threads = [threading.Thread(target=runner.close, daemon=True) for runner in runners]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(_CLOSE_S)
+        for thread, runner in zip(threads, runners, strict=True):
+            try:
+                start_thread(thread)
+            except ThreadError:
+                runner.close()
+        join_threads(threads, _CLOSE_S)
 
     def _join_all(self, deadline: float) -> None:
         joined: list[_Joined] = [
@@ -225,13 +228,24 @@ class Node(Turn):
         with self._state_lock:
             self._retired = [one for one in self._retired if one.is_alive()] + [runner]
 
+    def update_locators(self) -> None:
+        """After a change of where this node listens: neighbours tell others of it."""
+        locators = self.accepting.locators()
+        self.begin()
+        self.dispatcher.own_locators = locators
+        self.end()
+
     def join_group(self, endpoint: EndPoint) -> None:
         """A multicast group, by listening or connecting to its endpoint."""
         if any(group.endpoint == endpoint for group in self.groups):
             return
         group = GroupRunner(self, endpoint)
         self.groups.append(group)
-        group.start()
+        try:
+            group.start()
+        except LinkError:
+            self.groups.remove(group)
+            raise
 
     # --- time ----------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from zenlake.links.addresses import split_address
 from zenlake.node.connect import Connector
 from zenlake.node.discovery import connect_to
 from zenlake.node.scouting import scout
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import join_thread, start_thread
 from zenlake.protocol.scouting import Answerer, Found
 from zenlake.wire import EndPoint, WhatAmI
 
@@ -58,7 +58,7 @@ def _listen(node: Node) -> None:
             log.warning("not listening yet: %s", error)
             node.binders.append(binder)
             binder.start()
-    _tell_locators(node)
+    node.update_locators()
 
 
 class Binder:
@@ -73,7 +73,7 @@ class Binder:
         )
 
     def start(self) -> None:
-        self._thread.start()
+        start_thread(self._thread)
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._thread, timeout_s)
@@ -99,20 +99,13 @@ class Binder:
             return
         with contextlib.suppress(LinkError):
             self.bind(None)
-            _tell_locators(node)
+            node.update_locators()
 
 
 def _exits(endpoint: EndPoint, default: bool) -> bool:
     """`#exit_on_failure=...` comes before the configuration."""
     word = endpoint.config.get("exit_on_failure")
     return default if word is None else word == "true"
-
-
-def _tell_locators(node: Node) -> None:
-    locators = node.accepting.locators()
-    node.begin()
-    node.dispatcher.own_locators = locators
-    node.end()
 
 
 # --- clients -----------------------------------------------------------------------------------
@@ -170,7 +163,11 @@ class ScoutingConnector(Connector):
                     found.append(one)
                     news.notify()
 
-        scouting = scout(settings, settings.multicast_autoconnect, note, None, node.zid)
+        try:
+            scouting = scout(settings, settings.multicast_autoconnect, note, None, node.zid)
+        except LinkError as error:
+            log.warning("no scouting: %s", error)
+            return False
         deadline = time.monotonic() + settings.scouting_timeout_s
         tried = 0
         try:

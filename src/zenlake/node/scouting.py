@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from zenlake.links import MulticastSockets
+from zenlake.links import LinkError, MulticastSockets
 from zenlake.links.addresses import split_address
 from zenlake.links.multicast import Datagram
 from zenlake.node.settings import NodeSettings
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.scouting import Answerer, Found, Scouter
 from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
 
@@ -40,7 +40,11 @@ class Scouting:
         self._thread = threading.Thread(target=self._run, name="zenlake scouting", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        try:
+            start_thread(self._thread)
+        except ThreadError as error:
+            self._sockets.close()
+            raise LinkError(self._sockets.endpoint, str(error)) from error
 
     def _run(self) -> None:
         try:
@@ -49,7 +53,7 @@ class Scouting:
                 left = None if deadline == inf else deadline - time.monotonic()
                 for datagram in self._sockets.receive(left):
                     self._hear(datagram)
-        except OSError as error:
+        except LinkError as error:
             log.error("scouting ended: %s", error)
         finally:
             self._sockets.close()

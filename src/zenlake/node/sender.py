@@ -29,7 +29,7 @@ from zenlake.node.gathering import GATHERING, before_waiting
 from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
 from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
 
@@ -229,17 +229,20 @@ class Sender(Outward):
         elif self._transport.outbound.has_full_batch:
             self._sends_all = False
             self._is_sending = True
-        elif self._gathering_since == 0.0:
-            self._gather(now)
+        elif self._gathering_since == 0.0 and not self._gather(now):
+            self._sends_all = True
+            self._is_sending = True
         return self._is_sending
 
-    def _gather(self, now: float) -> None:
+    def _gather(self, now: float) -> bool:
+        """Let messages wait for more; False if there is no thread that would send them."""
+        if not self._is_watching and not self._rouse():
+            return False
         self._gathering_since = now
         if not self._is_listed:
             self._is_listed = True
             GATHERING.append(self)
-        if not self._is_watching:
-            self._rouse()
+        return True
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> None:
         if not is_blocking and (self._congested[priority] or self._block_first[priority]):
@@ -293,7 +296,10 @@ class Sender(Outward):
                     break
             with self.lock:
                 self._is_full = True
-                self._rouse()
+                if not self._rouse():
+                    # Without the own thread, the next message or KEEP_ALIVE goes on.
+                    self._absorb()
+                    self._is_full = self._is_sending = False
         except LinkError as error:
             self._stop_sending()
             self.fail(error.cause)
@@ -337,14 +343,19 @@ class Sender(Outward):
             self._rest = b""
             self._room.notify_all()
 
-    def _rouse(self) -> None:
-        """Under the lock: the own thread has something to do."""
+    def _rouse(self) -> bool:
+        """Under the lock: the own thread has something to do; False if there can be none."""
         if self._own_thread is None and not self._is_closed:
-            self._own_thread = threading.Thread(
+            thread = threading.Thread(
                 target=self._run, name=f"zenlake send {self._link.dst}", daemon=True
             )
-            self._own_thread.start()
+            try:
+                start_thread(thread)
+            except ThreadError:
+                return False
+            self._own_thread = thread
         self._wake.notify()
+        return True
 
     def _run(self) -> None:
         while True:

@@ -18,6 +18,7 @@ NO_LOSSES: Final = (
     "unsendable_messages",
     "ignored_messages",
     "unsent_bytes",
+    "dropped_datagrams",
 )
 
 
@@ -31,6 +32,7 @@ def losses_of(runner: LinkRunner) -> dict[str, int]:
         "unfinished_messages": transport.dropped_messages,
         "unsendable_messages": transport.outbound.dropped_messages,
         "ignored_messages": transport.inbound.ignored_messages,
+        "dropped_datagrams": runner.link.dropped,
     }
 
 
@@ -46,11 +48,11 @@ def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
     losses = Counter(node.past_losses)
     for runner in runners:
         losses.update(losses_of(runner))
+    losses["dropped_datagrams"] += node.accepting.dropped_datagrams()
+    losses["dropped_datagrams"] += sum(group.sender.dropped for group in node.groups)
     return {
         "transports": len(runners),
         **losses,
-        "dropped_datagrams": sum(group.sender.dropped for group in node.groups)
-        + node.accepting.dropped_datagrams(),
         "refused_joins": sum(one.refused_joins for one in machines),
         "strange_datagrams": sum(one.strange_datagrams + one.bad_datagrams for one in machines),
         "handshakes_pending": node.accepting.pending,

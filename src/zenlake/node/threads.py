@@ -4,9 +4,35 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Final
+
+from zenlake.errors import ZenlakeError
+from zenlake.warning_limiter import WarningLimiter
+
+log = logging.getLogger("zenlake")
+
+_WARNINGS: Final = WarningLimiter()
+_WARNING: Final = "the system has no more threads"
+
+
+class ThreadError(ZenlakeError):
+    """A thread cannot be started: the system has no more, or no memory for one."""
+
+
+def start_thread(thread: threading.Thread) -> None:
+    """Start a thread, or warn once and raise ThreadError: whoever needs it must do without."""
+    try:
+        thread.start()
+    except (RuntimeError, MemoryError) as error:
+        # Not safe for threads, but all that can go wrong is a second warning.
+        if _WARNINGS.admit(_WARNING, time.monotonic()):
+            more = _WARNINGS.suppressed_text(_WARNING)
+            log.warning("%s: %r cannot start: %s%s", _WARNING, thread.name, error, more)
+        raise ThreadError(f"{thread.name}: {error}") from error
 
 
 def join_thread(thread: threading.Thread | None, timeout_s: float) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from zenlake.node.threads import join_thread
+from zenlake.node.threads import join_thread, start_thread
 
 log = logging.getLogger("zenlake")
 
@@ -47,7 +47,7 @@ class Timer:
         self._thread = threading.Thread(target=self._run, name=f"zenlake {name}", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        start_thread(self._thread)
 
     def wake(self) -> None:
         """A deadline may be earlier than it was. By any thread, by finalizers too."""

@@ -1,0 +1,75 @@
+"""SocketErrors: a socket that must stay open survives errors that may pass.
+
+A network that is down, a firewall rule or memory that is short make calls fail for a while. The
+socket is as good as before; whoever closed it because of them would not listen any more.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from typing import Final
+
+from zenlake.warning_limiter import WarningLimiter
+
+log = logging.getLogger("zenlake")
+
+# The socket itself is not what it was: no later call can work.
+_LASTING: Final = frozenset({errno.EBADF, errno.ENOTSOCK, errno.EINVAL, errno.EOPNOTSUPP})
+# The same when sending, where EINVAL may mean the address alone, such as one with port 0.
+_LASTING_FOR_SENDERS: Final = frozenset({errno.EBADF, errno.ENOTSOCK})
+# What one remote did, told on a socket that serves others, too. The next call may work at once.
+_OF_A_REMOTE: Final = frozenset(
+    {errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.EPIPE, errno.EMSGSIZE}
+)
+_FIRST_PAUSE_S: Final = 0.01
+_PAUSE_S: Final = 1.0
+
+
+class SocketErrors:
+    """The errors of one socket: a pause that grows while they last, and one warning for all."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self._closed = threading.Event()
+        self._pause_s = 0.0
+        self._warnings = WarningLimiter()
+        self._lock = threading.Lock()
+
+    def survives(self, error: OSError, action: str) -> bool:
+        """Whether to try again; it has waited then. False if the socket does not work any more."""
+        if error.errno in _LASTING:
+            return False
+        if error.errno in _OF_A_REMOTE:
+            return True
+        if self._pause_s == 0.0:
+            self._warn(error, f"cannot {action}, trying again")
+        self._pause_s = min(max(2 * self._pause_s, _FIRST_PAUSE_S), _PAUSE_S)
+        self._closed.wait(self._pause_s)
+        return True
+
+    def drops(self, error: OSError) -> bool:
+        """Whether only the datagram that was to be sent is lost; else the socket is."""
+        if error.errno in _LASTING_FOR_SENDERS:
+            return False
+        if error.errno not in _OF_A_REMOTE:
+            self._warn(error, "cannot send, datagrams are lost")
+        return True
+
+    def _warn(self, error: OSError, consequence: str) -> None:
+        with self._lock:
+            if not self._warnings.admit(consequence, time.monotonic()):
+                return
+            more = self._warnings.suppressed_text(consequence)
+        log.warning("%s: %s: %s%s", self.endpoint, consequence, error, more)
+
+    def clear(self) -> None:
+        """A call worked. Hot: called for each datagram."""
+        if self._pause_s:
+            self._pause_s = 0.0
+
+    def close(self) -> None:
+        """Nobody waits any longer."""
+        self._closed.set()

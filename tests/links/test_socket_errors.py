@@ -1,0 +1,193 @@
+"""Errors that pass do not end a listener or a UDP link; those that last do."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+import time
+
+import pytest
+
+from tests.links.faulty_socket import FaultySocket, make_faulty
+from tests.links.pairs import PLAIN, linked
+from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
+from zenlake.wire import EndPoint
+
+PASSING = [
+    errno.EPERM,
+    errno.EPROTO,
+    errno.ENETDOWN,
+    errno.ENETUNREACH,
+    errno.EHOSTUNREACH,
+    errno.ENOBUFS,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+]
+OF_A_REMOTE = [errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET]
+NAMES = errno.errorcode.__getitem__
+
+
+class Accepted:
+    """The links that a listener accepts, in a thread."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.links: list[Link] = []
+        self.error: LinkError | None = None
+        self.came = threading.Event()
+        self._listener = listener
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            while (link := self._listener.accept()) is not None:
+                self.links.append(link)
+                self.came.set()
+        except LinkError as error:
+            self.error = error
+
+    def close(self) -> None:
+        self._listener.close()
+        self.thread.join(2.0)
+        assert not self.thread.is_alive()
+        for link in self.links:
+            link.close()
+
+
+def port_of(listener: Listener) -> int:
+    return int(listener.locators()[0].rpartition(":")[2])
+
+
+@pytest.mark.parametrize("code", PASSING + OF_A_REMOTE, ids=NAMES)
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_a_listener_survives(protocol: str, code: int, caplog: pytest.LogCaptureFixture) -> None:
+    listener = listen(EndPoint.parse(f"{protocol}/127.0.0.1:0"), PLAIN)
+    make_faulty(listener).faults = {"accept": (code, 3), "receive": (code, 3)}
+    accepted = Accepted(listener)
+    kind = socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
+    with socket.socket(socket.AF_INET, kind) as one:
+        one.connect(("127.0.0.1", port_of(listener)))
+        one.send(b"x")
+        assert accepted.came.wait(5.0)
+        assert accepted.links[0].receive(5.0) == b"x"
+        accepted.close()
+    assert accepted.error is None
+    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == (1 if code in PASSING else 0), "one for all retries"
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_a_listener_whose_socket_is_broken_says_so(protocol: str) -> None:
+    listener = listen(EndPoint.parse(f"{protocol}/127.0.0.1:0"), PLAIN)
+    make_faulty(listener).faults = dict.fromkeys(("accept", "receive"), (errno.EBADF, 1))
+    with pytest.raises(LinkError, match="Bad file descriptor"):
+        listener.accept()
+    listener.close()
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_closing_ends_a_listener_that_waits_for_better_times(protocol: str) -> None:
+    listener = listen(EndPoint.parse(f"{protocol}/127.0.0.1:0"), PLAIN)
+    faulty = make_faulty(listener)
+    faulty.faults = dict.fromkeys(("accept", "receive"), (errno.ENOBUFS, 1_000_000))
+    accepted = Accepted(listener)
+    time.sleep(0.5)
+    tries = 1_000_000 - max(count for _, count in faulty.faults.values() if count < 1_000_000)
+    assert 0 < tries < 20, "pauses grow"
+    began = time.monotonic()
+    accepted.close()
+    assert time.monotonic() - began < 0.5
+
+
+SENDING = [*PASSING, *OF_A_REMOTE, errno.EMSGSIZE, errno.EINVAL]
+
+
+@pytest.mark.parametrize("code", SENDING, ids=NAMES)
+def test_a_datagram_that_cannot_be_sent_is_lost_alone(
+    code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with linked("udp/127.0.0.1:0") as (ours, theirs):
+        make_faulty(ours).faults = {"send": (code, 3)}
+        make_faulty(theirs._listener).faults = {"send": (code, 3)}  # type: ignore[attr-defined]
+        for one in (ours, theirs):
+            assert [one.try_send(b"lost") for _ in range(3)] == [4, 4, 4]
+            assert one.dropped == 3
+        assert ours.try_send(b"there") == 5
+        assert theirs.try_send(b"back") == 4
+        assert theirs.receive(2.0) == b"there"
+        assert ours.receive(2.0) == b"back"
+    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) <= 2, "one for each socket"
+
+
+def test_a_socket_that_is_gone_ends_a_link() -> None:
+    with linked("udp/127.0.0.1:0") as (ours, _):
+        make_faulty(ours).faults = {"send": (errno.EBADF, 1), "receive": (errno.EBADF, 1)}
+        with pytest.raises(LinkError, match="Bad file descriptor"):
+            ours.try_send(b"x")
+        with pytest.raises(LinkError, match="Bad file descriptor"):
+            ours.receive()
+
+
+@pytest.mark.parametrize("code", PASSING + OF_A_REMOTE, ids=NAMES)
+def test_an_open_udp_link_survives_what_it_receives_instead_of_a_datagram(code: int) -> None:
+    with linked("udp/127.0.0.1:0") as (ours, theirs):
+        make_faulty(ours).faults = {"receive": (code, 3)}
+        theirs.try_send(b"late")
+        assert ours.receive() == b"late"
+
+
+def test_one_that_connects_is_told_at_once_that_nobody_is_there() -> None:
+    with linked("udp/127.0.0.1:0") as (ours, theirs):
+        make_faulty(ours).faults = {"receive": (errno.ECONNREFUSED, 1)}
+        theirs.try_send(b"x")
+        with pytest.raises(LinkError, match="refused"):
+            ours.receive(5.0)
+
+
+def test_an_empty_datagram_does_not_make_a_handshake_wait_for_ever() -> None:
+    with linked("udp/127.0.0.1:0") as (ours, theirs):
+        listener = theirs._listener  # type: ignore[attr-defined]
+        host, port = ours.src.partition("/")[2].split(":")
+        listener._shared.socket.sendto(b"", (host, int(port)))
+        with pytest.raises(LinkTimeout):
+            ours.receive(0.2)
+
+
+@pytest.mark.parametrize("code", PASSING, ids=NAMES)
+def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) -> None:
+    sockets = MulticastSockets("224.0.0.251", 0, "lo", listens=False)
+    try:
+        sender = sockets.senders[0]
+        faulty = FaultySocket(sender)
+        faulty.faults = {"receive": (code, 2)}
+        sockets.senders[0] = faulty  # type: ignore[call-overload]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+            one.sendto(b"x", ("127.0.0.1", sender.getsockname()[1]))
+            found = [sockets.receive(2.0) for _ in range(3)]
+        assert [len(each) for each in found] == [0, 0, 1]
+        assert len(caplog.records) == 1
+        faulty.faults = {"receive": (errno.EBADF, 1)}
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+            one.sendto(b"x", ("127.0.0.1", sender.getsockname()[1]))
+            with pytest.raises(LinkError):
+                sockets.receive(2.0)
+    finally:
+        sockets.close()
+
+
+@pytest.mark.parametrize("endpoint", ["tcp/127.0.0.1:0", "udp/127.0.0.1:0"])
+def test_no_more_sockets_is_an_error_of_ours(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **named: object) -> object:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(socket, "socket", fail)
+    monkeypatch.setattr(socket, "socketpair", fail)
+    with pytest.raises(LinkError, match="Too many open files"):
+        listen(EndPoint.parse(endpoint), PLAIN)
+    with pytest.raises(LinkError, match="Too many open files"):
+        MulticastSockets("224.0.0.251", 0, "lo")

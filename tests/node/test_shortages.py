@@ -1,0 +1,259 @@
+"""A system without threads, or with sockets that fail for a while: nothing is left half done."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+import time
+
+import pytest
+
+import zenlake
+from tests.links.faulty_socket import make_faulty
+from tests.links.leftovers import open_sockets, own_threads
+from tests.node.application import BLOCK, Application, opened, port_of, settings_of, wait_until
+from tests.node.test_abuse import RawClient, opens_quickly
+from zenlake.errors import ZenlakeError
+from zenlake.links.multicast import multicast_interfaces
+from zenlake.node import Node, NodeSettings
+from zenlake.node import threads as node_threads
+from zenlake.warning_limiter import WarningLimiter
+from zenlake.wire import EndPoint, WhatAmI, ZenohId
+
+UDP = "udp/127.0.0.1:0"
+
+
+class Shortage:
+    """Threads whose name begins so cannot be started, `count` times."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.name = ""
+        self.count = 0
+        real = threading.Thread.start
+
+        def start(thread: threading.Thread) -> None:
+            if self.count > 0 and thread.name.startswith(self.name):
+                self.count -= 1
+                raise RuntimeError("can't start new thread")
+            real(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start)
+        monkeypatch.setattr(node_threads, "_WARNINGS", WarningLimiter())
+
+    def of(self, name: str, count: int = 1) -> None:
+        self.name = name
+        self.count = count
+
+
+@pytest.fixture
+def shortage(monkeypatch: pytest.MonkeyPatch) -> Shortage:
+    return Shortage(monkeypatch)
+
+
+def warnings_in(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_handshake_without_a_thread_is_given_up_and_the_listener_goes_on(
+    shortage: Shortage, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(settings_of()) as [node]:
+        shortage.of("zenlake handshake", 3)
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port_of(node)), timeout=5) as one:
+                assert one.recv(1) == b""
+        assert node.accepting.pending == 0
+        assert node.accepting.refused == 3
+        opens_quickly(node)
+    assert len(warnings_in(caplog)) == 1
+
+
+def test_a_transport_without_a_reader_is_torn_down(
+    shortage: Shortage, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On the side that accepts, where nobody else would notice."""
+    with opened(settings_of()) as [node]:
+        sockets, threads = open_sockets(), own_threads()
+        events: list[bool] = []
+        node.events.add(lambda is_open, transport, link: events.append(is_open))
+        faces = len(node.dispatcher.faces)
+        shortage.of("zenlake read", 1)
+        client = RawClient(node)
+        client.socket.settimeout(5)
+        while client.socket.recv(65_536):
+            pass
+        client.socket.close()
+        wait_until(lambda: events == [True, False])
+        wait_until(lambda: own_threads() == threads)
+        wait_until(lambda: open_sockets() == sockets)
+        assert not node.runners
+        assert len(node.dispatcher.faces) == faces
+        assert not node.claims._claims
+        opens_quickly(node)
+    assert len(warnings_in(caplog)) == 1
+
+
+def test_one_who_connects_without_a_reader_tries_again(shortage: Shortage) -> None:
+    with opened(settings_of()) as [node]:
+        shortage.of("zenlake read", 1)
+        settings = settings_of(WhatAmI.CLIENT, node.locators())
+        settings.connect_timeout_s = 10.0
+        with opened(settings) as [client]:
+            wait_until(lambda: list(client.runners) == [node.zid])
+            wait_until(lambda: list(node.runners) == [client.zid])
+
+
+@pytest.mark.parametrize("name", ["zenlake accept", "zenlake links", "zenlake connect"])
+def test_a_node_that_cannot_open_says_so_and_leaves_nothing(shortage: Shortage, name: str) -> None:
+    known, sockets = own_threads(), open_sockets()
+    shortage.of(name)
+    node = Node(settings_of(connect=["tcp/127.0.0.1:1"]))
+    with pytest.raises(ZenlakeError, match="can't start new thread"):
+        node.open()
+    wait_until(lambda: own_threads() <= known)
+    wait_until(lambda: open_sockets() <= sockets)
+
+
+@pytest.mark.parametrize("count", [1, 1_000_000])
+def test_a_sender_without_a_thread_of_its_own_still_sends(shortage: Shortage, count: int) -> None:
+    with opened(settings_of()) as [node]:
+        settings = settings_of(WhatAmI.CLIENT, node.locators())
+        settings.lease_ms = 400  # a KEEP_ALIVE every 100 ms
+        with opened(settings) as [client]:
+            listener, publisher = Application(node), Application(client)
+            listener.subscribe("k")
+            time.sleep(0.2)
+            shortage.of("zenlake send", count)
+            for number in range(2_000):
+                publisher.put("k", number.to_bytes(2, "little") * 500, BLOCK)
+            assert len(listener.wait_for(2_000, 20.0)) == 2_000
+            assert client.runners
+            assert node.runners
+
+
+def test_a_discovered_node_is_tried_again(shortage: Shortage) -> None:
+    with opened(settings_of()) as [node], opened(settings_of()) as [finder]:
+        finder.settings.multicast_autoconnect = 7
+        shortage.of("zenlake discover")
+        finder.discovery.scouted(node.zid, node.role, node.locators())
+        assert not finder.discovery.is_busy()
+        finder.discovery.scouted(node.zid, node.role, node.locators())
+        wait_until(lambda: node.zid in finder.runners)
+
+
+def test_a_node_closes_its_links_without_threads(shortage: Shortage) -> None:
+    with opened(settings_of()) as [node]:
+        clients = [RawClient(node) for _ in range(3)]
+        wait_until(lambda: len(node.runners) == 3)
+        shortage.of("Thread-", 1_000_000)
+        node.close()
+        assert not node.runners
+        shortage.of("", 0)
+        for client in clients:
+            client.socket.close()
+
+
+def test_a_group_without_a_thread_is_left(shortage: Shortage) -> None:
+    if not multicast_interfaces("auto"):
+        pytest.skip("there is no interface for multicast")
+    with opened(settings_of()) as [node]:
+        sockets = open_sockets()
+        faces = len(node.dispatcher.faces)
+        shortage.of("zenlake group")
+        with pytest.raises(ZenlakeError, match="can't start new thread"):
+            node.join_group(EndPoint.parse("udp/224.0.0.225:17499"))
+        assert not node.groups
+        assert len(node.dispatcher.faces) == faces
+        assert open_sockets() == sockets
+
+
+@pytest.mark.parametrize(
+    "code", [errno.ENOBUFS, errno.EPERM, errno.ENETUNREACH, errno.ECONNREFUSED]
+)
+@pytest.mark.parametrize("sends_client", [True, False], ids=["client", "listener"])
+def test_a_session_over_udp_survives_what_cannot_be_sent(code: int, sends_client: bool) -> None:
+    settings = settings_of(listen=[UDP])
+    with opened(settings) as [node], opened(client_of(node)) as [client]:
+        wait_until(lambda: bool(node.runners))
+        sender, receiver = (client, node) if sends_client else (node, client)
+        publisher, listener = Application(sender), Application(receiver)
+        listener.subscribe("k")
+        time.sleep(0.3)
+        runner = next(iter(sender.runners.values()))
+        link: object = runner.link
+        faulty = make_faulty(link if sends_client else link._listener)  # type: ignore[attr-defined]
+        faulty.faults = {"send": (code, 5)}
+        wait_until(lambda: put_and_look(publisher, listener), 5.0)
+        assert list(sender.runners.values()) == [runner]
+        assert not runner.ended.is_set()
+        assert sender.stats()["dropped_datagrams"] == 5
+
+
+def client_of(node: Node) -> NodeSettings:
+    return settings_of(WhatAmI.CLIENT, node.locators())
+
+
+def put_and_look(publisher: Application, listener: Application) -> bool:
+    publisher.put("k", b"x")
+    time.sleep(0.02)
+    return bool(listener.payloads())
+
+
+def test_a_listener_that_really_failed_is_not_told_of_any_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with opened(settings_of(listen=["tcp/127.0.0.1:0", UDP])) as [node]:
+        tcp = next(one for one in node.locators() if one.startswith("tcp"))
+        make_faulty(node.accepting._listeners[0]).faults = {"accept": (errno.EBADF, 1)}
+        nudge(port_of(node))
+        wait_until(lambda: tcp not in node.locators())
+        wait_until(lambda: tcp not in node.dispatcher.own_locators)
+        assert len(node.locators()) == 1
+        opens_quickly(node)
+    assert "not listening any more" in caplog.text
+
+
+def nudge(port: int) -> None:
+    """The accept that is under way ends, and the next one meets the fault."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5):
+        pass
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENETDOWN, errno.ENOMEM])
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_a_node_serves_others_after_errors_at_its_listener(protocol: str, code: int) -> None:
+    with opened(settings_of(listen=[f"{protocol}/127.0.0.1:0"])) as [node]:
+        faulty = make_faulty(node.accepting._listeners[0])
+        faulty.faults = {"accept": (code, 2), "receive": (code, 2)}
+        settings = settings_of(
+            WhatAmI.CLIENT, node.locators(), zid=int(ZenohId(b"a long id for us"))
+        )
+        settings.connect_timeout_s = 10.0
+        with opened(settings) as [client]:
+            wait_until(lambda: list(client.runners) == [node.zid])
+
+
+def test_a_callback_without_another_reader_comes_back_to_read(shortage: Shortage) -> None:
+    """It takes long, and nobody can be started in its place: then nothing is read meanwhile."""
+    with opened(settings_of()) as [node]:
+        config = zenlake.Config()
+        config.insert_json5("mode", '"client"')
+        config.insert_json5("connect/endpoints", f'["{node.locators()[0]}"]')
+        with zenlake.open(config) as session:
+            got: list[bytes] = []
+            wait_until(lambda: any(one.is_alive() for one in list(node.runners.values())))
+            shortage.of("zenlake read", 1_000_000)
+            session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
+            publisher = Application(node)
+            time.sleep(0.3)
+            for number in range(3):
+                publisher.put("k", bytes([number]), BLOCK)
+                time.sleep(0.05)
+            wait_until(lambda: got == [b"\0", b"\1", b"\2"])
+            assert node.runners
+
+
+def slow(got: list[bytes], payload: bytes) -> None:
+    time.sleep(0.2)
+    got.append(payload)
