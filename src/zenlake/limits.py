@@ -35,7 +35,8 @@ TCP_HOLE_BYTES_MAX: Final = 1 << 20
 TCP_HELD_BYTES_MAX: Final = 64 << 20
 TCP_HOLE_SEGMENTS_MAX: Final = 64
 TCP_HOLE_SECONDS_MAX: Final = 1
-MESSAGE_BYTES_MAX: Final = 64 << 20
+MESSAGE_BYTES_MAX: Final = 1 << 30
+TRACE_MESSAGE_BYTES_MAX: Final = 64 << 20
 TRACE_FRAGMENT_BYTES_MAX: Final = 128 << 20
 TRACE_SCAN_BYTES_MAX: Final = 512 << 10
 TRACE_CANDIDATES_MAX: Final = 1_024
@@ -88,10 +89,12 @@ CACHED_ROUTES_MAX: Final = 65_536
 GOSSIP_PSIDS_MAX: Final = 4_096
 GOSSIP_DISCOVERIES_MAX: Final = 4_096
 HELD_REPLIES_MAX: Final = 100_000
-HELD_REPLY_BYTES_MAX: Final = 64 << 20
+HELD_REPLY_BYTES_MAX: Final = 256 << 20
 
+REASSEMBLY_MESSAGE_BYTES_MAX: Final = 64 << 20
 REASSEMBLY_BYTES_MAX: Final = 128 << 20
 REASSEMBLY_PROCESS_BYTES_MAX: Final = 512 << 20
+REASSEMBLY_LARGE_BYTES_MAX: Final = 1 << 30
 FRAGMENT_IDLE_SECONDS_MAX: Final = 10
 LEASE_SECONDS_MAX: Final = 86_400
 UDP_REMOTES_MAX: Final = 1_200
@@ -297,8 +300,14 @@ LIMITS: Final = (
     Limit(
         "MESSAGE_BYTES_MAX",
         MESSAGE_BYTES_MAX,
-        "limits/message_bytes",
-        "a network message put together from fragments",
+        "transport/link/rx/max_message_size",
+        "a network message that a node puts together from fragments; larger ones are dropped",
+    ),
+    Limit(
+        "TRACE_MESSAGE_BYTES_MAX",
+        TRACE_MESSAGE_BYTES_MAX,
+        "limits/trace/message_bytes",
+        "a network message of a capture that is put together from fragments",
     ),
     Limit(
         "TRACE_FRAGMENT_BYTES_MAX",
@@ -686,19 +695,32 @@ LIMITS: Final = (
         "HELD_REPLY_BYTES_MAX",
         HELD_REPLY_BYTES_MAX,
         "limits/session/held_reply_bytes",
-        "replies that one query holds until it ends; more are dropped and told",
+        "replies that one query holds until it ends, one in any case; more are dropped and told",
     ),
     Limit(
         "REASSEMBLY_BYTES_MAX",
         REASSEMBLY_BYTES_MAX,
         "limits/transport/reassembly_bytes",
-        "fragments that wait for more in all channels of one session",
+        "fragments that wait for more in all channels of one session, the first bytes of each"
+        " message",
     ),
     Limit(
         "REASSEMBLY_PROCESS_BYTES_MAX",
         REASSEMBLY_PROCESS_BYTES_MAX,
         "limits/transport/reassembly_process_bytes",
-        "fragments that wait for more in all sessions of a node",
+        "the same in all sessions of the process",
+    ),
+    Limit(
+        "REASSEMBLY_MESSAGE_BYTES_MAX",
+        REASSEMBLY_MESSAGE_BYTES_MAX,
+        "limits/transport/reassembly_message_bytes",
+        "bytes of a message that count as its first ones",
+    ),
+    Limit(
+        "REASSEMBLY_LARGE_BYTES_MAX",
+        REASSEMBLY_LARGE_BYTES_MAX,
+        "limits/transport/reassembly_large_bytes",
+        "what larger messages have beyond, in all sessions of the process",
     ),
     Limit(
         "FRAGMENT_IDLE_SECONDS_MAX",

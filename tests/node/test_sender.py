@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from zenlake.links import Link, memory_pair
+from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.outward import DROPPED, FULL, TAKEN
 from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
@@ -34,7 +35,9 @@ class Bench:
         self.transport = Transport(agreed, time.monotonic(), True)
         settings = NodeSettings()
         settings.wait_before_close_s = 0.2
-        self.sender = Sender(self.transport, Counting(self), settings, self.failures.append)
+        self.sender = Sender(
+            self.transport, Counting(self), settings, self.failures.append, DropWarnings()
+        )
 
     def push(self, size: int, qos: int = DATA) -> int:
         message = bytes(Push(WireExpr(0, "k"), Put(bytes(size))))

@@ -156,13 +156,17 @@ def test_limits_that_can_be_set() -> None:
         "handshake_idle_seconds": 1,
         "reassembly_bytes": 2,
         "reassembly_process_bytes": 3,
+        "reassembly_large_bytes": 10,
         "fragment_idle_seconds": 4,
         "sessions_per_address_percent": 50,
     }
     routing = {"declarations": 5, "interests": 6, "queries": 7}
     settings = read(
-        limits={"message_bytes": 8, "transport": transport, "routing": routing},
-        transport={"multicast": {"max_sessions": 9}},
+        limits={"transport": transport, "routing": routing},
+        transport={
+            "multicast": {"max_sessions": 9},
+            "link": {"rx": {"max_message_size": 8}},
+        },
     )
     assert (settings.handshake_idle_s, settings.message_bytes_max) == (1, 8)
     assert settings.sessions_per_address() == 500
@@ -170,3 +174,4 @@ def test_limits_that_can_be_set() -> None:
     assert (settings.routing.queries_max, settings.group_peers_max) == (7, 9)
     budget = Node(settings).budget
     assert (budget.session_bytes_max, budget.limit_bytes, budget.idle_s) == (2, 3, 4)
+    assert budget.large_bytes_max == 10

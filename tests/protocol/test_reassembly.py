@@ -7,19 +7,42 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.protocol.transports import IS_FULL, SN_BITS, agree, payloads, put, transport, units
 from zenlake.limits import (
     FRAGMENT_IDLE_SECONDS_MAX,
     MESSAGE_BYTES_MAX,
     REASSEMBLY_BYTES_MAX,
+    REASSEMBLY_LARGE_BYTES_MAX,
+    REASSEMBLY_MESSAGE_BYTES_MAX,
     REASSEMBLY_PROCESS_BYTES_MAX,
 )
+from zenlake.protocol.dropped_message import DroppedMessage
 from zenlake.protocol.errors import TransportError
-from zenlake.protocol.reassembly import Reassembly, ReassemblyBudget
+from zenlake.protocol.reassembly import (
+    LARGE_KEY,
+    MESSAGE_KEY,
+    PROCESS_KEY,
+    SESSION_KEY,
+    HeldBytes,
+    Reassembly,
+    ReassemblyBudget,
+)
 from zenlake.protocol.transport import Transport
-from zenlake.wire import Fragment, Frame, Priority
+from zenlake.wire import (
+    Err,
+    Fragment,
+    Frame,
+    Priority,
+    Query,
+    Request,
+    Response,
+    WireExpr,
+)
 
+ERR = Err(b"")
 WHOLE = bytes(put(b"0123456789"))
 SCHEDULES = 10_000 if IS_FULL else 1_500
 
@@ -139,9 +162,80 @@ def test_limit_of_a_message_in_one_fragment() -> None:
 
 
 def test_default_limits() -> None:
-    assert agree().message_bytes_max == MESSAGE_BYTES_MAX
-    assert 2 * MESSAGE_BYTES_MAX == REASSEMBLY_BYTES_MAX
-    assert ReassemblyBudget().limit_bytes == REASSEMBLY_PROCESS_BYTES_MAX
+    """As eclipse-zenoh, a message of 1 GiB fits; messages that never end take 512 MiB at most."""
+    assert agree().message_bytes_max == MESSAGE_BYTES_MAX == 1 << 30
+    assert REASSEMBLY_MESSAGE_BYTES_MAX + REASSEMBLY_LARGE_BYTES_MAX >= MESSAGE_BYTES_MAX
+    assert REASSEMBLY_MESSAGE_BYTES_MAX <= REASSEMBLY_BYTES_MAX < REASSEMBLY_PROCESS_BYTES_MAX
+    assert ReassemblyBudget().limit_bytes == REASSEMBLY_PROCESS_BYTES_MAX == 512 << 20
+
+
+def test_a_large_message_counts_as_one_of_ordinary_size_and_the_rest_apart() -> None:
+    held = HeldBytes()
+    budgets = [ReassemblyBudget(large_bytes_max=1000, held=held) for _ in range(2)]
+    ordinary = REASSEMBLY_MESSAGE_BYTES_MAX
+    assert budgets[0].take(0, ordinary - 1) == ""
+    assert budgets[0].take(ordinary - 1, ordinary + 900) == ""
+    assert (held.first, held.large) == (ordinary, 900)
+    assert budgets[1].take(ordinary, ordinary + 101) == LARGE_KEY
+    assert budgets[1].take(ordinary, ordinary + 100) == ""
+    assert budgets[1].held_bytes == ordinary + 1000
+    budgets[0].give(0, ordinary + 900)
+    assert (held.first, held.large) == (0, 100)
+
+
+@pytest.mark.parametrize("patch", [0, 1])
+@pytest.mark.parametrize(
+    ("limit_key", "limits"),
+    [
+        (MESSAGE_KEY, {}),
+        (SESSION_KEY, {"session_bytes_max": 1000}),
+        (PROCESS_KEY, {"limit_bytes": 1000}),
+    ],
+)
+def test_message_beyond_a_limit_is_skipped_and_reported(
+    patch: int, limit_key: str, limits: dict[str, Any]
+) -> None:
+    """Its rest must not be taken for another message: the sender's user chooses these bytes."""
+    budget = ReassemblyBudget(**limits)
+    reassembly = Reassembly(0x7F, patch, 1000 if limit_key == MESSAGE_KEY else 10_000, budget)
+    data = bytes(put(bytes(1200), "a/b")) + WHOLE
+    parts = cut(0, 8, data)
+    for part in parts:
+        assert reassembly.report is None
+        assert reassembly.add(0, part, 0.0) is None
+    assert (reassembly.dropped_messages, reassembly.held_bytes(), budget.held_bytes) == (1, 0, 0)
+    report = reassembly.report
+    assert report is not None
+    assert report.key() == WireExpr(0, "a/b")
+    assert report.text("a/b") == (
+        f"dropped a message on `a/b` of {len(data)} bytes: {limit_key} is 1000"
+    )
+    found = [reassembly.add(0, part, 0.0) for part in cut(8)]
+    assert found == [None, None, WHOLE]
+
+
+def test_message_beyond_a_limit_without_an_end_is_reported_when_it_is_given_up() -> None:
+    reassembly = Reassembly(0x7F, 1, 1000, ReassemblyBudget())
+    reassembly.add(0, Fragment(0, b"\xff" + bytes(600), more=True, first=True), 0.0)
+    reassembly.add(0, Fragment(1, bytes(600), more=True), 0.0)
+    assert (reassembly.report, reassembly.dropped_messages) == (None, 1)
+    reassembly.free_idle(FRAGMENT_IDLE_SECONDS_MAX)
+    assert reassembly.dropped_messages == 1
+    assert reassembly.report is not None
+    assert reassembly.report.key() is None
+    assert "an unknown key of at least 1201 bytes" in reassembly.report.text(None)
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_have_a_key_or_none(head: bytes) -> None:
+    expr = DroppedMessage(head, MESSAGE_KEY, 1).key()
+    assert expr is None or isinstance(expr, WireExpr)
+
+
+def test_requests_and_responses_have_their_keys() -> None:
+    for message in (Request(300, WireExpr(5, "/x"), Query()), Response(3, WireExpr(5, "/x"), ERR)):
+        dropped = DroppedMessage(bytes(message), MESSAGE_KEY, 1)
+        assert dropped.key() == WireExpr(5, "/x")
 
 
 def test_limit_of_a_session() -> None:
@@ -191,7 +285,7 @@ def test_fragments_of_one_byte_cost_one_byte() -> None:
         reassembly.add(0, Fragment(sn, b"x", more=True, first=sn == 0), 0.0)
     pending = reassembly._pending[0]
     assert pending is not None
-    assert pending.data.__alloc__() < 20_000
+    assert pending.data.__sizeof__() < 20_000
 
 
 def test_idle_message_is_given_up_and_its_tail_ignored() -> None:
@@ -216,9 +310,11 @@ def test_freed_while_a_fragment_is_added() -> None:
     reassembly.add(0, Fragment(0, bytes(10), more=True, first=True), 0.0)
     pending = reassembly._pending[0]
     assert pending is not None
-    assert reassembly._has_room(pending, 5)
     reassembly.free_idle(100.0)
     reassembly._append(0, pending, Fragment(1, bytes(5), more=True), 100.0)
+    assert budget.held_bytes == 0
+    reassembly._append(0, pending, Fragment(2, bytes(1000), more=True), 100.0)
+    assert pending.dropped is not None
     assert budget.held_bytes == 0
 
 

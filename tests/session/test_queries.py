@@ -19,7 +19,7 @@ from tests.session.network import (
 )
 from zenlake.errors import LocalError
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
-from zenlake.session import Locality, SessionCore
+from zenlake.session import Locality, SessionCore, SessionSettings
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.wire import (
     ConsolidationMode,
@@ -360,11 +360,20 @@ def test_held_replies_are_bounded() -> None:
 
 
 def test_held_bytes_are_bounded() -> None:
-    size = 1 << 20
-    sink = flood(Network().add(), ConsolidationMode.LATEST, None, 100, size)
+    size, limit = 1 << 20, 64 << 20
+    node = Network().add(settings=SessionSettings(held_bytes_max=limit))
+    sink = flood(node, ConsolidationMode.LATEST, None, 100, size)
     kept = [item for item in sink.items if isinstance(item, Ok)]
-    assert 60 * size < len(kept) * size <= HELD_REPLY_BYTES_MAX
+    assert 60 * size < len(kept) * size <= limit
     assert isinstance(sink.items[-1], Error)
+
+
+def test_a_single_reply_is_held_whatever_its_size() -> None:
+    node = Network().add(settings=SessionSettings(held_bytes_max=100))
+    sink = flood(node, ConsolidationMode.LATEST, None, 1, 5_000)
+    assert [type(item) for item in sink.items] == [Ok]
+    sink = flood(node, ConsolidationMode.LATEST, None, 2, 5_000)
+    assert [type(item) for item in sink.items] == [Ok, Error]
 
 
 def test_cancellation_and_close_are_silent() -> None:

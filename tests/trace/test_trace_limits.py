@@ -15,7 +15,6 @@ from zenlake.limits import (
     EXCHANGES_PER_SESSION_MAX,
     INTERESTS_MAX,
     INTERESTS_PER_SESSION_MAX,
-    MESSAGE_BYTES_MAX,
     TRACE_CANDIDATES_MAX,
     TRACE_ENTITIES_MAX,
     TRACE_FRAGMENT_BYTES_MAX,
@@ -23,6 +22,7 @@ from zenlake.limits import (
     TRACE_HELD_DATAGRAM_BYTES_MAX,
     TRACE_HELD_DATAGRAMS_MAX,
     TRACE_KEY_BYTES_MAX,
+    TRACE_MESSAGE_BYTES_MAX,
     TRACE_SCAN_BYTES_MAX,
     TRACE_SCOUTS_MAX,
     TRACE_SESSIONS_MAX,
@@ -64,18 +64,18 @@ def fill(channel: Channel, blocks: int, last: bytes = b"") -> str | None:
 
 def test_a_message_in_fragments_may_have_so_many_bytes() -> None:
     channel = Channel(Reassembly())
-    assert fill(channel, MESSAGE_BYTES_MAX // MEBIBYTE) is None
-    assert channel.held_bytes == MESSAGE_BYTES_MAX
+    assert fill(channel, TRACE_MESSAGE_BYTES_MAX // MEBIBYTE) is None
+    assert channel.held_bytes == TRACE_MESSAGE_BYTES_MAX
     assert channel.dropped_bytes == 0
 
 
 def test_one_byte_more_and_the_message_is_dropped() -> None:
     channel = Channel(Reassembly())
-    ignored = fill(channel, MESSAGE_BYTES_MAX // MEBIBYTE, b"!")
+    ignored = fill(channel, TRACE_MESSAGE_BYTES_MAX // MEBIBYTE, b"!")
     assert ignored is not None
-    assert str(MESSAGE_BYTES_MAX) in ignored
+    assert str(TRACE_MESSAGE_BYTES_MAX) in ignored
     assert channel.held_bytes == 0
-    assert channel.dropped_bytes == MESSAGE_BYTES_MAX
+    assert channel.dropped_bytes == TRACE_MESSAGE_BYTES_MAX
 
 
 def test_unfinished_messages_of_all_channels_share_a_bound() -> None:

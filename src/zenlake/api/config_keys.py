@@ -196,7 +196,7 @@ _ROWS: Final = [
     *_section(
         "transport/link/rx/",
         ("buffer_size", whole(1), 65_535, None, "bytes read at once", False),
-        ("max_message_size", whole(1), 1 << 30, None, "bytes of a message put together; at most what limits/message_bytes says"),
+        ("max_message_size", whole(1), 1 << 30, None, "bytes of a message put together from fragments; larger ones are dropped, with a warning"),
     ),
     *_section(
         "transport/link/tls/",
@@ -275,7 +275,6 @@ KEYS: Final = {key.path: key for key in _ROWS}
 
 HONOURED_LIMITS: Final = frozenset(
     {
-        "limits/message_bytes",
         "limits/routing/declarations",
         "limits/routing/interests",
         "limits/routing/queries",
@@ -284,6 +283,7 @@ HONOURED_LIMITS: Final = frozenset(
         "limits/transport/fragment_idle_seconds",
         "limits/transport/handshake_idle_seconds",
         "limits/transport/reassembly_bytes",
+        "limits/transport/reassembly_large_bytes",
         "limits/transport/reassembly_process_bytes",
         "limits/transport/sessions_per_address_percent",
     }

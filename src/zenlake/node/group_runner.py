@@ -85,7 +85,7 @@ class GroupRunner:
         self._sockets = open_sockets(endpoint)
         self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
         self.sender = GroupSender(self._group, self._sockets)
-        self._outlet = LinkOutlet(self.sender, node.touched)
+        self._outlet = LinkOutlet(self.sender, node.touched, node.dispatcher.refusal)
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
@@ -135,7 +135,15 @@ class GroupRunner:
         with self.sender.lock:
             events = self._group.handle_timeout(now)
         self._take(events, now)
+        self._warn_of_drops()
         self.sender.settle(-1, False)
+
+    def _warn_of_drops(self) -> None:
+        for peer in self.peers():
+            dropped, peer.inbound.reassembly.report = peer.inbound.reassembly.report, None
+            if dropped is not None:
+                face = self._members.get(peer)
+                self._node.drop_warnings.received(dropped, face, peer.source)
 
     def _take(self, events: list[GroupEvent], now: float) -> None:
         for event in events:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.node.outward import DROPPED, FULL, Outward
-from zenlake.routing.outlet import Outlet
+from zenlake.node.outward import DROPPED, FULL, TOO_LARGE, Outward
+from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.qos import QoS
 from zenlake.wire.writer import BytesWriter
@@ -21,11 +21,12 @@ class LinkOutlet(Outlet):
     lock: it takes note of what must be waited for and settles it when the lock is released.
     """
 
-    __slots__ = ("_touched", "full", "is_blocking", "is_touched", "sender")
+    __slots__ = ("_refusal", "_touched", "full", "is_blocking", "is_touched", "sender")
 
-    def __init__(self, sender: Outward, touched: list[LinkOutlet]) -> None:
+    def __init__(self, sender: Outward, touched: list[LinkOutlet], refusal: Refusal) -> None:
         self.sender = sender
         self._touched = touched
+        self._refusal = refusal
         self.is_touched = False
         self.full = -1  # the priority whose queue was filled
         self.is_blocking = False
@@ -35,9 +36,12 @@ class LinkOutlet(Outlet):
         byte = _DEFAULT_QOS if qos is None else qos.byte
         out = BytesWriter()
         message.encode(out)
-        outcome = self.sender.push(out.getvalue(), byte, reliable)
+        data = out.getvalue()
+        outcome = self.sender.push(data, byte, reliable)
         if outcome == DROPPED:
             return
+        if outcome == TOO_LARGE:
+            self._refusal.text = self.sender.refuse(key, len(data))
         if not self.is_touched:
             self.is_touched = True
             self._touched.append(self)
@@ -48,8 +52,7 @@ class LinkOutlet(Outlet):
                 self.is_blocking = blocks
 
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
-        self.sender.send(data, qos, reliable)
-        return True
+        return self.sender.send(data, qos, reliable)
 
     def take(self) -> tuple[Outward, int, bool]:
         """Under the lock: what to settle, and a clean outlet for whoever comes next."""

@@ -55,8 +55,10 @@ class LinkRunner:
         self.agreed = agreed
         self.claim = claim
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
-        self.sender = Sender(self.transport, link, node.settings, self.break_off)
-        self.outlet = LinkOutlet(self.sender, node.touched)
+        self.sender = Sender(
+            self.transport, link, node.settings, self.break_off, node.drop_warnings
+        )
+        self.outlet = LinkOutlet(self.sender, node.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)
         self.link_info = describe_link(agreed, link)
         self.face: Face | None = None
@@ -163,6 +165,14 @@ class LinkRunner:
         except TransportError as error:
             self._failure = error
             self._deliveries.extend(error.deliveries)
+        if self.transport.inbound.reassembly.report is not None:
+            self._warn_of_drop()
+
+    def _warn_of_drop(self) -> None:
+        reassembly = self.transport.inbound.reassembly
+        dropped, reassembly.report = reassembly.report, None
+        if dropped is not None:
+            self.node.drop_warnings.received(dropped, self.face, self.link.dst)
 
     def _hand_on(self, relieved: int, now: float) -> bool:
         """What was read to routing and to the user; False if another reader does the rest."""
@@ -280,6 +290,7 @@ class LinkRunner:
         except TransportError as error:
             self.break_off(error.cause)
             return
+        self._warn_of_drop()
         self.sender.send_now()
 
     # --- the end -------------------------------------------------------------------------------

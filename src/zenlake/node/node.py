@@ -20,12 +20,13 @@ from math import inf
 from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
-from zenlake.forks import leave_to_parent_after_fork
+from zenlake.forks import leave_to_parent_after_fork, reset_after_fork
 from zenlake.links import Link, LinkError, Listener
 from zenlake.node.accept import Accepting
 from zenlake.node.claims import Claims
 from zenlake.node.connect import Connector
 from zenlake.node.discovery import Discovery
+from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.events import Events
 from zenlake.node.group_runner import GroupRunner
 from zenlake.node.info import LinkInfo, TransportInfo
@@ -39,12 +40,15 @@ from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.node.timer import Timer
 from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Offer
-from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.protocol.reassembly import HeldBytes, ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 
 # Threads end at once, but for readers that run a callback: programs shall exit within a second.
 _CLOSE_S: Final = 0.5
+FRAGMENTS_OF_PROCESS: Final = HeldBytes()
+"""What the sessions of all nodes hold."""
+reset_after_fork(FRAGMENTS_OF_PROCESS.clear)
 
 
 class _Joined(Protocol):
@@ -63,7 +67,10 @@ class Node(Turn):
             settings.reassembly_process_bytes_max,
             settings.reassembly_bytes_max,
             settings.fragment_idle_s,
+            settings.reassembly_large_bytes_max,
+            FRAGMENTS_OF_PROCESS,
         )
+        self.drop_warnings = DropWarnings()
         self.claims = Claims(settings.zid, settings.max_sessions, settings.sessions_per_address())
         self.events = Events()
         self.runners: dict[ZenohId, LinkRunner] = {}

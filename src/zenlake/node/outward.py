@@ -9,6 +9,7 @@ from zenlake._mypyc import mypyc_attr
 DROPPED: Final = 0
 TAKEN: Final = 1
 FULL: Final = 2
+TOO_LARGE: Final = 3
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -18,14 +19,22 @@ class Outward:
     __slots__ = ()
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
-        """Under the node's lock: DROPPED, TAKEN, or FULL if it was the last there is room for."""
+        """Under the node's lock: DROPPED, TAKEN, or FULL if it was the last there is room for.
+
+        TOO_LARGE if the link cannot carry it at all.
+        """
         raise NotImplementedError
 
     def settle(self, full: int, is_blocking: bool) -> None:
         """Without it: send what was pushed, wait for room where `full` is a priority."""
         raise NotImplementedError
 
-    def send(self, data: bytes, qos: int, reliable: bool) -> None:
-        """Both in one, without the lock."""
+    def refuse(self, key: str, size: int) -> str:
+        """Under the node's lock, after TOO_LARGE: the reason, of which `settle` then warns."""
+        raise NotImplementedError
+
+    def send(self, data: bytes, qos: int, reliable: bool) -> bool:
+        """Push and settle, without the lock; False if it is too large, and nothing was done."""
         outcome = self.push(data, qos, reliable)
         self.settle(qos & 7 if outcome == FULL else -1, reliable and qos & 0x08 != 0)
+        return True

@@ -25,8 +25,9 @@ from typing import Final
 
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
+from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.gathering import GATHERING, before_waiting
-from zenlake.node.outward import DROPPED, FULL, TAKEN, Outward
+from zenlake.node.outward import DROPPED, FULL, TAKEN, TOO_LARGE, Outward
 from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import ThreadError, join_thread, start_thread
@@ -61,6 +62,7 @@ class Sender(Outward):
         "_close_s",
         "_congested",
         "_drop_s",
+        "_drop_warnings",
         "_failed",
         "_gathering_since",
         "_has_waiters",
@@ -73,7 +75,9 @@ class Sender(Outward):
         "_is_watching",
         "_largest",
         "_link",
+        "_message_bytes_max",
         "_own_thread",
+        "_refused",
         "_rest",
         "_room",
         "_sending_since",
@@ -92,6 +96,7 @@ class Sender(Outward):
         link: Link,
         settings: NodeSettings,
         failed: Callable[[str], None],
+        drop_warnings: DropWarnings,
     ) -> None:
         self.lock = threading.Lock()
         self._room = threading.Condition(self.lock)
@@ -99,6 +104,9 @@ class Sender(Outward):
         self._transport = transport
         self._link = link
         self._failed = failed
+        self._message_bytes_max = transport.message_bytes_max
+        self._drop_warnings = drop_warnings
+        self._refused = ""  # why a message was refused, until a warning of it is logged
         self._drop_s = settings.wait_before_drop_s
         self._close_s = settings.wait_before_close_s
         self._is_batching = (
@@ -128,7 +136,7 @@ class Sender(Outward):
     # --- pushing, under the node's lock --------------------------------------------------------
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
-        """An encoded message with its QoS byte; DROPPED, TAKEN, or FULL if it was the last."""
+        """An encoded message with its QoS byte; see `Outward.push`."""
         with self.lock:
             self._absorb()
             return self._push(data, qos, reliable)
@@ -138,6 +146,8 @@ class Sender(Outward):
         transport = self._transport
         if self._is_closed:
             return DROPPED
+        if len(data) > self._message_bytes_max:
+            return TOO_LARGE
         if not transport.has_room(priority):
             if not self._may_exceed(priority, qos, reliable):
                 self.dropped += 1
@@ -162,9 +172,18 @@ class Sender(Outward):
         self._block_first[priority] = True
         return True
 
+    def refuse(self, key: str, size: int) -> str:
+        limit = self._message_bytes_max
+        self._transport.outbound.dropped_messages += 1
+        self._refused = (
+            f"a message on `{key}` of {size} bytes cannot be sent: a low-latency link carries "
+            f"at most {limit} bytes (transport/unicast/lowlatency)"
+        )
+        return self._refused
+
     # --- settling, by the thread that pushed, without any lock ---------------------------------
 
-    def send(self, data: bytes, qos: int, reliable: bool) -> None:
+    def send(self, data: bytes, qos: int, reliable: bool) -> bool:
         """Push and settle in one, without the node's lock; hot."""
         is_appended = (
             self._takes_unlocked
@@ -176,7 +195,7 @@ class Sender(Outward):
             self._unlocked.append(data)
             # Asked again: if it is still so, whoever changes it will find the message.
             if self._takes_unlocked and len(self._unlocked) < self._budget.messages_unlooked:
-                return
+                return True
         lock = self.lock
         lock.acquire()
         try:
@@ -185,6 +204,8 @@ class Sender(Outward):
                 outcome = TAKEN if self._transport.has_room(_DATA) else FULL
             else:
                 outcome = self._push(data, qos, reliable)
+            if outcome == TOO_LARGE:
+                return False
             sends = outcome != DROPPED and self._begin_to_send(_APART_S)
             if not sends and self._is_batching and not self._is_closed:
                 self._takes_unlocked = self._transport.has_room(_DATA)
@@ -194,6 +215,7 @@ class Sender(Outward):
             self._send()
         if outcome == FULL:
             self._wait_for_room(qos & 7, reliable and qos & _BLOCK != 0)
+        return True
 
     def _absorb(self) -> None:
         """Under the lock, before anything else: what was appended without it goes into batches."""
@@ -210,6 +232,9 @@ class Sender(Outward):
 
         Then wait for room in the queue of priority `full`, -1 if none was filled.
         """
+        if self._refused:
+            text, self._refused = self._refused, ""
+            self._drop_warnings.unsendable(text, self._link.dst)
         with self.lock:
             sends = self._begin_to_send(inf)
         if sends:
@@ -251,7 +276,13 @@ class Sender(Outward):
         deadline = None if patience_s is None else monotonic() + patience_s
         before_waiting()
         with self.lock:
+            unsent = self._transport.total_queued_bytes()
             while not self._transport.has_room(priority) and not self._is_overfull:
+                queued = self._transport.total_queued_bytes()
+                if is_blocking and queued < unsent and patience_s is not None:
+                    # A large message takes its time: patience is for a link that takes nothing.
+                    unsent = queued
+                    deadline = monotonic() + patience_s
                 left = None if deadline is None else deadline - monotonic()
                 if self._is_closed or (left is not None and left <= 0):
                     break

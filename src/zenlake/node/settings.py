@@ -21,6 +21,7 @@ from zenlake.limits import (
     LIMITS,
     MESSAGE_BYTES_MAX,
     REASSEMBLY_BYTES_MAX,
+    REASSEMBLY_LARGE_BYTES_MAX,
     REASSEMBLY_PROCESS_BYTES_MAX,
     SESSIONS_PER_ADDRESS_PERCENT_MAX,
     TRANSPORTS_MAX,
@@ -131,6 +132,7 @@ class NodeSettings:
         self.message_bytes_max = MESSAGE_BYTES_MAX
         self.reassembly_bytes_max = REASSEMBLY_BYTES_MAX
         self.reassembly_process_bytes_max = REASSEMBLY_PROCESS_BYTES_MAX
+        self.reassembly_large_bytes_max = REASSEMBLY_LARGE_BYTES_MAX
         self.fragment_idle_s: float = FRAGMENT_IDLE_SECONDS_MAX
         self.group_join_interval_s = 2.5
         self.group_qos = False
@@ -358,8 +360,7 @@ def _read_queues(settings: NodeSettings, reader: _Reader) -> None:
     settings.wait_before_close_s = None if wait_us < 0 else wait_us / 1e6
     settings.batching = reader.flag(f"{_QUEUE}/batching/enabled", True)
     settings.batching_s = reader.number(f"{_QUEUE}/batching/time_limit", 1) / 1000
-    bytes_max = reader.whole("transport/link/rx/max_message_size", MESSAGE_BYTES_MAX)
-    settings.message_bytes_max = min(bytes_max, reader.limit("limits/message_bytes"))
+    settings.message_bytes_max = reader.limit("transport/link/rx/max_message_size")
 
 
 def _read_authentication(settings: NodeSettings, reader: _Reader) -> None:
@@ -388,6 +389,7 @@ def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
     settings.handshake_idle_s = reader.limit(f"{transport}/handshake_idle_seconds")
     settings.reassembly_bytes_max = reader.limit(f"{transport}/reassembly_bytes")
     settings.reassembly_process_bytes_max = reader.limit(f"{transport}/reassembly_process_bytes")
+    settings.reassembly_large_bytes_max = reader.limit(f"{transport}/reassembly_large_bytes")
     settings.fragment_idle_s = reader.limit(f"{transport}/fragment_idle_seconds")
     routing = settings.routing
     routing.declarations_max = reader.limit("limits/routing/declarations")

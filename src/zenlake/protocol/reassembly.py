@@ -1,63 +1,120 @@
 """Reassembly: messages that arrive in fragments, within limits (wire reference §7).
 
 A message that breaks a rule or a limit is given up; the session goes on. The limits: so many
-bytes for one message, for all messages of a session and for all sessions of a process, and a
-time after which pieces that nothing follows are freed.
+bytes for one message, for all messages of a session and for all sessions of the process, and a
+time after which pieces that nothing follows are freed. Memory is taken for bytes that have come,
+never for bytes that are announced.
+
+A large message must fit, but many small ones that never end must not take as much. So only the
+first bytes of a message count against the limits of the session and the process, and what it has
+beyond counts against a limit for large messages.
 """
 
 from __future__ import annotations
 
+from io import BytesIO
 from math import inf
 from typing import Final
 
 from zenlake.limits import (
     FRAGMENT_IDLE_SECONDS_MAX,
     REASSEMBLY_BYTES_MAX,
+    REASSEMBLY_LARGE_BYTES_MAX,
+    REASSEMBLY_MESSAGE_BYTES_MAX,
     REASSEMBLY_PROCESS_BYTES_MAX,
 )
+from zenlake.protocol.dropped_message import HEAD_BYTES, DroppedMessage
 from zenlake.wire._generated.transport import Fragment
 
 CHANNELS: Final = 16
 """Of one direction: eight priorities, each reliable and best effort (wire reference §6.3)."""
 
+MESSAGE_KEY: Final = "transport/link/rx/max_message_size"
+SESSION_KEY: Final = "limits/transport/reassembly_bytes"
+PROCESS_KEY: Final = "limits/transport/reassembly_process_bytes"
+LARGE_KEY: Final = "limits/transport/reassembly_large_bytes"
+
+
+class HeldBytes:
+    """How many bytes of fragments wait: the first of each message, and those beyond."""
+
+    __slots__ = ("first", "large")
+
+    def __init__(self) -> None:
+        self.first = 0
+        self.large = 0
+
+    def clear(self) -> None:
+        """In a forked child, which holds nothing yet."""
+        self.first = self.large = 0
+
+
+def first_part(size: int) -> int:
+    """How many bytes of a message of this size count as its first ones."""
+    return min(size, REASSEMBLY_MESSAGE_BYTES_MAX)
+
 
 class ReassemblyBudget:
-    """How many bytes of fragments may wait in all sessions that share it, in each, and how long."""
+    """How many bytes of fragments may wait in all sessions that share it, in each, and how long.
 
-    __slots__ = ("held_bytes", "idle_s", "limit_bytes", "session_bytes_max")
+    Budgets of several nodes may share one `held`, and so limit a process.
+    """
+
+    __slots__ = ("_held", "idle_s", "large_bytes_max", "limit_bytes", "session_bytes_max")
 
     def __init__(
         self,
         limit_bytes: int = REASSEMBLY_PROCESS_BYTES_MAX,
         session_bytes_max: int = REASSEMBLY_BYTES_MAX,
         idle_s: float = FRAGMENT_IDLE_SECONDS_MAX,
+        large_bytes_max: int = REASSEMBLY_LARGE_BYTES_MAX,
+        held: HeldBytes | None = None,
     ) -> None:
         self.limit_bytes = limit_bytes
         self.session_bytes_max = session_bytes_max
         self.idle_s = idle_s
-        self.held_bytes = 0
+        self.large_bytes_max = large_bytes_max
+        self._held = HeldBytes() if held is None else held
 
-    def take(self, size: int) -> bool:
-        if self.held_bytes + size > self.limit_bytes:
-            return False
-        self.held_bytes += size
-        return True
+    @property
+    def held_bytes(self) -> int:
+        return self._held.first + self._held.large
 
-    def give(self, size: int) -> None:
-        self.held_bytes -= size
+    def take(self, before: int, after: int) -> str:
+        """For a message that grows; the key of the limit that forbids it, or ""."""
+        held = self._held
+        first = first_part(after) - first_part(before)
+        large = after - before - first
+        if first and held.first + first > self.limit_bytes:
+            return PROCESS_KEY
+        if large and held.large + large > self.large_bytes_max:
+            return LARGE_KEY
+        held.first += first
+        held.large += large
+        return ""
+
+    def give(self, before: int, after: int) -> None:
+        """What `take` took."""
+        first = first_part(after) - first_part(before)
+        self._held.first -= first
+        self._held.large -= after - before - first
 
 
 class Pending:
     """A message of which more fragments are to come.
 
     One growing buffer, not a list of pieces: a million fragments of one byte cost a million
-    bytes.
+    bytes. It is a `BytesIO`, which gives its content as `bytes` without a copy: that of a large
+    message would take long, and hold up all threads. Of a message that exceeded a limit the
+    fragments that follow are only counted.
     """
 
-    __slots__ = ("data", "next_sn", "touched_at")
+    __slots__ = ("data", "dropped", "next_sn", "size", "touched_at")
 
     def __init__(self) -> None:
-        self.data = bytearray()
+        self.data = BytesIO()
+        self.size = 0
+        self.dropped: DroppedMessage | None = None
         self.next_sn = 0
         self.touched_at = 0.0
 
@@ -77,6 +134,7 @@ class Reassembly:
         "_pending",
         "dropped_fragments",
         "dropped_messages",
+        "report",
     )
 
     def __init__(
@@ -95,6 +153,8 @@ class Reassembly:
         """Fragments that belong to no message we could deliver, each counted when it came."""
         self.dropped_messages = 0
         """Messages given up: too large, not in order, or without an end."""
+        self.report: DroppedMessage | None = None
+        """The last message that exceeded a limit and is over; whoever warns of it clears this."""
 
     def add(self, channel: int, fragment: Fragment, now: float) -> bytes | None:
         """The message that this fragment completes; its number has been accepted before."""
@@ -110,62 +170,96 @@ class Reassembly:
                 self._give_up(channel, pending)
                 return None
         if pending is None:
-            return self._begin(channel, fragment, now)
-        size = len(fragment.payload)
-        if fragment.sn != pending.next_sn or not self._has_room(pending, size):
+            pending = Pending()
+            self._pending[channel] = pending
+        elif fragment.sn != pending.next_sn:
             self._give_up(channel, pending)
             self.dropped_fragments += 1
             return None
         self._append(channel, pending, fragment, now)
         if fragment.more:
             return None
-        whole = bytes(pending.data)
-        self._release(channel, pending)
-        return whole
-
-    def _begin(self, channel: int, fragment: Fragment, now: float) -> bytes | None:
-        pending = Pending()
-        if not self._has_room(pending, len(fragment.payload)):
-            self.dropped_fragments += 1
-            self.dropped_messages += 1
+        if pending.dropped is not None:
+            pending.dropped.is_whole = True
+            self._release(channel, pending)
             return None
-        if not fragment.more:  # first and last in one
-            self._budget.give(len(fragment.payload))
-            return fragment.payload
-        self._pending[channel] = pending
-        self._append(channel, pending, fragment, now)
-        return None
-
-    def _has_room(self, pending: Pending, size: int) -> bool:
-        """Whether all limits allow the bytes; if so they are taken from the budget."""
-        if len(pending.data) + size > self._message_bytes_max:
-            return False
-        if self.held_bytes() + size > self._budget.session_bytes_max:
-            return False
-        return self._budget.take(size)
+        self._release(channel, pending)
+        return pending.data.getvalue()
 
     def _append(self, channel: int, pending: Pending, fragment: Fragment, now: float) -> None:
-        pending.data += fragment.payload
+        size = len(fragment.payload)
         pending.next_sn = (fragment.sn + 1) & self._mask
         pending.touched_at = now
+        if pending.dropped is None:
+            limit_key = self._take_room(pending, size)
+            if limit_key:
+                self._exceed(channel, pending, limit_key)
+        if pending.dropped is not None:
+            pending.dropped.size += size
+            self.dropped_fragments += 1
+            return
+        before = pending.size
+        pending.data.write(fragment.payload)
+        pending.size += size
         if self._pending[channel] is not pending:  # freed meanwhile, without these bytes
-            self._budget.give(len(fragment.payload))
+            self._budget.give(before, before + size)
+
+    def _take_room(self, pending: Pending, size: int) -> str:
+        """Take the bytes from the budget; the key of the limit that forbids it, or ""."""
+        before = pending.size
+        after = before + size
+        if after > self._message_bytes_max:
+            return MESSAGE_KEY
+        first = first_part(after) - first_part(before)
+        if first and self._first_bytes() + first > self._budget.session_bytes_max:
+            return SESSION_KEY
+        return self._budget.take(before, after)
+
+    def _exceed(self, channel: int, pending: Pending, limit_key: str) -> None:
+        """Free what came of a message; the rest of its fragments is skipped."""
+        budget = self._budget
+        limit = self._message_bytes_max
+        if limit_key == SESSION_KEY:
+            limit = budget.session_bytes_max
+        elif limit_key == PROCESS_KEY:
+            limit = budget.limit_bytes
+        elif limit_key == LARGE_KEY:
+            limit = REASSEMBLY_MESSAGE_BYTES_MAX + budget.large_bytes_max
+        pending.data.seek(0)
+        dropped = DroppedMessage(pending.data.read(HEAD_BYTES), limit_key, limit)
+        dropped.size = pending.size
+        if self._pending[channel] is pending:
+            budget.give(0, pending.size)
+        pending.data = BytesIO()
+        pending.size = 0
+        pending.dropped = dropped
+        self.dropped_messages += 1
 
     def _give_up(self, channel: int, pending: Pending | None) -> None:
         if pending is not None:
-            self.dropped_messages += 1
+            if pending.dropped is None:
+                self.dropped_messages += 1
             self._release(channel, pending)
 
     def _release(self, channel: int, pending: Pending) -> None:
         if self._pending[channel] is pending:
             self._pending[channel] = None
-            self._budget.give(len(pending.data))
+            self._budget.give(0, pending.size)
+            if pending.dropped is not None:
+                self.report = pending.dropped
+
+    def _first_bytes(self) -> int:
+        held = 0
+        for pending in self._pending:
+            if pending is not None:
+                held += first_part(pending.size)
+        return held
 
     def held_bytes(self) -> int:
         held = 0
         for pending in self._pending:
             if pending is not None:
-                held += len(pending.data)
+                held += pending.size
         return held
 
     def next_deadline(self) -> float:

@@ -8,6 +8,7 @@ are guarded by one lock of the caller.
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from zenlake.protocol.delivery import Delivery
@@ -29,7 +30,14 @@ class Transport:
     `budget` bounds the fragments that wait in all sessions that share it.
     """
 
-    __slots__ = ("_heartbeat", "_queue_bytes", "agreed", "inbound", "outbound")
+    __slots__ = (
+        "_heartbeat",
+        "_queue_bytes",
+        "agreed",
+        "inbound",
+        "message_bytes_max",
+        "outbound",
+    )
 
     def __init__(
         self,
@@ -44,6 +52,8 @@ class Transport:
             budget = ReassemblyBudget()
         self.agreed = agreed
         self._queue_bytes = agreed.queue_bytes
+        self.message_bytes_max = agreed.batch_size if agreed.low_latency else sys.maxsize
+        """The longest message that can be pushed: without low latency, fragments carry any."""
         self.inbound: Inbound
         self.outbound: Outbound
         if agreed.low_latency:

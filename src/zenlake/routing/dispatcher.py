@@ -14,7 +14,7 @@ from zenlake.routing.face import Face
 from zenlake.routing.gossip import Discovery, Gossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.interests import Interests
-from zenlake.routing.outlet import Outlet
+from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
 from zenlake.routing.region import ABOVE, BELOW, EQUAL, position_of
@@ -52,6 +52,7 @@ class Dispatcher:
         "_upward",
         "counters",
         "hlc",
+        "refusal",
         "role",
         "stamper",
         "zid",
@@ -66,6 +67,9 @@ class Dispatcher:
         self.role = role
         self.hlc = Hlc(zid) if settings.timestamping else None
         """The clock of this node, None unless timestamping is enabled."""
+
+        self.refusal = Refusal()
+        """What outlets say of messages that are too large for them."""
 
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
         self._tables = Tables(zid, role, settings)

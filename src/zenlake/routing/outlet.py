@@ -6,6 +6,19 @@ from zenlake._mypyc import mypyc_attr
 from zenlake.wire.message import NetworkMessage
 
 
+class Refusal:
+    """Why a link could not take the last message that was refused, "" if there was none.
+
+    Outlets cannot raise: a message may go to several links, and may be another node's. A session
+    clears the text before it sends, and raises afterwards if there is one.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self) -> None:
+        self.text = ""
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Outlet:
     """Subclassed by the node (a link) and by the session (the application)."""

@@ -84,7 +84,8 @@ class Consolidation:
             growth = size - held.size
         else:
             growth = size
-        if self._held_bytes + growth > self._bytes_max or (
+        others = len(self._held) - (held is not None)
+        if (others and self._held_bytes + growth > self._bytes_max) or (
             held is None and len(self._held) >= self._replies_max
         ):
             self.refused += 1

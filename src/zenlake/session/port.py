@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from zenlake.errors import LocalError
 from zenlake.routing.stamps import RECEIVE, SEND
 from zenlake.session.namespace import Namespace
 from zenlake.session.settings import SessionSettings
@@ -138,6 +139,16 @@ class Port:
         face = self.face
         assert face is not None
         self.dispatcher.receive(face, message, True, now)
+
+    def forget_refusal(self) -> None:
+        """Before sending what `raise_refusal` shall speak of."""
+        self.dispatcher.refusal.text = ""
+
+    def raise_refusal(self) -> None:
+        """LocalError if a link could not take what was sent."""
+        text = self.dispatcher.refusal.text
+        if text:
+            raise LocalError(text)
 
     def declare(self, declaration: OwnDeclaration, now: float) -> None:
         self.tell(Declare(declaration, qos=CONTROL_QOS), now)

@@ -95,9 +95,12 @@ class Publications:
         if publication.goes_far:
             face = port.face
             assert face is not None
+            port.forget_refusal()
             port.dispatcher.receive(face, message, publication.reliable, now)
         if publication.stays_near:
             self._subscribers.deliver_local(publication.key, message)
+        if publication.goes_far:
+            port.raise_refusal()
 
     def publish(self, publication: Publication, payload: bytes) -> bool:
         """Publish a value by the shortcut, without any lock; False if there is none. Hot."""

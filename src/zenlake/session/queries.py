@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 
+from zenlake.errors import LocalError
 from zenlake.keyexpr.matching import intersects
 from zenlake.session.incoming_query import IncomingQuery, names
 from zenlake.session.locality import Locality
@@ -106,13 +107,23 @@ class Queries:
         query.local_open = destination != Locality.REMOTE
         request = self._request(query, parameters, mode, question)
         if query.network_open:
-            self._port.tell(request, now)
+            self._tell(query, request, now)
         if query.local_open and query.is_open:
             incoming = IncomingQuery(
                 query.id, key, request.body, request.qos, request.stamps, query
             )
             self._queryables.offer(incoming, question.target, Locality.REMOTE, now)
         return query
+
+    def _tell(self, query: OpenQuery, request: Request, now: float) -> None:
+        port = self._port
+        port.forget_refusal()
+        port.tell(request, now)
+        try:
+            port.raise_refusal()
+        except LocalError:
+            query.abandon()
+            raise
 
     def open(
         self,

@@ -195,7 +195,9 @@ class Queryables:
             stamps,
         )
         if incoming.origin is None:
+            port.forget_refusal()
             port.tell(response, now)
+            port.raise_refusal()
         elif incoming.origin.is_open:
             incoming.origin.take(key, response, now)
 

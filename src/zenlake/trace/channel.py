@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
+from zenlake.limits import TRACE_FRAGMENT_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 from zenlake.wire._generated.transport import Fragment, Frame
 
 UNKNOWN: Final = -2
@@ -103,9 +103,9 @@ class Channel:
             self._discard()
             self._at_boundary = not fragment.more
             return "a fragment before it is missing"
-        if self.held_bytes + len(fragment.payload) > MESSAGE_BYTES_MAX:
+        if self.held_bytes + len(fragment.payload) > TRACE_MESSAGE_BYTES_MAX:
             self._discard()
-            return f"the message has more than {MESSAGE_BYTES_MAX} bytes"
+            return f"the message has more than {TRACE_MESSAGE_BYTES_MAX} bytes"
         self._hold(fragment.payload)
         self.packets.append(packet)
         self._next_sn = (sn + 1) & mask if mask else sn + 1

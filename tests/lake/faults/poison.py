@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.lake.faults.captures import IS_FULL
 from tests.lake.faults.conversation import Conversation, store
-from zenlake.limits import KEY_EXPR_BYTES_MAX, MESSAGE_BYTES_MAX
+from zenlake.limits import KEY_EXPR_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 from zenlake.wire import Push, Put, Query, Request, Timestamp, WireExpr, ZenohId
 
 U32_MAX: Final = (1 << 32) - 1
@@ -16,7 +16,7 @@ LATEST_US: Final = (1 << 63) // 1_000 - 1_000
 """In 2262; later packets have no time in 63 bits of nanoseconds."""
 YEAR_9999_US: Final = 253_402_300_799 * 1_000_000
 LONG_KEY: Final = "k" * KEY_EXPR_BYTES_MAX
-LARGE_BYTES: Final = MESSAGE_BYTES_MAX - 1_000 if IS_FULL else 1 << 20
+LARGE_BYTES: Final = TRACE_MESSAGE_BYTES_MAX - 1_000 if IS_FULL else 1 << 20
 _NODE: Final = ZenohId(b"\x0c")
 
 
@@ -51,6 +51,6 @@ def far_away(path: Path) -> None:
 def too_large(path: Path) -> None:
     """A message of more bytes than any receiver takes, and one after it."""
     made = Conversation()
-    made.send_in_fragments(put("too large", bytes(MESSAGE_BYTES_MAX)))
+    made.send_in_fragments(put("too large", bytes(TRACE_MESSAGE_BYTES_MAX)))
     made.send(put("last"))
     store(path, made.blocks)

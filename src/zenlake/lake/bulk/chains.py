@@ -10,7 +10,7 @@ from zenlake.capture.byte_ranges import PIECE_COST
 from zenlake.columnar.decoding import decode
 from zenlake.columnar.forms import NETWORK
 from zenlake.lake.bulk import reasons
-from zenlake.limits import MESSAGE_BYTES_MAX, TRACE_FRAGMENT_BYTES_MAX
+from zenlake.limits import TRACE_FRAGMENT_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Chains:
             chain.size += size
             chain.cost += size + PIECE_COST
             self._held_bytes += size + PIECE_COST
-            if chain.size > MESSAGE_BYTES_MAX:
+            if chain.size > TRACE_MESSAGE_BYTES_MAX:
                 _leave(verdicts, pair)
             if not more:
                 self._whole.append(self._open.pop(number))

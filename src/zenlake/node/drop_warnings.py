@@ -1,0 +1,39 @@
+"""`DropWarnings`: tells the user of messages that this node dropped because of their size."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Final
+
+from zenlake.protocol.dropped_message import DroppedMessage
+from zenlake.routing.face import Face
+from zenlake.warning_limiter import WarningLimiter
+
+_log: Final = logging.getLogger("zenlake")
+
+
+class DropWarnings:
+    """One for a node. Called without the node's lock: a log handler may use the session."""
+
+    def __init__(self) -> None:
+        self._limiter = WarningLimiter()
+        self._lock = threading.Lock()
+
+    def received(self, dropped: DroppedMessage, face: Face | None, source: str) -> None:
+        """A message that came in fragments and exceeded a limit."""
+        expr = dropped.key()
+        key = None if expr is None or face is None else face.keys.resolve(expr)
+        self._warn(dropped.limit_key, f"from {source}: {dropped.text(key)}")
+
+    def unsendable(self, text: str, to: str) -> None:
+        """A message that its link cannot carry."""
+        self._warn("unsendable", f"to {to}: {text}")
+
+    def _warn(self, kind: str, text: str) -> None:
+        with self._lock:
+            if not self._limiter.admit(kind, time.monotonic()):
+                return
+            more = self._limiter.suppressed_text(kind)
+        _log.warning("%s%s", text, more)
