@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,14 +28,14 @@ EXPRESS = QoS.of(express=True).byte
 class Bench:
     """A sender on a link that counts, and the other end of it."""
 
-    def __init__(self, room_bytes: int = 1 << 20) -> None:
+    def __init__(self, room_bytes: int = 1 << 20, wait_before_close_s: float = 0.2) -> None:
         self.link, self.other = memory_pair(room_bytes=room_bytes)
         self.sends = 0
         self.failures: list[str] = []
         agreed = Agreed(ZenohId(b"\1"), WhatAmI.PEER, batch_size=BATCH)
         self.transport = Transport(agreed, time.monotonic(), True)
         settings = NodeSettings()
-        settings.wait_before_close_s = 0.2
+        settings.wait_before_close_s = wait_before_close_s
         self.sender = Sender(
             self.transport, Counting(self), settings, self.failures.append, DropWarnings()
         )
@@ -156,6 +157,29 @@ def test_what_must_not_be_dropped_waits_and_then_the_link_fails(narrow: Bench) -
         assert narrow.push(300, BLOCK) != DROPPED
     assert 0.15 < time.monotonic() - began < 1.0
     assert narrow.sender.dropped == 0
+
+
+def test_a_large_message_may_take_longer_than_the_wait_before_close() -> None:
+    """Which is for a link that takes nothing, not for one that is slow."""
+    bench = Bench(room_bytes=20_000, wait_before_close_s=1.0)
+    size = 1_200_000
+    reader = threading.Thread(target=read_slowly, args=(bench, size), daemon=True)
+    reader.start()
+    began = time.monotonic()
+    bench.push(size, BLOCK)
+    assert time.monotonic() - began > 1.2
+    reader.join(10.0)
+    assert not reader.is_alive()
+    assert bench.failures == []
+    finish(bench)
+
+
+def read_slowly(bench: Bench, size: int) -> None:
+    """At most 20,000 bytes in 30 ms."""
+    left = size
+    while left > 0:
+        left -= len(bench.other.receive(5.0))
+        time.sleep(0.03)
 
 
 def test_of_those_that_block_first_one_waits_and_does_not_hold_up_anybody(narrow: Bench) -> None:

@@ -276,12 +276,12 @@ class Sender(Outward):
         deadline = None if patience_s is None else monotonic() + patience_s
         before_waiting()
         with self.lock:
-            unsent = self._transport.total_queued_bytes()
+            unsent = self._unsent_bytes()
             while not self._transport.has_room(priority) and not self._is_overfull:
-                queued = self._transport.total_queued_bytes()
-                if is_blocking and queued < unsent and patience_s is not None:
+                now_unsent = self._unsent_bytes()
+                if is_blocking and now_unsent < unsent and patience_s is not None:
                     # A large message takes its time: patience is for a link that takes nothing.
-                    unsent = queued
+                    unsent = now_unsent
                     deadline = monotonic() + patience_s
                 left = None if deadline is None else deadline - monotonic()
                 if self._is_closed or (left is not None and left <= 0):
@@ -292,6 +292,9 @@ class Sender(Outward):
             self._congested[priority] = not has_room
         if is_blocking and not has_room:
             self.fail("it does not take what must not be dropped", is_unresponsive=True)
+
+    def _unsent_bytes(self) -> int:
+        return self._transport.total_queued_bytes() + len(self._rest)
 
     def send_gathered(self) -> None:
         with self.lock:
