@@ -22,6 +22,7 @@ from tests.session.network import (
 from zenlake.errors import LocalError
 from zenlake.routing.stamps import RECEIVE, ROUTE, SEND
 from zenlake.session.core import Entity
+from zenlake.session.lost_queries import LostQuery
 from zenlake.wire import ConsolidationMode, Err, Put, QoS, TimestampStack
 from zenlake.wire.values.timestamp import read_timestamp
 
@@ -92,11 +93,36 @@ def test_lost_query_is_finished_and_complained_about() -> None:
     one.core.get("k", "", question(), answers, network.now)
     network.pump()
     (query,) = asked.queries
-    two.core.lost.append(query.incoming)
+    two.core.lost.append(LostQuery(query.incoming, query.eid))
     network.wait(1.0)
     assert answers.is_closed
     assert two.core.port.counters == {"leaked_queries": 1}
-    assert two.reports == ["a Query on `k` was lost without drop(); its final goes out now"]
+    (report,) = two.reports
+    assert "a Query on `k` was lost without drop(); its final goes out now" in report
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_many_lost_queries_of_a_queryable_are_two_reports(is_closed: bool) -> None:
+    network = Network()
+    one, two = network.add(), network.add()
+    network.connect(one, two)
+    asked = ListSink()
+    queryable = two.core.declare_queryable("k/*", asked, False, ANY, network.now)
+    network.pump()
+    for number in range(200):
+        one.core.get(f"k/{number}", "", question(), ListSink(), network.now)
+    network.pump()
+    for query in asked.queries:
+        two.core.lost.append(LostQuery(query.incoming, query.eid))
+    network.wait(1.0)
+    assert len(two.reports) == 1
+    if is_closed:
+        two.core.close()
+    else:
+        two.core.undeclare(queryable, network.now)
+    network.wait(1.0)
+    assert two.core.port.counters == {"leaked_queries": 200}
+    assert two.reports[1:] == ["200 queries of the queryable on `k/*` were lost without drop()"]
 
 
 def test_churn_leaves_nothing_behind() -> None:

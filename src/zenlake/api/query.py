@@ -29,6 +29,7 @@ from zenlake.errors import ZError
 from zenlake.forks import InheritedError
 from zenlake.keyexpr import KeyExpr, Parameters, Selector
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.lost_queries import LostQuery
 
 
 @final
@@ -184,7 +185,7 @@ class Query:
 
     def __del__(self) -> None:
         if not getattr(self, "_is_dropped", True):  # not there if a user tried to make one
-            self._shell.lose(self._incoming)
+            self._shell.lose(LostQuery(self._incoming, self._eid))
 
     def __str__(self) -> str:
         return f'Query {{ selector: "{self.selector}" }}'

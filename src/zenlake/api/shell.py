@@ -26,6 +26,7 @@ from zenlake.forks import InheritedError, inherited_text, leave_to_parent_after_
 from zenlake.session import Factory, SessionCore, SessionSettings
 from zenlake.session.core import Entity
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.lost_queries import LostQuery
 from zenlake.session.publications import Publication
 from zenlake.session.sink import Sink
 
@@ -144,7 +145,7 @@ class Shell:
         finally:
             self.end()
 
-    def lose(self, entity: Entity | IncomingQuery) -> None:
+    def lose(self, entity: Entity | LostQuery) -> None:
         """For finalizers, which run anywhere, also under the lock: the timer does the rest."""
         if not self.core.is_closed:
             self.core.lost.append(entity)

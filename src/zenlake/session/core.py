@@ -19,6 +19,7 @@ from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.interests import QUERYABLES, SUBSCRIBERS, Interests
 from zenlake.session.liveliness import Liveliness, Token, Watcher
 from zenlake.session.locality import Locality
+from zenlake.session.lost_queries import LostQueries, LostQuery
 from zenlake.session.matching import Matching, MatchingEntity, Speaker
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.port import Factory, Port
@@ -74,6 +75,7 @@ class SessionCore(Outlet):
 
     __slots__ = (
         "_complaints",
+        "_lost_queries",
         "_now",
         "interests",
         "is_closed",
@@ -109,7 +111,8 @@ class SessionCore(Outlet):
         self.queries = Queries(port, self.queryables)
         self.liveliness = Liveliness(port, self.interests, self.queries)
         self.matching = Matching(port, self.interests, self.subscribers, self.queryables)
-        self.lost: deque[Entity | IncomingQuery] = deque()
+        self.lost: deque[Entity | LostQuery] = deque()
+        self._lost_queries = LostQueries()
         self.is_closed = False
         self._complaints = Complaints(report)
         self._now = 0.0
@@ -174,6 +177,8 @@ class SessionCore(Outlet):
         if self.is_closed:
             return
         self.is_closed = True
+        for queryable in self.queryables.live.values():
+            self._report(self._lost_queries.end(queryable.eid, queryable.key))
         self.queries.close()
         self.subscribers.close()
         self.queryables.close()
@@ -302,6 +307,7 @@ class SessionCore(Outlet):
         elif isinstance(entity, QueryableEntity):
             self.queryables.undeclare(entity, now)
             self.matching.changed(QUERYABLES, entity.key)
+            self._report(self._lost_queries.end(entity.eid, entity.key))
         elif isinstance(entity, Speaker):
             self.matching.undeclare(entity, now)
             if entity.kind == QUERYABLES:
@@ -317,13 +323,17 @@ class SessionCore(Outlet):
         """Undeclare and finish what the garbage collector found."""
         while self.lost:
             found = self.lost.popleft()
-            if isinstance(found, IncomingQuery):
-                text = f"a Query on `{found.key}` was lost without drop(); its final goes out now"
+            if isinstance(found, LostQuery):
                 self.port.count("leaked_queries")
-                self.port.give(self._complaints, text)
-                self.queryables.drop(found, now)
+                is_live = found.eid in self.queryables.live
+                self._report(self._lost_queries.add(found.query.key, found.eid, is_live))
+                self.queryables.drop(found.query, now)
             else:
                 self.undeclare(found, now)
+
+    def _report(self, text: str | None) -> None:
+        if text is not None:
+            self.port.give(self._complaints, text)
 
     def _hlc_timestamp(self) -> Timestamp:
         hlc = self.port.dispatcher.hlc

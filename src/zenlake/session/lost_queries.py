@@ -1,0 +1,47 @@
+"""Queries whose objects were lost without `drop`: reported once per queryable, with a count."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.session.incoming_query import IncomingQuery
+
+# Stands for all queryables that are over.
+_OVER: Final = 0
+
+
+class LostQuery:
+    """A query whose object, made for the queryable `eid`, the garbage collector found."""
+
+    __slots__ = ("eid", "query")
+
+    def __init__(self, query: IncomingQuery, eid: int) -> None:
+        self.query = query
+        self.eid = eid
+
+
+class LostQueries:
+    """How many there were. The texts are for the user: at the first loss, and at the end."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def add(self, key: str, eid: int, is_live: bool) -> str | None:
+        """One on `key`; a text if it is the first of its queryable."""
+        of = eid if is_live else _OVER
+        count = self._counts[of] = self._counts.get(of, 0) + 1
+        if count > 1:
+            return None
+        return (
+            f"a Query on `{key}` was lost without drop(); its final goes out now. "
+            "More of the same queryable are counted and told at its end"
+        )
+
+    def end(self, eid: int, key: str) -> str | None:
+        """The queryable on `key` is over; a text if there were more than were told of."""
+        count = self._counts.pop(eid, 0)
+        if count < 2:
+            return None
+        return f"{count} queries of the queryable on `{key}` were lost without drop()"
