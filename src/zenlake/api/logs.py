@@ -1,4 +1,8 @@
-"""Logs on standard output, as eclipse-zenoh offers them; without, `logging` is up to the user."""
+"""Logs on standard output, as eclipse-zenoh offers them; without, `logging` is up to the user.
+
+Filters are those of RUST_LOG: `debug`, or `zenoh=info,zenoh_transport=trace`. Their targets are
+modules of eclipse-zenoh; each logger of zenlake stands for some of them.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +13,103 @@ from typing import Final
 
 from zenlake.api.nothing import Nothing
 
+LOGGERS: Final = {
+    "zenlake": "zenoh",
+    "zenlake.config": "zenoh_config",
+    "zenlake.handlers": "zenoh::api::handlers",
+    "zenlake.node": "zenoh::net::runtime",
+    "zenlake.session": "zenoh::api::session",
+    "zenlake.transport": "zenoh_transport",
+}
+"""The loggers of zenlake, and the target that stands for each in filters."""
+
+_TRACE: Final = 5
 _LEVELS: Final = {
     "off": logging.CRITICAL + 10,
     "error": logging.ERROR,
     "warn": logging.WARNING,
     "info": logging.INFO,
     "debug": logging.DEBUG,
-    "trace": 5,
+    "trace": _TRACE,
 }
+_NUMBERS: Final = dict(zip("012345", _LEVELS, strict=True))
 _ROOT: Final = logging.getLogger("zenlake")
+
+
+class _Filters:
+    """What a text of filters says: a level for everything, levels of targets, and what is wrong."""
+
+    def __init__(self, text: str) -> None:
+        self.default: int | None = None
+        self.targets: dict[str, int] = {}
+        self.mistakes: list[str] = []
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            self._read(part)
+
+    def _read(self, part: str) -> None:
+        target, equals, word = (piece.strip() for piece in part.rpartition("="))
+        level = _level_of(word)
+        if not equals and level is not None:
+            self.default = level
+        elif not equals and word.startswith(("zenoh", "zenlake")) and "[" not in word:
+            self.targets[_normal(word)] = _TRACE
+        elif target and level is not None and not any(mark in target for mark in "[]{}="):
+            self.targets[_normal(target)] = level
+        else:
+            self.mistakes.append(part)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.default is None and not self.targets
+
+    def level_of(self, logger: str) -> int:
+        """The level of the longest target that covers the logger, or what a part of it asks for."""
+        own = LOGGERS[logger]
+        level = logging.ERROR if self.default is None else self.default
+        for target in sorted(self.targets, key=len):
+            if own.startswith(target) or logger.startswith(target):
+                level = self.targets[target]
+        parts = [level for target, level in self.targets.items() if target.startswith(f"{own}::")]
+        return min(level, *parts) if parts else level
 
 
 def try_init_log_from_env() -> Nothing:
     """Show logs at the level that RUST_LOG names; nothing if it is not set."""
     wanted = os.environ.get("RUST_LOG")
     if wanted is not None:
-        _show(wanted)
+        _show(_Filters(wanted))
 
 
 def init_log_from_env_or(level: str) -> Nothing:
     """The same, with a level for when RUST_LOG is not set."""
-    _show(os.environ.get("RUST_LOG") or level)
+    filters = _Filters(os.environ.get("RUST_LOG") or level)
+    if filters.is_empty:
+        fallback = _Filters(level)
+        fallback.mistakes = filters.mistakes
+        filters = fallback
+    _show(filters)
 
 
-def _show(wanted: str) -> None:
-    """`debug`, or `zenoh=debug,other=info`: what is said of zenoh counts, or of everything."""
-    level = logging.ERROR
-    for part in wanted.split(","):
-        name, equals, word = part.strip().rpartition("=")
-        if not equals or name.partition("::")[0] in ("zenoh", "zenlake"):
-            level = _LEVELS.get(word.strip().lower(), level)
-    _ROOT.setLevel(level)
+def _show(filters: _Filters) -> None:
     if not _ROOT.handlers:
         handler = logging.StreamHandler(sys.stdout)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         _ROOT.addHandler(handler)
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(filters.level_of(name))
+    if filters.mistakes:
+        text = (
+            f"log filters ignored: {', '.join(map(repr, filters.mistakes))}; expected a level "
+            f"({', '.join(_LEVELS)}) or target=level, such as zenoh_transport=debug"
+        )
+        # Whatever the level is.
+        _ROOT.handle(_ROOT.makeRecord("zenlake", logging.WARNING, __file__, 0, text, (), None))
+
+
+def _level_of(word: str) -> int | None:
+    return _LEVELS.get(_NUMBERS.get(word, word.lower()))
+
+
+def _normal(target: str) -> str:
+    """Crates of links are a part of the transport here."""
+    return target.replace("zenoh_link", "zenoh_transport::link", 1)

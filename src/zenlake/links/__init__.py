@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from zenlake.links.link import Link, LinkError, LinkTimeout, Listener, UnsupportedLink
+from zenlake.links.link import Link, LinkError, LinkTimeout, Listener, TlsError, UnsupportedLink
 from zenlake.links.memory import memory_pair
 from zenlake.links.multicast import MulticastSockets, is_group
 from zenlake.links.options import LinkSettings
@@ -66,6 +66,7 @@ __all__ = [
     "LinkTimeout",
     "Listener",
     "MulticastSockets",
+    "TlsError",
     "UnsupportedLink",
     "check_supported",
     "connect",

@@ -25,6 +25,10 @@ class LinkTimeout(LinkError):
     """Nothing arrived, or nothing opened, within the time given."""
 
 
+class TlsError(LinkError):
+    """TLS refused the other side, or was refused by it."""
+
+
 class UnsupportedLink(LinkError):
     """A kind of link that does not exist here or is not allowed: trying again does not help."""
 

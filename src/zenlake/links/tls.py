@@ -15,7 +15,7 @@ from typing import Final
 
 from zenlake.limits import HANDSHAKE_BYTES_MAX
 from zenlake.links.addresses import locator_text, split_address
-from zenlake.links.link import Link, LinkError, LinkTimeout
+from zenlake.links.link import Link, LinkError, LinkTimeout, TlsError
 from zenlake.links.options import LinkSettings, flag_option
 from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_socket
 from zenlake.links.tls_context import connecting_context, listening_context
@@ -72,7 +72,7 @@ class TlsLink(TcpLink):
             self._send_pending(deadline)
         except ssl.SSLError as error:
             self._say_why(deadline)
-            raise LinkError(self.dst, _tls_cause(error)) from error
+            raise TlsError(self.dst, _tls_cause(error)) from error
         except ValueError as error:  # an impossible host name
             raise LinkError(self.dst, f"TLS: {error}") from error
         self._note_certificate()
@@ -139,7 +139,7 @@ class TlsLink(TcpLink):
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
             is_over = True
         except ssl.SSLError as error:
-            raise LinkError(self.dst, _tls_cause(error)) from error
+            raise TlsError(self.dst, _tls_cause(error)) from error
         # Reading may produce answers, such as those to a change of keys.
         if self._outgoing.pending:
             self._unsent += self._outgoing.read()
@@ -163,7 +163,7 @@ class TlsLink(TcpLink):
                 try:
                     self._tls.write(record)
                 except ssl.SSLError as error:
-                    raise LinkError(self.dst, _tls_cause(error)) from error
+                    raise TlsError(self.dst, _tls_cause(error)) from error
                 self._unsent = self._outgoing.read()
                 taken += len(record)
                 if not self._flush():

@@ -16,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import ZenlakeError
-from zenlake.links import Link, LinkError, Listener, is_group, listen
+from zenlake.links import Link, LinkError, Listener, TlsError, is_group, listen
 from zenlake.links.addresses import split_address
 from zenlake.node.claims import Claim
 from zenlake.node.handshake import Conversation
@@ -24,20 +24,21 @@ from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.address_check import AddressCheck
-from zenlake.protocol.errors import AuthenticationError, HandshakeError
+from zenlake.protocol.errors import AuthenticationError, HandshakeError, RefusedByPeer
 from zenlake.protocol.guesses import Guesses
 from zenlake.wire import CloseReason, EndPoint, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.transport")
 
 _START_OVER_S: Final = 1.0
 # Between links that no thread can be started for.
 _NO_THREAD_S: Final = 0.05
 # A second handshake that comes so soon is not a second attempt.
 _LATE_S: Final = 0.3
+_NORMAL_REASONS: Final = (CloseReason.MAX_LINKS, CloseReason.CONNECTION_TO_SELF)
 
 
 class Accepting:
@@ -121,9 +122,11 @@ class Accepting:
             target=self._shake, args=(link, check), name="zenlake handshake", daemon=True
         )
         given_up: Link | None = link
+        cause = "too many wrong passwords came from its address"
         with self._lock:
             if not self._is_closed and not self._is_banned(link):
                 given_up = None
+                cause = "too many handshakes are in progress"
                 if len(self._pending) >= self._node.settings.accept_pending:
                     given_up = self._oldest_of_most(source)
                     self._ending.append(self._pending.pop(given_up))
@@ -131,6 +134,8 @@ class Accepting:
         if given_up is not None:
             self.refused += 1
             given_up.close()
+            if not self._is_closed:
+                self._node.link_log.refused(given_up.dst, cause)
         if given_up is not link:
             self._start(link, thread)
 
@@ -167,7 +172,7 @@ class Accepting:
         try:
             runner = self._accept(link, check)
         except ZenlakeError as error:
-            log.debug("no transport with %s: %s", link.dst, error)
+            self._log_failure(link, error)
         finally:
             with self._lock:
                 self._pending.pop(link, None)
@@ -176,6 +181,19 @@ class Accepting:
         if runner is not None:
             with contextlib.suppress(ThreadError):  # it was warned of, and nothing is left
                 runner.start()
+
+    def _log_failure(self, link: Link, error: ZenlakeError) -> None:
+        """Refusals are warnings. Where two links meet, one of them ends in the normal course."""
+        is_normal = isinstance(error, RefusedByPeer) or (
+            isinstance(error, HandshakeError) and error.reason in _NORMAL_REASONS
+        )
+        if is_normal or self._is_closed:
+            log.debug("no transport with %s: %s", link.dst, error)
+        elif isinstance(error, HandshakeError | TlsError):
+            self._node.link_log.refused(link.dst, error.cause)
+        else:
+            cause = error.cause if isinstance(error, LinkError) else str(error)
+            self._node.link_log.unfinished(link.dst, cause)
 
     def _accept(self, link: Link, check: AddressCheck | None) -> LinkRunner:
         node = self._node

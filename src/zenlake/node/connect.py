@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zenlake.errors import LocalError, ZenlakeError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from zenlake.node.node import Node
     from zenlake.node.settings import Retry
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.transport")
 
 
 class AlreadyConnected(ZenlakeError):
@@ -87,6 +88,10 @@ def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
     if isinstance(error, HandshakeError | LinkError):
         return f"{endpoint}: {error.cause}"
     return f"{endpoint}: {error}"
+
+
+def causes_text(causes: Mapping[EndPoint, str]) -> str:
+    return "".join(f" {cause};" for cause in causes.values()).removesuffix(";")
 
 
 class Connector:
@@ -152,7 +157,7 @@ class Connector:
 
     def why_not(self) -> str:
         """The last cause for each endpoint, to follow an error text; empty if there is none."""
-        return "".join(f" {cause};" for cause in self.causes.values()).rstrip(";")
+        return causes_text(self.causes)
 
     def _run(self) -> None:
         node = self._node

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import is_supported
-from zenlake.node.connect import AlreadyConnected, open_transport, why_not
+from zenlake.node.connect import AlreadyConnected, causes_text, open_transport, why_not
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from zenlake.node.settings import Strategy
     from zenlake.routing.gossip import Discovery as Gossiped
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 # Attempts at once; who is not tried now is found again later.
 _ATTEMPTS_MAX: Final = 64
@@ -88,8 +88,11 @@ class Discovery:
             self._forget(zid)
 
     def _attempt(self, zid: ZenohId, locators: list[str]) -> None:
+        node = self._node
+        causes: dict[EndPoint, str] = {}
         try:
-            connect_to(self._node, zid, locators)
+            if not connect_to(node, zid, locators, causes) and causes and not node.is_over():
+                node.link_log.unreachable(zid, causes_text(causes))
         finally:
             self._forget(zid)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from zenlake.node.info import LinkInfo, TransportInfo
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 Listener = Callable[[bool, TransportInfo, LinkInfo], None]
 

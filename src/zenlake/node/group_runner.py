@@ -38,7 +38,7 @@ from zenlake.wire import EndPoint
 if TYPE_CHECKING:
     from zenlake.node.node import Node
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.transport")
 
 
 class GroupSender(Outward):

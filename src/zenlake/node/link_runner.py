@@ -10,7 +10,6 @@ another reader takes its place (see relief.py), beginning with what this one has
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import deque
@@ -37,8 +36,6 @@ from zenlake.wire import CloseReason
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
-
-log = logging.getLogger("zenlake")
 
 _FAREWELL_S: Final = 0.3
 # A reader that was busy this long may have a word of the peer still unread.
@@ -67,6 +64,7 @@ class LinkRunner:
         self.cause = ""
         self._certificate_check_at = inf if link.expires_at is None else -inf
         self._is_over = False
+        self._is_closed_here = False
         self._early = early  # what came right behind the handshake
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
         self._handed_on = 0  # messages of the first of them
@@ -106,7 +104,7 @@ class LinkRunner:
             self.ended.set()
             return
         node.claims.note_open(self.claim)
-        log.debug("transport with %s at %s", self.agreed.zid, self.link.dst)
+        node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
         try:
             start_thread(self._reader)
@@ -297,6 +295,7 @@ class LinkRunner:
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
         """Say CLOSE, then end the link; no undeclarations (behaviour reference §2.1)."""
+        self._is_closed_here = True
         self.sender.say_close(reason, _FAREWELL_S)
         self.drop("closed here")
 
@@ -327,9 +326,17 @@ class LinkRunner:
         self.transport.release()
         node.retire(self)
         node.claims.release(self.claim)
-        log.debug("transport with %s is over: %s", self.agreed.zid, cause)
+        self._log_end()
         node.events.tell(False, self.info, self.link_info)
         self.ended.set()
+
+    def _log_end(self) -> None:
+        log = self.node.link_log
+        is_clean = self._is_closed_here or self.transport.peer_closed == CloseReason.GENERIC
+        if is_clean or self.node.is_over():
+            log.closed(self.agreed.zid, self.link.dst, self.cause)
+        else:
+            log.lost(self.agreed.zid, self.link.dst, self.cause)
 
     def leave_to_parent(self) -> None:
         """In a forked child: if this thread reads the link, it does no more."""

@@ -30,6 +30,7 @@ from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.events import Events
 from zenlake.node.group_runner import GroupRunner
 from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.node.link_log import LinkLog
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.opening import Binder, open_node
 from zenlake.node.relief import RELIEF
@@ -73,6 +74,7 @@ class Node(Turn):
         self.drop_warnings = DropWarnings()
         self.claims = Claims(settings.zid, settings.max_sessions, settings.sessions_per_address())
         self.events = Events()
+        self.link_log = LinkLog()
         self.runners: dict[ZenohId, LinkRunner] = {}
         self.closing = threading.Event()
         self.is_closing = False  # under the lock

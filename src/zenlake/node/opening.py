@@ -22,7 +22,7 @@ from zenlake.wire import EndPoint, WhatAmI
 if TYPE_CHECKING:
     from zenlake.node.node import Node
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 _LOOK_S: Final = 0.005
 

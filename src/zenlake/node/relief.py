@@ -18,7 +18,7 @@ from zenlake.forks import reset_after_fork
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
 from zenlake.node.threads import join_thread, start_soon
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 HOLD_S: Final = CALLBACK_HOLD_MS_MAX / 1000
 # Without a callback for so long, nobody looks until there is one again.

@@ -16,7 +16,7 @@ from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.scouting import Answerer, Found, Scouter
 from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 
 class Scouting:

@@ -16,7 +16,7 @@ from typing import Final
 
 from zenlake.node.threads import join_thread, start_thread
 
-log = logging.getLogger("zenlake")
+log = logging.getLogger("zenlake.node")
 
 # However wrong a deadline is, the thread does not spin.
 _PAUSE_S: Final = 0.001

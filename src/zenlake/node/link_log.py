@@ -1,0 +1,73 @@
+"""LinkLog: what a node tells the user about its links, through `logging`.
+
+INFO is the normal course: transports that open and close. WARNING is what somebody should know:
+links that were lost, and connections that were refused. A flood of either from one address is
+one line every ten seconds, with a count.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Final
+
+from zenlake.warning_limiter import WarningLimiter
+from zenlake.wire import WhatAmI, ZenohId
+
+_log: Final = logging.getLogger("zenlake.transport")
+_TEXT_CHARACTERS: Final = 1_000
+
+
+class LinkLog:
+    """One for a node. Called without the node's lock: a log handler may use the session."""
+
+    def __init__(self) -> None:
+        self._limiter = WarningLimiter()
+        self._lock = threading.Lock()
+
+    def opened(self, zid: ZenohId, role: WhatAmI, locator: str) -> None:
+        _log.info("transport with %s %s at %s is open", role, zid, locator)
+
+    def closed(self, zid: ZenohId, locator: str, cause: str) -> None:
+        """In good order, by either side."""
+        _log.info("transport with %s at %s is closed: %s", zid, locator, cause)
+
+    def lost(self, zid: ZenohId, locator: str, cause: str) -> None:
+        text = f"transport with {zid} at {locator} is lost: {cause}"
+        self._limited(logging.WARNING, f"lost {host_of(locator)}", text)
+
+    def refused(self, locator: str, cause: str) -> None:
+        """A connection that came in and was turned away."""
+        text = f"refused a connection from {locator}: {cause}"
+        self._limited(logging.WARNING, f"refused {host_of(locator)}", text)
+
+    def unfinished(self, locator: str, cause: str) -> None:
+        """A connection that came in and ended before its handshake did, as port scans do."""
+        text = f"no transport with {locator}: {cause}"
+        self._limited(logging.INFO, f"unfinished {host_of(locator)}", text)
+
+    def unreachable(self, zid: ZenohId, causes: str) -> None:
+        """A node that scouting or gossip found; anybody can make up such nodes."""
+        text = f"node {zid} was found but cannot be connected to:{causes}"
+        self._limited(logging.WARNING, "unreachable", text)
+
+    def _limited(self, level: int, kind: str, text: str) -> None:
+        if not _log.isEnabledFor(level):
+            return
+        with self._lock:
+            if not self._limiter.admit(kind, time.monotonic()):
+                return
+            more = self._limiter.suppressed_text(kind)
+        _log.log(level, "%s%s", printable(text), more)
+
+
+def printable(text: str) -> str:
+    """One line: other nodes choose parts of it."""
+    shown = text if len(text) <= _TEXT_CHARACTERS else f"{text[:_TEXT_CHARACTERS]}..."
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
+
+
+def host_of(locator: str) -> str:
+    """The address of a locator, without its port."""
+    return locator.partition("/")[2].rpartition(":")[0]
