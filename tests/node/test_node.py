@@ -146,11 +146,14 @@ def test_links_of_an_unsupported_type_are_refused_by_name(endpoint: str, role: W
             Node(settings).open()
 
 
-def test_a_client_passes_over_an_endpoint_of_an_unsupported_type() -> None:
+def test_a_client_passes_over_an_endpoint_of_an_unsupported_type(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with opened(settings_of()) as [one]:
         endpoints = ["quic/127.0.0.1:1", *one.locators()]
         with opened(settings_of(WhatAmI.CLIENT, endpoints)) as [client]:
             assert list(client.runners) == [one.zid]
+            assert caplog.text.count("links of type 'quic' are not supported") == 1
 
 
 def test_a_cause_is_warned_of_once_and_not_with_every_attempt(

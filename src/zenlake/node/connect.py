@@ -108,6 +108,7 @@ class Connector:
         self._node = node
         self.backoff = Backoff(retry)
         self.causes: dict[EndPoint, str] = {}
+        self._new_causes: list[str] = []
         name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -137,19 +138,26 @@ class Connector:
             if not self._node.is_over():
                 self._failed(endpoint, error)
         if self.runner is not None:
+            self.warn()
             self.causes.clear()
         return self.runner is not None
 
     def _failed(self, endpoint: EndPoint, error: ZenlakeError) -> None:
-        """Warn once of each cause: the next attempts will have the same."""
         cause = why_not(endpoint, error)
-        is_new = self.causes.get(endpoint) != cause
+        log.debug("no connection: %s", cause)
+        if self.causes.get(endpoint) != cause:
+            self._new_causes.append(cause)
         self.causes[endpoint] = cause
-        log.log(logging.WARNING if is_new else logging.DEBUG, "no connection: %s", cause)
         if isinstance(error, LocalError | UnsupportedLink) or (
             isinstance(error, HandshakeError) and error.reason == CloseReason.CONNECTION_TO_SELF
         ):
             self.given_up.set()
+
+    def warn(self) -> None:
+        """Log causes that are new, where no error of `open` says them; attempts repeat them."""
+        causes, self._new_causes = self._new_causes, []
+        for cause in causes:
+            self._node.link_log.no_connection(cause)
 
     def is_hopeless(self) -> bool:
         """Whether no later attempt can work."""
@@ -164,6 +172,7 @@ class Connector:
         while not node.is_over():
             began = time.monotonic()
             if self.runner is None and not self.try_all():
+                self.warn()
                 if self.is_hopeless():
                     return
                 node.closing.wait(self.backoff.after_failure(time.monotonic() - began))

@@ -47,6 +47,10 @@ class LinkLog:
         text = f"no transport with {locator}: {cause}"
         self._limited(logging.INFO, f"unfinished {host_of(locator)}", text)
 
+    def no_connection(self, cause: str) -> None:
+        """To a configured endpoint."""
+        self._limited(logging.WARNING, f"no connection {cause}", f"no connection: {cause}")
+
     def unreachable(self, zid: ZenohId, causes: str) -> None:
         """A node that scouting or gossip found; anybody can make up such nodes."""
         text = f"node {zid} was found but cannot be connected to:{causes}"

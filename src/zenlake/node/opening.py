@@ -123,6 +123,7 @@ def _open_client(node: Node) -> None:
     if not _connects_in_time(node, connector) and settings.connect_exit_on_failure:
         told = ", ".join(str(endpoint) for endpoint in settings.connect)
         raise ZenlakeError(f"Unable to connect to any of [{told}]!{connector.why_not()}")
+    connector.warn()
     connector.start()
 
 
@@ -141,6 +142,7 @@ def _connects_in_time(node: Node, connector: Connector) -> bool:
             if now >= deadline:
                 return False
             wait_s = min(wait_s, deadline - now)
+        connector.warn()
         if node.closing.wait(wait_s):
             return False
 
