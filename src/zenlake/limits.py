@@ -85,6 +85,9 @@ ALIAS_BYTES_MAX: Final = 16 << 20
 FACE_DECLARATIONS_MAX: Final = 100_000
 FACE_INTERESTS_MAX: Final = 100_000
 FACE_QUERIES_MAX: Final = 10_000
+FACE_BYTES_MAX: Final = 128 << 20
+ROUTING_BYTES_MAX: Final = 512 << 20
+ALIASED_INTERESTS_MAX: Final = 1_024
 CACHED_ROUTES_MAX: Final = 65_536
 GOSSIP_PSIDS_MAX: Final = 4_096
 GOSSIP_DISCOVERIES_MAX: Final = 4_096
@@ -109,6 +112,7 @@ HANDSHAKES_MAX: Final = 100
 TRANSPORTS_MAX: Final = 1_000
 SESSIONS_PER_ADDRESS_PERCENT_MAX: Final = 75
 UNSENT_BYTES_MAX: Final = 16 << 20
+UNSENT_PROCESS_BYTES_MAX: Final = 1 << 30
 HANDLER_ITEMS_MAX: Final = 256
 CALLBACK_HOLD_MS_MAX: Final = 10
 CONFIG_CHARACTERS_MAX: Final = 1 << 20
@@ -638,6 +642,13 @@ LIMITS: Final = (
         "what of one transport waits for a slow link; then messages are dropped, or it is closed",
     ),
     Limit(
+        "UNSENT_PROCESS_BYTES_MAX",
+        UNSENT_PROCESS_BYTES_MAX,
+        "limits/transport/unsent_process_bytes",
+        "the same for all transports together: large messages, and those kept although a queue"
+        " is full; one message of any size always fits",
+    ),
+    Limit(
         "ALIASES_MAX",
         ALIASES_MAX,
         "limits/routing/aliases",
@@ -666,6 +677,26 @@ LIMITS: Final = (
         FACE_QUERIES_MAX,
         "limits/routing/queries",
         "open requests of one neighbour; more are answered with an error",
+    ),
+    Limit(
+        "FACE_BYTES_MAX",
+        FACE_BYTES_MAX,
+        "limits/routing/session_bytes",
+        "declarations, aliases, interests and open requests of one session are charged by their"
+        " size in memory: 100,000 declarations of ordinary keys fit",
+    ),
+    Limit(
+        "ROUTING_BYTES_MAX",
+        ROUTING_BYTES_MAX,
+        "limits/routing/process_bytes",
+        "the same for all sessions together: beyond it every session is refused more",
+    ),
+    Limit(
+        "ALIASED_INTERESTS_MAX",
+        ALIASED_INTERESTS_MAX,
+        "limits/routing/aliased_interests",
+        "keys for which one neighbour asked for aliases: each prefix sent to it is looked up"
+        " among them; beyond it keys are written out",
     ),
     Limit(
         "CACHED_ROUTES_MAX",

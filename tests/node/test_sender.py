@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
 from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.outward import DROPPED, FULL, TAKEN
+from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
 from zenlake.protocol.offer import Agreed
@@ -36,8 +38,14 @@ class Bench:
         self.transport = Transport(agreed, time.monotonic(), True)
         settings = NodeSettings()
         settings.wait_before_close_s = wait_before_close_s
+        self.queues = QueueBudget(1_000_000)
         self.sender = Sender(
-            self.transport, Counting(self), settings, self.failures.append, DropWarnings()
+            self.transport,
+            Counting(self),
+            settings,
+            self.queues,
+            self.failures.append,
+            DropWarnings(),
         )
 
     def push(self, size: int, qos: int = DATA) -> int:
@@ -258,3 +266,32 @@ def test_senders_wait_when_the_link_is_full(narrow: Bench) -> None:
         narrow.send(bytes(8), BLOCK)
     assert 0.15 < time.monotonic() - began < 2.0
     assert narrow.transport.queued_bytes(DATA) < narrow.transport.agreed.queue_bytes[DATA] + 2048
+
+
+def test_all_queues_share_a_budget_for_what_exceeds_them(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    slow, other = Bench(room_bytes=1_000), Bench(room_bytes=1_000)
+    other.sender._queues = slow.queues
+    assert slow.push(800_000) != DROPPED
+    assert other.push(800_000) == DROPPED
+    assert other.push(100) != DROPPED, "small messages are bounded by their queue"
+    assert "limits/transport/unsent_process_bytes is 1000000" in caplog.text
+    assert other.sender.dropped == 1
+    slow.sender.stop()
+    assert slow.queues.held_bytes == 0
+    assert other.push(800_000) != DROPPED
+    other.sender.stop()
+
+
+def test_a_message_of_any_size_fits_where_nothing_else_waits() -> None:
+    bench = Bench()
+    assert bench.push(UNSENT_PROCESS_BYTES_MAX >> 8) != DROPPED
+    bench.sender.stop()
+    assert QueueBudget(10).take(11)
+
+
+def test_a_queue_that_was_sent_leaves_the_budget() -> None:
+    bench = Bench()
+    assert bench.push(500_000) != DROPPED
+    assert bench.queues.held_bytes == 0

@@ -15,6 +15,7 @@ from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -70,6 +71,9 @@ class Ear(Outlet):
 
 class Play:
     def __init__(self, role: str, **settings: Any) -> None:
+        self.turn_steps = UNLIMITED
+        """A test may make turns shorter."""
+
         self.dispatcher = Dispatcher(OWN_ZID, ROLES[role], RoutingSettings(**settings))
         self.faces: dict[str, Face] = {}
         self.ears: dict[str, Ear] = {}
@@ -84,8 +88,9 @@ class Play:
         else:
             zid = zid_of(name)
             self.faces[name] = self.dispatcher.add_face(
-                zid, ROLES[role], ear, self.now, is_multicast=group
+                zid, ROLES[role], ear, self.now, is_multicast=group, steps=self.turn_steps
             )
+        self.work(self.faces[name])
         return self.faces[name]
 
     def joins(self, name: str, group: str) -> Face:
@@ -95,21 +100,37 @@ class Play:
 
     def quits(self, name: str) -> None:
         """A member of a group is heard no more."""
-        self.dispatcher.remove_member(self.faces.pop(name))
+        self.dispatcher.remove_member(self.faces.pop(name), self.turn_steps)
+        self.work()
 
     def leaves(self, name: str) -> None:
-        self.dispatcher.remove_face(self.faces.pop(name), self.now)
+        self.dispatcher.remove_face(self.faces.pop(name), self.now, self.turn_steps)
+        self.work()
         self.ears[name].messages.clear()
 
     def says(self, name: str, *messages: NetworkMessage, reliable: bool = True) -> None:
+        face = self.faces[name]
         count = len(messages)
-        self.dispatcher.receive_run(self.faces[name], list(messages), 0, count, reliable, self.now)
+        start = 0
+        while start < count:
+            start = self.dispatcher.receive_run(
+                face, list(messages), start, count, reliable, self.now, self.turn_steps
+            )
+            self.work(face)
+
+    def work(self, face: Face | None = None) -> None:
+        """All turns that the work for the last message takes."""
+        while face is not None and face.job is not None:
+            self.dispatcher.resume(face, self.turn_steps)
+        while self.dispatcher.has_jobs:
+            self.dispatcher.run_jobs(self.turn_steps)
 
     def passes(self, seconds: float) -> None:
         self.now += seconds
         deadline = self.dispatcher.next_deadline()
         if deadline is not None and deadline <= self.now:
             self.dispatcher.handle_timeout(self.now)
+            self.work()
 
     def takes(self, name: str) -> list[NetworkMessage]:
         """What a face was sent since the last look."""

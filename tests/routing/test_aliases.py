@@ -7,6 +7,7 @@ import pytest
 from tests.routing.playbook import Play, alias, interest, no_alias, put, request, subscriber, token
 from zenlake.limits import ALIAS_BYTES_MAX, ALIASES_MAX
 from zenlake.routing.key_table import KeyTable
+from zenlake.routing.memory import Account
 from zenlake.wire import Declare, DeclareKeyExpr, WireExpr
 
 
@@ -79,11 +80,10 @@ def test_the_bytes_of_numbered_keys_are_limited(play: Play) -> None:
 
 
 def test_all_numbers_taken_means_full_keys() -> None:
-    table = KeyTable()
+    table = KeyTable(Account())
     for id in range(1, ALIASES_MAX + 1):
-        assert table.has_room("k")
-        table.learn(id, f"k{id}")
-    assert not table.has_room("k")
+        assert table.learn(id, f"k{id}")
+    assert not table.learn(ALIASES_MAX + 1, "k")
     assert table.define("mine") == 0
     assert table.shortest("mine/x") == WireExpr(0, "mine/x")
     assert table.forget(4)
@@ -91,20 +91,20 @@ def test_all_numbers_taken_means_full_keys() -> None:
 
 
 def test_our_numbers_end_at_the_limit_too() -> None:
-    table = KeyTable()
+    table = KeyTable(Account())
     ids = [table.define(f"k{n}") for n in range(ALIASES_MAX + 1)]
     assert ids == [*range(1, ALIASES_MAX + 1), 0]
 
 
 def test_new_numbers_avoid_both_directions() -> None:
-    table = KeyTable()
+    table = KeyTable(Account())
     table.learn(1, "a")
     table.learn(3, "b")
     assert [table.define("c"), table.define("d")] == [2, 4]
 
 
 def test_the_longest_beginning_is_used_and_theirs_preferred() -> None:
-    table = KeyTable()
+    table = KeyTable(Account())
     assert table.define("a/b") == 1
     table.learn(5, "a")
     table.learn(6, "a/b/c")

@@ -450,6 +450,14 @@ def test_long_lives(offset: int) -> None:
     Life(random.Random(seed)).run(500)
 
 
+@pytest.mark.parametrize("steps", [1, 40])
+def test_lives_in_short_turns(steps: int) -> None:
+    """Work that is spread over many turns comes to the same."""
+    life = Life(random.Random(steps))
+    life.play.turn_steps = steps
+    life.run(500)
+
+
 @settings(
     max_examples=40,
     deadline=None,

@@ -12,9 +12,11 @@ def test_due_in_order_and_once() -> None:
     timers.end(never)
     assert len(timers) == 2
     assert timers.next_deadline() == 1.0
-    assert timers.take_due(0.5) == []
-    assert timers.take_due(5.0) == [soon, late]
-    assert timers.take_due(5.0) == []
+    assert timers.take_due(0.5, 9) == []
+    assert timers.take_due(5.0, 1) == [soon]
+    assert timers.next_deadline() == 3.0
+    assert timers.take_due(5.0, 9) == [late]
+    assert timers.take_due(5.0, 9) == []
     assert timers.next_deadline() is None
 
 

@@ -277,7 +277,9 @@ HONOURED_LIMITS: Final = frozenset(
     {
         "limits/routing/declarations",
         "limits/routing/interests",
+        "limits/routing/process_bytes",
         "limits/routing/queries",
+        "limits/routing/session_bytes",
         "limits/session/held_replies",
         "limits/session/held_reply_bytes",
         "limits/transport/fragment_idle_seconds",
@@ -285,6 +287,7 @@ HONOURED_LIMITS: Final = frozenset(
         "limits/transport/reassembly_bytes",
         "limits/transport/reassembly_large_bytes",
         "limits/transport/reassembly_process_bytes",
+        "limits/transport/unsent_process_bytes",
         "limits/transport/sessions_per_address_percent",
     }
 )

@@ -33,6 +33,7 @@ from zenlake.protocol.group_peer import (
 )
 from zenlake.protocol.group_terms import DEFAULT_BATCH_BYTES, GroupTerms
 from zenlake.routing.face import Face
+from zenlake.routing.work import TURN_STEPS
 from zenlake.wire import EndPoint
 
 if TYPE_CHECKING:
@@ -162,20 +163,23 @@ class GroupRunner:
                 assert self._face is not None
                 self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
             else:
-                node.dispatcher.remove_member(self._members.pop(peer))
+                node.dispatcher.remove_member(self._members.pop(peer), TURN_STEPS)
         finally:
             node.end()
         node.events.tell(came, self._describe(peer), self._describe_link(peer))
 
     def _deliver(self, event: PeerDelivery, now: float) -> None:
         node = self._node
-        node.begin()
-        try:
-            face = self._members[event.peer]
-            for message in event.delivery.messages:
-                node.dispatcher.receive(face, message, event.delivery.reliable, now)
-        finally:
-            node.end()
+        face = self._members[event.peer]
+        messages = event.delivery.messages
+        start = 0
+        while start < len(messages) or face.job is not None:
+            if face.job is not None:
+                sinks = node.resume(face)
+            else:
+                start, sinks = node.deliver(face, messages, start, event.delivery.reliable, now)
+            for sink in sinks or ():
+                sink.settle()
 
     def _leave(self) -> None:
         node = self._node
@@ -185,9 +189,9 @@ class GroupRunner:
         node.begin()
         try:
             for member in self._members.values():
-                node.dispatcher.remove_member(member)
+                node.dispatcher.remove_member(member, TURN_STEPS)
             if self._face is not None:
-                node.dispatcher.remove_face(self._face, time.monotonic())
+                node.dispatcher.remove_face(self._face, time.monotonic(), TURN_STEPS)
         finally:
             node.end()
         self._sockets.close()

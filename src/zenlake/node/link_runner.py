@@ -25,12 +25,12 @@ from zenlake.node.relief import AWAY, RELIEF
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.node.turn import MESSAGES_IN_A_TURN
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
+from zenlake.routing.work import TURN_STEPS
 from zenlake.session.sink import Sink
 from zenlake.wire import CloseReason
 
@@ -53,7 +53,7 @@ class LinkRunner:
         self.claim = claim
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
         self.sender = Sender(
-            self.transport, link, node.settings, self.break_off, node.drop_warnings
+            self.transport, link, node.settings, node.queues, self.break_off, node.drop_warnings
         )
         self.outlet = LinkOutlet(self.sender, node.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)
@@ -93,7 +93,11 @@ class LinkRunner:
             is_late = node.is_closing
             if not is_late:
                 self.face = node.dispatcher.add_face(
-                    self.agreed.zid, self.agreed.role, self.outlet, time.monotonic()
+                    self.agreed.zid,
+                    self.agreed.role,
+                    self.outlet,
+                    time.monotonic(),
+                    steps=TURN_STEPS,
                 )
                 node.runners[self.agreed.zid] = self
         finally:
@@ -176,19 +180,22 @@ class LinkRunner:
         """What was read to routing and to the user; False if another reader does the rest."""
         deliveries = self._deliveries
         node = self.node
-        while deliveries:
-            face = self.face
-            if face is None or self._is_over:
+        face = self.face
+        assert face is not None
+        while deliveries or face.job is not None:
+            if self._is_over:
                 deliveries.clear()
                 break
-            first = deliveries[0]
-            start = self._handed_on
-            if start + MESSAGES_IN_A_TURN < len(first.messages):
-                self._handed_on = start + MESSAGES_IN_A_TURN
+            if face.job is not None:
+                sinks = node.resume(face)
             else:
-                self._handed_on = 0
-                deliveries.popleft()
-            sinks = node.deliver(face, first.messages, start, first.reliable, now)
+                first = deliveries[0]
+                start = self._handed_on
+                after, sinks = node.deliver(face, first.messages, start, first.reliable, now)
+                self._handed_on = after
+                if after >= len(first.messages):
+                    self._handed_on = 0
+                    deliveries.popleft()
             if sinks is not None:
                 self._settle(sinks)
                 if self._relieved != relieved:
@@ -318,7 +325,7 @@ class LinkRunner:
             if node.runners.get(self.agreed.zid) is self:
                 del node.runners[self.agreed.zid]
             if self.face is not None:
-                node.dispatcher.remove_face(self.face, time.monotonic())
+                node.dispatcher.remove_face(self.face, time.monotonic(), TURN_STEPS)
         finally:
             node.end()
         self.sender.stop()

@@ -33,6 +33,7 @@ from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_log import LinkLog
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.opening import Binder, open_node
+from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.relief import RELIEF
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
@@ -72,6 +73,7 @@ class Node(Turn):
             FRAGMENTS_OF_PROCESS,
         )
         self.drop_warnings = DropWarnings()
+        self.queues = QueueBudget(settings.unsent_process_bytes_max)
         self.claims = Claims(settings.zid, settings.max_sessions, settings.sessions_per_address())
         self.events = Events()
         self.link_log = LinkLog()
@@ -151,6 +153,7 @@ class Node(Turn):
         self._close_runners(runners)
         self.timer.close()
         self.link_timer.close()
+        self.job_timer.close()
         deadline = time.monotonic() + _CLOSE_S
         self._join_all(deadline)
         if self._is_watched:
@@ -181,6 +184,7 @@ class Node(Turn):
             self.discovery,
             self.timer,
             self.link_timer,
+            self.job_timer,
         ]
         for one in joined:
             one.join(max(0.0, deadline - time.monotonic()))
@@ -267,8 +271,8 @@ class Node(Turn):
                 runner.handle_timeout(now)
 
     def _all_runners(self) -> list[LinkRunner]:
-        with self.lock:
-            return list(self.runners.values())
+        """Without the lock: keep-alives and leases wait for nobody who routes."""
+        return list(self.runners.values())
 
     # --- what is going on ----------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from zenlake.links import Link, LinkError
 from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.gathering import GATHERING, before_waiting
 from zenlake.node.outward import DROPPED, FULL, TAKEN, TOO_LARGE, Outward
+from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import ThreadError, join_thread, start_thread
@@ -38,6 +39,8 @@ from zenlake.wire import CloseReason
 # to wait and sends then.
 _APART_S: Final = 0.0003
 _UNITS_IN_A_ROW: Final = 64
+# Longer messages are charged to the budget of all queues: the limits of a queue are batches.
+_LARGE_BYTES: Final = 65_535
 # Units are joined into one call up to this size; longer ones are not worth being copied.
 _JOINED_BYTES: Final = 32 * 1024
 _CHECK_S: Final = 0.5
@@ -59,6 +62,7 @@ class Sender(Outward):
         "_batching_s",
         "_block_first",
         "_budget",
+        "_charged_bytes",
         "_close_s",
         "_congested",
         "_drop_s",
@@ -77,6 +81,7 @@ class Sender(Outward):
         "_link",
         "_message_bytes_max",
         "_own_thread",
+        "_queues",
         "_refused",
         "_rest",
         "_room",
@@ -95,6 +100,7 @@ class Sender(Outward):
         transport: Transport,
         link: Link,
         settings: NodeSettings,
+        queues: QueueBudget,
         failed: Callable[[str], None],
         drop_warnings: DropWarnings,
     ) -> None:
@@ -107,6 +113,8 @@ class Sender(Outward):
         self._message_bytes_max = transport.message_bytes_max
         self._drop_warnings = drop_warnings
         self._refused = ""  # why a message was refused, until a warning of it is logged
+        self._queues = queues
+        self._charged_bytes = 0  # to the budget of all queues
         self._drop_s = settings.wait_before_drop_s
         self._close_s = settings.wait_before_close_s
         self._is_batching = (
@@ -149,14 +157,34 @@ class Sender(Outward):
         if len(data) > self._message_bytes_max:
             return TOO_LARGE
         if not transport.has_room(priority):
-            if not self._may_exceed(priority, qos, reliable):
+            if not (self._may_exceed(priority, qos, reliable) and self._charge(len(data))):
                 self.dropped += 1
                 return DROPPED
             self._largest = max(self._largest, len(data))
+        elif len(data) > _LARGE_BYTES and not self._charge(len(data)):
+            self.dropped += 1
+            return DROPPED
         elif self._congested[priority] or self._block_first[priority]:
             self._congested[priority] = self._block_first[priority] = False
         has_room = transport.push(data, priority, reliable, qos & _EXPRESS != 0)
         return TAKEN if has_room else FULL
+
+    def _charge(self, size: int) -> bool:
+        """Whether all queues together may hold so much more than their own limits bound."""
+        if self._queues.take(size):
+            self._charged_bytes += size
+            return True
+        self._refused = (
+            f"a message of {size} bytes is dropped: {self._queues.held_bytes} bytes wait for slow"
+            f" links, limits/transport/unsent_process_bytes is {self._queues.limit_bytes}"
+        )
+        return False
+
+    def _release_charged(self) -> None:
+        """The queue is empty, or the link gone."""
+        if self._charged_bytes:
+            self._queues.give(self._charged_bytes)
+            self._charged_bytes = 0
 
     def _may_exceed(self, priority: int, qos: int, reliable: bool) -> bool:
         """Whether a message is kept although its queue is full."""
@@ -352,6 +380,8 @@ class Sender(Outward):
                 self._largest = 0
                 if not self._sends_all and self._transport.total_queued_bytes() > 0:
                     self._gather(now)
+                else:
+                    self._release_charged()
             if self._has_waiters:
                 self._has_waiters = False
                 self._room.notify_all()
@@ -459,6 +489,7 @@ class Sender(Outward):
         with self.lock:
             self._takes_unlocked = False
             self._is_closed = True
+            self._release_charged()
             self._room.notify_all()
             self._wake.notify_all()
             if self._is_listed:

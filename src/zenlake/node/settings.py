@@ -25,6 +25,7 @@ from zenlake.limits import (
     REASSEMBLY_PROCESS_BYTES_MAX,
     SESSIONS_PER_ADDRESS_PERCENT_MAX,
     TRANSPORTS_MAX,
+    UNSENT_PROCESS_BYTES_MAX,
 )
 from zenlake.links.options import LinkSettings
 from zenlake.node.users_file import read_users
@@ -134,6 +135,7 @@ class NodeSettings:
         self.reassembly_process_bytes_max = REASSEMBLY_PROCESS_BYTES_MAX
         self.reassembly_large_bytes_max = REASSEMBLY_LARGE_BYTES_MAX
         self.fragment_idle_s: float = FRAGMENT_IDLE_SECONDS_MAX
+        self.unsent_process_bytes_max = UNSENT_PROCESS_BYTES_MAX
         self.group_join_interval_s = 2.5
         self.group_qos = False
         self.group_peers_max = GROUP_PEERS_MAX
@@ -391,10 +393,13 @@ def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
     settings.reassembly_process_bytes_max = reader.limit(f"{transport}/reassembly_process_bytes")
     settings.reassembly_large_bytes_max = reader.limit(f"{transport}/reassembly_large_bytes")
     settings.fragment_idle_s = reader.limit(f"{transport}/fragment_idle_seconds")
+    settings.unsent_process_bytes_max = reader.limit(f"{transport}/unsent_process_bytes")
     routing = settings.routing
     routing.declarations_max = reader.limit("limits/routing/declarations")
     routing.interests_max = reader.limit("limits/routing/interests")
     routing.queries_max = reader.limit("limits/routing/queries")
+    routing.face_bytes_max = reader.limit("limits/routing/session_bytes")
+    routing.bytes_max = reader.limit("limits/routing/process_bytes")
 
 
 def random_zid() -> ZenohId:

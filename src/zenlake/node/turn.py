@@ -3,6 +3,11 @@
 Whoever has work for them does it between `begin` and `end`. `end` releases the lock and then,
 in the calling thread, sends what was put on links and settles the sinks that got something:
 nothing that may wait happens under the lock.
+
+A turn is short, whatever a message asks for: routing stops when its steps are used up and goes
+on in another turn (routing/work.py). The reader of the neighbour that asked does so, or, where
+nobody waits for the result, a thread for all such jobs. Between two turns of long work the lock
+stays free for as long as the turn took, so that others get at least half of the time.
 """
 
 from __future__ import annotations
@@ -10,15 +15,18 @@ from __future__ import annotations
 import threading
 from math import inf
 from threading import get_ident
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, cast
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.forks import InheritedLock
 from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.outward import Outward
 from zenlake.node.relief import AWAY
 from zenlake.node.timer import Timer
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
+from zenlake.routing.work import TURN_STEPS
 from zenlake.session.sink import Sink
 from zenlake.wire.message import NetworkMessage
 
@@ -41,6 +49,9 @@ class Turn:
         self.is_unsettled = False
         self._sessions: list[SessionCore] = []
         self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
+        self.job_timer = Timer("routing", self._next_job, self._run_jobs)
+        self._has_job_thread = False  # until there is a job
+        self._long_work = threading.Lock()  # held by the one thread that does some
 
     def begin(self) -> None:
         self.lock.acquire()
@@ -72,24 +83,42 @@ class Turn:
 
     def end_unsettled(self) -> list[Sink] | None:
         """The same, but sinks are for the caller to settle."""
+        links = self._take_links()
+        sinks = self._release_sinks()
+        if links is not None:
+            for outward, full, is_blocking in links:
+                outward.settle(full, is_blocking)
+        return sinks
+
+    def _take_links(self) -> list[tuple[Outward, int, bool]] | None:
+        """Under the lock: the links that got something."""
         touched = self.touched
         self.is_unsettled = False
-        links = None
-        if touched:
-            links = [outlet.take() for outlet in touched]
-            touched.clear()
+        if not touched:
+            return None
+        links = [outlet.take() for outlet in touched]
+        touched.clear()
+        return links
+
+    def _release_sinks(self) -> list[Sink] | None:
+        """Release the lock, and wake the timers if need be; the sinks that got something."""
         sinks: list[Sink] | None = None
         for session in self._sessions:
             taken = session.take_touched()
             if taken:
                 sinks = taken if sinks is None else sinks + taken
         is_early = self._earliest() < self.timer.armed
+        has_jobs = self.dispatcher.has_jobs
+        starts_jobs = has_jobs and not self._has_job_thread
+        if starts_jobs:
+            self._has_job_thread = True
         self._release()
-        if links is not None:
-            for outward, full, is_blocking in links:
-                outward.settle(full, is_blocking)
         if is_early:
             self.timer.wake()
+        if starts_jobs:
+            self._start_job_thread()
+        elif has_jobs and self.job_timer.armed == inf:
+            self.job_timer.wake()
         return sinks
 
     def _release(self) -> None:
@@ -100,18 +129,70 @@ class Turn:
 
     def deliver(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
-    ) -> list[Sink] | None:
-        """Messages of a link from `start` on, `MESSAGES_IN_A_TURN` at most.
+    ) -> tuple[int, list[Sink] | None]:
+        """Messages of a link from `start` on: the first that is left, and the sinks to settle.
 
-        The caller settles the sinks, before the next of them.
+        The caller settles them before it delivers more, and calls `resume` while `face.job` is
+        set.
         """
         self.begin()
         try:
             stop = start + MESSAGES_IN_A_TURN
-            self.dispatcher.receive_run(face, messages, start, stop, reliable, now)
+            after = self.dispatcher.receive_run(
+                face, messages, start, stop, reliable, now, TURN_STEPS
+            )
         finally:
             sinks = self.end_unsettled()
+        return after, sinks
+
+    def resume(self, face: Face) -> list[Sink] | None:
+        """One more turn for the last message of a face; the caller settles the sinks."""
+        with self._long_work:
+            began = monotonic()
+            self.begin()
+            try:
+                self.dispatcher.resume(face, TURN_STEPS)
+            finally:
+                links = self._take_links()
+                sinks = self._release_sinks()
+            sleep(monotonic() - began)
+        if links is not None:
+            for outward, full, is_blocking in links:
+                outward.settle(full, is_blocking)
         return sinks
+
+    def _start_job_thread(self) -> None:
+        try:
+            self.job_timer.start()
+        except RuntimeError:  # the system has no more threads: the next turn tries again
+            self._has_job_thread = False
+
+    def _next_job(self) -> float:
+        return -inf if self.dispatcher.has_jobs else inf
+
+    def _run_jobs(self, now: float) -> None:
+        """One turn for the jobs that nobody waits for.
+
+        It waits for no link: a neighbour that reads too slowly what it is told loses its
+        transport when its queue is full, and holds nobody up until then.
+        """
+        if not self.dispatcher.has_jobs:
+            return
+        with self._long_work:
+            began = monotonic()
+            self.begin()
+            try:
+                self.dispatcher.run_jobs(TURN_STEPS)
+            finally:
+                links = self._take_links()
+                sinks = self._release_sinks()
+            sleep(monotonic() - began)
+        if links is not None:
+            for outward, _, _ in links:
+                outward.settle(-1, False)
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
 
     def add_session(self, session: SessionCore) -> None:
         """An application in this process; between `begin` and `end`."""

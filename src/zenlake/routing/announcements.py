@@ -6,11 +6,14 @@ was told stays told until it is gone, even if its interest ends before (§3.2, r
 
 from __future__ import annotations
 
-from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN, Entity, Told
+from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN, Entity, Told, better
+from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import DownInterest
+from zenlake.routing.memory import TOLD_BYTES
 from zenlake.routing.region import BELOW
 from zenlake.routing.tables import Tables
+from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareQueryable,
@@ -28,10 +31,11 @@ from zenlake.wire.values.wire_expr import WireExpr
 
 
 class Announcer:
-    __slots__ = ("_tables",)
+    __slots__ = ("_tables", "_work")
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+        self._work = tables.work
 
     def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         """`source` began, changed or ended to hold `entity`: tell whom it concerns.
@@ -40,31 +44,106 @@ class Announcer:
         whose answer is not complete get it as part of theirs.
         """
         self._tables.forget_routes()
-        self._align_north(entity)
+        job = self.spreading(entity, source, in_answer, is_gone)
+        if in_answer:
+            # The D_FINAL that may come next must not overtake it.
+            self._work.run_for(source, job)
+        else:
+            self._work.run(job)
+
+    def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+        work = self._work
+        info: QueryableInfo | None = None
+        is_current = False
+        for face in list(self._tables.north.faces):
+            if not is_current:
+                # North faces are not relayed between, so all of them may know the same.
+                info = entity.info_for(face)
+                is_current = True
+            self._align(entity, face, info)
+            if work.steps <= 0:
+                yield
+                is_current = False
         informed: set[Face] = set()
         for face in list(entity.told):
-            if face.position == BELOW and not entity.told[face].is_aggregate:
+            told = entity.told.get(face)
+            if face.position == BELOW and told is not None and not told.is_aggregate:
                 informed.add(face)
                 self._align(entity, face, entity.info_for(face))
-        for interest in self._tables.interests.matching(entity.kind, entity.key):
-            if interest.aggregate:
-                self.align_aggregate(interest, entity.kind, in_answer)
+                if work.steps <= 0:
+                    yield
+        interests: list[DownInterest] = []
+        yield from self._find_interests(entity.kind, entity.key, interests)
+        for interest in interests:
+            if not interest.is_live():
                 continue
-            info = entity.info_for(interest.face)
-            if info is not None:
-                if not is_gone:
-                    self._offer(entity, interest, info, in_answer)
-            elif is_gone and entity.kind == TOKEN and interest.face not in informed:
-                informed.add(interest.face)
-                if _hears(interest.face, source):
-                    self.tell_token_gone(interest.face, entity.key)
+            if interest.aggregate:
+                yield from self._align_aggregate(interest, entity, in_answer)
+            elif self._inform(entity, interest, in_answer, is_gone, informed):
+                self.tell_token_gone_if(source, interest.face, entity.key)
+            work.steps -= 1
+            if work.steps <= 0:
+                yield
         self._tables.entities[entity.kind].discard_if_empty(entity)
 
-    def tell_all(self, face: Face) -> None:
-        """Everything a new face may know, unasked."""
+    def _inform(
+        self,
+        entity: Entity,
+        interest: DownInterest,
+        in_answer: bool,
+        is_gone: bool,
+        informed: set[Face],
+    ) -> bool:
+        """Offer an entity to an interest; whether its face must hear of the end of a token."""
+        info = entity.info_for(interest.face)
+        if info is not None:
+            if not is_gone:
+                self._offer(entity, interest, info, in_answer)
+            return False
+        if not is_gone or entity.kind != TOKEN or interest.face in informed:
+            return False
+        informed.add(interest.face)
+        return True
+
+    def end_unknown_token(self, key: str) -> Job:
+        """A token that we were never told of has ended: those who asked for tokens must hear it."""
+        informed: set[Face] = set()
+        found: list[DownInterest] = []
+        yield from self._find_interests(TOKEN, key, found)
+        for interest in found:
+            below = interest.face
+            entity = self._tables.entities[TOKEN].get(key)
+            if (
+                interest.is_live()
+                and below not in informed
+                and (entity is None or entity.info_for(below) is None)
+            ):
+                informed.add(below)
+                self.tell_token_gone(below, key)
+            self._work.steps -= 1
+            if self._work.steps <= 0:
+                yield
+
+    def _find_interests(self, kind: int, key: str, found: list[DownInterest]) -> Job:
+        """Put the interests below that `key` concerns into `found`."""
+        table = self._tables.interests
+        found.extend(table.unrestricted(kind))
+        search = table.search(kind, key)
+        if search is not None:
+            while not self._work.search(search):
+                yield
+            for group in search.found:
+                found.extend(group)
+
+    def introduce(self, face: Face) -> Job:
+        """Tell a new face everything it may know, unasked."""
         for table in self._tables.entities:
-            for entity in table.matching(""):
+            for entity in table.all():
+                if face.is_gone:
+                    return
                 self._align(entity, face, entity.info_for(face))
+                if self._work.steps <= 0:
+                    yield
 
     def tell(
         self, entity: Entity, face: Face, info: QueryableInfo, interest_id: int | None
@@ -75,28 +154,79 @@ class Announcer:
             told = Told(0 if face.is_multicast else face.next_id(), info, False)
             entity.told[face] = told
             face.told[entity.kind][entity.key] = entity
+            face.account.add(TOLD_BYTES)
         told.info = info
+        self._work.steps -= SEND_STEPS
         send_declaration(face, entity.kind, told.id, entity.key, info, interest_id)
         return told
 
-    def align_aggregate(self, interest: DownInterest, kind: int, in_answer: bool) -> None:
+    def answer_aggregate(self, interest: DownInterest, kind: int) -> Job:
+        """The one declaration that answers an aggregate interest, if anything matches."""
+        found: list[QueryableInfo] = []
+        yield from self._merge(interest, kind, found)
+        if found and interest.is_live():
+            entity = self._tables.entities[kind].get_or_add(interest.key)
+            self.tell(entity, interest.face, found[0], interest.id).is_aggregate = True
+
+    def _align_aggregate(self, interest: DownInterest, changed: Entity, in_answer: bool) -> Job:
         """One declaration on the interest's own key while anything matches it (§3.6)."""
         face = interest.face
+        kind = changed.kind
         table = self._tables.entities[kind]
+        wanted = in_answer and interest.pending is not None
+        told = self._told_aggregate(interest, kind)
+        if (
+            told is not None
+            and kind != QUERYABLE
+            and not wanted
+            and changed.info_for(face) is not None
+        ):
+            return  # one more of what the face was told of already
+        found: list[QueryableInfo] = []
+        yield from self._merge(interest, kind, found)
+        if not interest.is_live():
+            return
         entity = table.get(interest.key)
-        told = None if entity is None else entity.told.get(face)
-        info = table.aggregate_for(face, interest.key)
-        if info is None:
+        told = self._told_aggregate(interest, kind)
+        if not found:
             if entity is not None and told is not None:
                 self._untell(entity, face)
                 table.discard_if_empty(entity)
             return
-        wanted = in_answer and interest.pending is not None
-        if told is None or told.info != info or wanted:
+        if told is None or told.info != found[0] or wanted:
             if entity is None:
                 entity = table.get_or_add(interest.key)
-            told = self.tell(entity, face, info, interest.id if wanted else None)
+            told = self.tell(entity, face, found[0], interest.id if wanted else None)
         told.is_aggregate = True
+
+    def _told_aggregate(self, interest: DownInterest, kind: int) -> Told | None:
+        entity = self._tables.entities[kind].get(interest.key)
+        return None if entity is None else entity.told.get(interest.face)
+
+    def _merge(self, interest: DownInterest, kind: int, found: list[QueryableInfo]) -> Job:
+        """Put into `found` what all entities that match an interest are together, if any do."""
+        work = self._work
+        search = self._tables.entities[kind].search(interest.key)
+        merged: QueryableInfo | None = None
+        is_finished = False
+        seen = 0
+        while not is_finished:
+            is_finished = work.search(search)
+            while seen < len(search.found):
+                info = in_aggregate(search.found[seen], interest.face, interest.key)
+                seen += 1
+                if info is not None:
+                    merged = better(merged, info)
+                    if kind != QUERYABLE:  # all are alike
+                        is_finished = True
+                        break
+                work.steps -= MESSAGE_STEPS
+                if work.steps <= 0:
+                    yield
+            if not is_finished:
+                yield
+        if merged is not None:
+            found.append(merged)
 
     def forget_aggregate(self, interest: DownInterest, kind: int) -> None:
         """An aggregate interest is over: its declaration ends with it, silently."""
@@ -113,12 +243,19 @@ class Announcer:
         """`face` knows no longer of `entity`, and needs no message for that."""
         del entity.told[face]
         del face.told[entity.kind][entity.key]
+        face.account.release(TOLD_BYTES)
         self._tables.entities[entity.kind].discard_if_empty(entity)
 
     def tell_token_gone(self, face: Face, key: str) -> None:
         """The end of a token that `face` was never told of, so the key must say which (§3.6)."""
+        self._work.steps -= SEND_STEPS
         body = UndeclareToken(0, UndeclaredKey(face.declared(key)))
         face.send(Declare(body, qos=CONTROL), key)
+
+    def tell_token_gone_if(self, source: Face, face: Face, key: str) -> None:
+        """The same, unless `face` may not know of tokens that `source` declares."""
+        if _hears(face, source):
+            self.tell_token_gone(face, key)
 
     def _offer(
         self, entity: Entity, interest: DownInterest, info: QueryableInfo, in_answer: bool
@@ -128,18 +265,10 @@ class Announcer:
         elif interest.face not in entity.told or (in_answer and _awaits(interest)):
             self.tell(entity, interest.face, info, None)
 
-    def _align_north(self, entity: Entity) -> None:
-        """North faces are not relayed between, so all of them may know the same."""
-        faces = self._tables.north.faces
-        if faces:
-            info = entity.info_for(faces[0])
-            if info is not None or entity.told:
-                for face in faces:
-                    self._align(entity, face, info)
-
     def _align(self, entity: Entity, face: Face, info: QueryableInfo | None) -> None:
         """Bring what `face` was told in line with what it may know."""
-        if face.is_multicast and entity.kind != SUBSCRIBER:
+        self._work.steps -= 1
+        if face.is_gone or (face.is_multicast and entity.kind != SUBSCRIBER):
             return
         told = entity.told.get(face)
         if info is None:
@@ -151,6 +280,8 @@ class Announcer:
     def _untell(self, entity: Entity, face: Face) -> None:
         told = entity.told.pop(face)
         del face.told[entity.kind][entity.key]
+        face.account.release(TOLD_BYTES)
+        self._work.steps -= SEND_STEPS
         if not face.is_multicast:
             send_undeclaration(face, entity.kind, told.id, entity.key)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from zenlake.routing.announcements import Announcer
 from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity, Holding
 from zenlake.routing.face import Face
+from zenlake.routing.memory import declaration_bytes
 from zenlake.routing.region import BELOW, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
+from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareKeyExpr,
@@ -59,16 +61,26 @@ class Declarations:
         elif isinstance(body, UndeclareQueryable):
             self._undeclare(face, QUERYABLE, body.id, body.key)
 
-    def remove_face(self, face: Face) -> None:
+    def remove_face(self, face: Face) -> Job:
         """All that a face held is gone; it is told nothing any more."""
+        work = self._tables.work
         for kind in KINDS:
             for entity in list(face.told[kind].values()):
                 self._announcer.forget_told(entity, face)
-            entities = dict.fromkeys(face.held[kind].values())
-            face.held[kind].clear()
-            for entity in entities:
-                del entity.holders[face]
-                self._announcer.spread(entity, face, in_answer=False, is_gone=True)
+                work.steps -= MESSAGE_STEPS
+                if work.steps <= 0:
+                    yield
+            held = face.held[kind]
+            for entity in list(held.values()):
+                work.steps -= MESSAGE_STEPS
+                if face in entity.holders:  # once, however many ids it has
+                    del entity.holders[face]
+                    face.account.release(declaration_bytes(entity.key))
+                    yield from self._announcer.spreading(entity, face, False, is_gone=True)
+                    self._tables.forget_routes()
+                if work.steps <= 0:
+                    yield
+            held.clear()
         face.declaration_count = 0
 
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
@@ -81,10 +93,9 @@ class Declarations:
         if known is not None:
             if known != key:
                 counters.redefined_aliases += 1
-        elif body.expr_id == 0 or not face.keys.has_room(key):
+        elif body.expr_id == 0 or not face.keys.learn(body.expr_id, key):
             counters.refused_aliases += 1
         else:
-            face.keys.learn(body.expr_id, key)
             self._tables.forget_routes()
 
     def _take_back(self, face: Face, expr_id: int) -> None:
@@ -119,7 +130,7 @@ class Declarations:
         entity = face.held[kind].get(id)
         if entity is None:
             is_full = face.declaration_count >= self._tables.settings.declarations_max
-            if is_full and not face.is_local:
+            if (is_full and not face.is_local) or (not face.account.charge(declaration_bytes(key))):
                 self._tables.counters.refused_declarations += 1
                 return
             entity = self._tables.entities[kind].get_or_add(key)
@@ -150,6 +161,7 @@ class Declarations:
             self._undeclare_unknown(face, kind, key)
             return
         face.declaration_count -= 1
+        face.account.release(declaration_bytes(entity.key))
         holding = entity.holders[face]
         before = holding.info
         del holding.ids[id]
@@ -171,10 +183,4 @@ class Declarations:
         key = self._tables.resolve(face, undeclared.key)
         if key is None:
             return
-        entity = self._tables.entities[TOKEN].get(key)
-        informed: set[Face] = set()
-        for interest in self._tables.interests.matching(TOKEN, key):
-            below = interest.face
-            if below not in informed and (entity is None or entity.info_for(below) is None):
-                informed.add(below)
-                self._announcer.tell_token_gone(below, key)
+        self._tables.work.run(self._announcer.end_unknown_token(key))

@@ -14,6 +14,7 @@ from zenlake.routing.face import Face
 from zenlake.routing.gossip import Discovery, Gossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.interests import Interests
+from zenlake.routing.memory import Account
 from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
@@ -22,6 +23,7 @@ from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
+from zenlake.routing.work import MESSAGE_STEPS, TURN_STEPS, UNLIMITED, Job
 from zenlake.wire._generated.network import (
     Declare,
     Interest,
@@ -50,6 +52,7 @@ class Dispatcher:
         "_queries",
         "_tables",
         "_upward",
+        "_work",
         "counters",
         "hlc",
         "refusal",
@@ -74,6 +77,7 @@ class Dispatcher:
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
         self._tables = Tables(zid, role, settings)
         self.counters: Counters = self._tables.counters
+        self._work = self._tables.work
         self._announcer = Announcer(self._tables)
         self._upward = Upward(self._tables)
         self._declarations = Declarations(self._tables, self._announcer, self._upward)
@@ -102,7 +106,14 @@ class Dispatcher:
         self._face_count += 1
         region = self._tables.local
         face = Face(
-            self._face_count, self.zid, WhatAmI.CLIENT, region, BELOW, outlet, is_local=True
+            self._face_count,
+            self.zid,
+            WhatAmI.CLIENT,
+            region,
+            BELOW,
+            outlet,
+            Account(),
+            is_local=True,
         )
         region.faces.append(face)
         return face
@@ -115,28 +126,44 @@ class Dispatcher:
         now: float,
         *,
         is_multicast: bool = False,
+        steps: int = UNLIMITED,
     ) -> Face:
         """A transport that is open; what there is to tell at the start is sent at once.
 
         With `is_multicast` it is a whole group: one face sends to all of its members; `zid` is
         then any, such as our own. What they say comes from faces of their own (`add_member`).
         """
+        self._work.steps = steps
         position = EQUAL if is_multicast else position_of(self.role, role)
         region = self._tables.south if position == BELOW else self._tables.north
         self._face_count += 1
         face = Face(
-            self._face_count, zid, role, region, position, outlet, is_multicast=is_multicast
+            self._face_count,
+            zid,
+            role,
+            region,
+            position,
+            outlet,
+            self._new_account(),
+            is_multicast=is_multicast,
         )
         region.faces.append(face)
         self._tables.forget_routes()
         self._gossip.add_face(face)
-        if position == ABOVE:
-            self._upward.ask_again(face)
-        if position != BELOW:
-            self._announcer.tell_all(face)
-        if position == EQUAL and not is_multicast:
-            send_final(face, 0)
+        self._work.run_for(face, self._introduce(face))
         return face
+
+    def _new_account(self) -> Account:
+        return Account(self._tables.memory, self._tables.settings.face_bytes_max)
+
+    def _introduce(self, face: Face) -> Job:
+        """What a new neighbour is told and asked at the start."""
+        if face.position == ABOVE:
+            yield from self._upward.ask_again(face)
+        if face.position != BELOW:
+            yield from self._announcer.introduce(face)
+        if face.position == EQUAL and not face.is_multicast and not face.is_gone:
+            send_final(face, 0)
 
     def add_member(self, group: Face, zid: ZenohId, role: WhatAmI) -> Face:
         """A node that is heard in a group: its aliases and tokens are its own.
@@ -145,30 +172,57 @@ class Dispatcher:
         """
         self._face_count += 1
         return Face(
-            self._face_count, zid, role, group.region, EQUAL, group.outlet, is_multicast=True
+            self._face_count,
+            zid,
+            role,
+            group.region,
+            EQUAL,
+            group.outlet,
+            self._new_account(),
+            is_multicast=True,
         )
 
-    def remove_member(self, face: Face) -> None:
+    def remove_member(self, face: Face, steps: int = UNLIMITED) -> None:
         """A node of a group is gone."""
+        self._work.steps = steps
         face.is_gone = True
-        self._declarations.remove_face(face)
+        self._work.run(self._remove(face))
 
-    def remove_face(self, face: Face, now: float) -> None:
-        """A transport is closed or lost; nothing is sent to it any more."""
+    def remove_face(self, face: Face, now: float, steps: int = UNLIMITED) -> None:
+        """A transport is closed or lost; nothing is sent to it any more.
+
+        With `steps` the rest of what it leaves behind is undone by `run_jobs`. From now on it
+        counts as gone all the same.
+        """
         if face.is_gone:
             return
+        self._work.steps = steps
         face.is_gone = True
+        face.job = None
         face.region.faces.remove(face)
-        self._queries.remove_face(face)
-        self._interests.remove_face(face)
-        if face.position == ABOVE:
-            self._upward.remove_gateway(face)
-        self._declarations.remove_face(face)
         self._gossip.remove_face(face)
         self._tables.forget_routes()
+        self._work.run(self._remove(face))
+
+    def _remove(self, face: Face) -> Job:
+        """Undo what a face left behind."""
+        yield from self._queries.remove_face(face)
+        yield from self._interests.remove_face(face)
+        if face.position == ABOVE:
+            yield from self._upward.remove_gateway(face)
+        yield from self._declarations.remove_face(face)
+        self._tables.forget_routes()
+        face.account.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
-        """A network message that came from a face."""
+        """A message of an application in this process: its effects are complete on return."""
+        work = self._work
+        steps = work.steps
+        work.steps = UNLIMITED
+        self._receive(face, message, reliable, now)
+        work.steps = steps  # it may answer a query in the middle of another turn
+
+    def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
             return
         if isinstance(message, Push):
@@ -194,15 +248,39 @@ class Dispatcher:
         stop: int,
         reliable: bool,
         now: float,
-    ) -> None:
-        """Several messages that came together: `messages[start:stop]`."""
+        steps: int = UNLIMITED,
+    ) -> int:
+        """Several messages that came together: `messages[start:stop]`, within so many steps.
+
+        Returns the index of the first one that is left for a later turn. While `face.job` is
+        set, `resume` must be called until it is not, before the next message.
+        """
+        work = self._work
+        work.steps = steps
         stop = min(stop, len(messages))
-        while start < stop:
+        while start < stop and face.job is None and work.steps > 0:
             if isinstance(messages[start], Push) and not face.is_gone:
-                start = self._publications.receive_run(face, messages, start, stop, reliable)
+                after = self._publications.receive_run(face, messages, start, stop, reliable)
+                work.steps -= after - start
+                start = after
             else:
-                self.receive(face, messages[start], reliable, now)
+                work.steps -= MESSAGE_STEPS
+                self._receive(face, messages[start], reliable, now)
                 start += 1
+        return start
+
+    def resume(self, face: Face, steps: int) -> None:
+        """Go on with the job of a face."""
+        self._work.resume(face, steps)
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether `run_jobs` has something to do."""
+        return len(self._work.jobs) > 0
+
+    def run_jobs(self, steps: int) -> bool:
+        """Go on with the jobs that no face waits for; whether any are left."""
+        return self._work.run_jobs(steps)
 
     @property
     def version(self) -> int:
@@ -225,6 +303,8 @@ class Dispatcher:
         return min(queries, interests)
 
     def handle_timeout(self, now: float) -> None:
+        """Some of what is due; `next_deadline` has passed still if that was not all."""
+        self._work.steps = TURN_STEPS
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
 

@@ -61,12 +61,16 @@ class Entity:
     def info_for(self, face: Face) -> QueryableInfo | None:
         """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
 
+        A face that is gone holds nothing, although its removal may take several turns.
+
         Nobody hears of his own, but tokens of an application are told to it as well; and in
         a region that does not relay nobody hears of his neighbours'.
         """
         region = face.region
         merged: QueryableInfo | None = None
         for holder, holding in self.holders.items():
+            if holder.is_gone:
+                continue
             if holder is face:
                 if self.kind != TOKEN or not face.is_local:
                     continue

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from zenlake.keyexpr.matching import includes
+from zenlake.keyexpr.search import Search
 from zenlake.keyexpr.tree import KeyTree
-from zenlake.routing.entity import Entity, better
+from zenlake.routing.entity import Entity
 from zenlake.routing.face import Face
 from zenlake.wire.values.queryable_info import QueryableInfo
 
@@ -37,25 +38,20 @@ class EntityTable:
             self._by_key.pop(entity.key, None)
             self._tree.remove(entity.key)
 
-    def matching(self, key: str) -> list[Entity]:
-        """All entities whose key intersects `key`; all there are for ""."""
-        if not key:
-            return list(self._by_key.values())
-        if "*" in key:
-            return self._tree.intersecting(key)
-        return self._tree.match_key(key)
+    def all(self) -> list[Entity]:
+        return list(self._by_key.values())
 
-    def aggregate_for(self, face: Face, key: str) -> QueryableInfo | None:
-        """What `face` hears of all entities that match `key` together (§3.6).
+    def search(self, key: str) -> Search[Entity]:
+        """A search for all entities whose key intersects `key`."""
+        return self._tree.search(key)
 
-        The whole is complete only if one of them is complete for all of `key`.
-        """
-        merged: QueryableInfo | None = None
-        for entity in self.matching(key):
-            info = entity.info_for(face)
-            if info is None:
-                continue
-            if info.complete and not includes(entity.key, key):
-                info = QueryableInfo(False, info.distance)
-            merged = better(merged, info)
-        return merged
+
+def in_aggregate(entity: Entity, face: Face, key: str) -> QueryableInfo | None:
+    """What `entity` adds to what `face` hears of all that match `key` together (§3.6).
+
+    The whole is complete only if one of them is complete for all of `key`.
+    """
+    info = entity.info_for(face)
+    if info is not None and info.complete and not includes(entity.key, key):
+        return QueryableInfo(False, info.distance)
+    return info

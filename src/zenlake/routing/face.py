@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.keyexpr.prefix import nonwild_prefix
 from zenlake.keyexpr.tree import KeyTree
+from zenlake.limits import ALIASED_INTERESTS_MAX
 from zenlake.routing.key_table import KeyTable
+from zenlake.routing.memory import Account
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import BELOW, Region
 from zenlake.wire._generated.declare import DeclareKeyExpr
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from zenlake.routing.entity import Entity
     from zenlake.routing.interest import DownInterest, UpInterest
     from zenlake.routing.query import Branch, Query
+    from zenlake.routing.work import Job
 
 CONTROL: Final = QOS_BYTES[0x08]
 """The QoS of everything but data: priority CONTROL, BLOCK (behaviour reference §2.10)."""
@@ -34,6 +37,8 @@ class Face:
     __slots__ = (
         "_next_id",
         "_next_request_id",
+        "account",
+        "aggregates",
         "aliased_all",
         "aliased_keys",
         "answered",
@@ -46,6 +51,7 @@ class Face:
         "is_informed",
         "is_local",
         "is_multicast",
+        "job",
         "keys",
         "outlet",
         "position",
@@ -69,6 +75,7 @@ class Face:
         region: Region,
         position: int,
         outlet: Outlet,
+        account: Account,
         *,
         is_local: bool = False,
         is_multicast: bool = False,
@@ -84,7 +91,13 @@ class Face:
         self.is_gone = False
         """Whether it was removed: nothing may be sent to it any more."""
 
-        self.keys = KeyTable()
+        self.job: Job | None = None
+        """Unfinished work for its last message; its next one is received afterwards."""
+
+        self.account = account
+        """The memory that it makes this node use."""
+
+        self.keys = KeyTable(account)
         self._next_id = 1
         self._next_request_id = 1
 
@@ -100,6 +113,9 @@ class Face:
 
         self.interests: dict[int, DownInterest] = {}
         """What it asked us, by its id."""
+
+        self.aggregates: dict[tuple[int, str], int] = {}
+        """How many of these are aggregates, by kind and key."""
 
         self.aliased_keys: KeyTree[int] = KeyTree()
         """Keys of its interests with K: for these we may number keys; with how many."""
@@ -167,11 +183,17 @@ class Face:
         return WireExpr(id, suffix)
 
     def allow_aliases(self, key: str) -> None:
-        """It has one more interest with K on `key` ("" for all keys)."""
-        if key:
-            self.aliased_keys.insert(key, (self.aliased_keys.get(key) or 0) + 1)
-        else:
+        """It has one more interest with K on `key` ("" for all keys).
+
+        Beyond a limit further ones are not noted: a key can always be written out, and looking
+        a prefix up must stay cheap.
+        """
+        if not key:
             self.aliased_all += 1
+            return
+        count = self.aliased_keys.get(key)
+        if count is not None or len(self.aliased_keys) < ALIASED_INTERESTS_MAX:
+            self.aliased_keys.insert(key, (count or 0) + 1)
 
     def disallow_aliases(self, key: str) -> None:
         if not key:
@@ -180,7 +202,7 @@ class Face:
         count = self.aliased_keys.get(key) or 0
         if count > 1:
             self.aliased_keys.insert(key, count - 1)
-        else:
+        elif count == 1:
             self.aliased_keys.remove(key)
 
     def _may_number(self, prefix: str) -> bool:

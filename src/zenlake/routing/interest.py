@@ -18,7 +18,17 @@ KIND_BITS: Final = (1 << SUBSCRIBER, 1 << QUERYABLE, 1 << TOKEN)
 class DownInterest:
     """An interest of a face below."""
 
-    __slots__ = ("aggregate", "face", "id", "key", "mode", "options", "pending", "up")
+    __slots__ = (
+        "aggregate",
+        "face",
+        "id",
+        "is_answered",
+        "key",
+        "mode",
+        "options",
+        "pending",
+        "up",
+    )
 
     def __init__(
         self, face: Face, id: int, key: str, options: int, mode: InterestMode, aggregate: bool
@@ -38,8 +48,19 @@ class DownInterest:
         self.pending: Pending | None = None
         """The answer that waits for nodes above, None when it was given."""
 
+        self.is_answered = False
+        """Whether everything known here was sent: D_FINAL may follow."""
+
         self.up: list[UpInterest] = []
         """What was asked above because of this one."""
+
+    def kind_count(self) -> int:
+        """How many kinds of declarations it is about."""
+        return (self.options & ~KEYS_BIT).bit_count()
+
+    def is_live(self) -> bool:
+        """Whether the face is there and has not ended the interest."""
+        return not self.face.is_gone and self.face.interests.get(self.id) is self
 
 
 class UpInterest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zenlake.keyexpr.search import Search
 from zenlake.keyexpr.tree import KeyTree
 from zenlake.routing.entity import KINDS
 from zenlake.routing.interest import KIND_BITS, DownInterest
@@ -43,12 +44,14 @@ class InterestTable:
                 if not twins:
                     self._restricted[kind].remove(interest.key)
 
-    def matching(self, kind: int, key: str) -> list[DownInterest]:
-        """The interests in `kind` that `key` concerns."""
+    def unrestricted(self, kind: int) -> list[DownInterest]:
+        """The interests in all keys."""
+        return list(self._unrestricted[kind])
+
+    def search(self, kind: int, key: str) -> Search[dict[DownInterest, None]] | None:
+        """A search for the other interests in `kind` that `key` concerns, None if there are none.
+
+        It finds them in groups with the same key.
+        """
         tree = self._restricted[kind]
-        found = list(self._unrestricted[kind])
-        if len(tree):
-            groups = tree.intersecting(key) if "*" in key else tree.match_key(key)
-            for twins in groups:
-                found.extend(twins)
-        return found
+        return tree.search(key) if len(tree) else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from zenlake.routing.announcements import Announcer, send_declaration, send_final
-from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.interest import KEYS_BIT, KIND_BITS, DownInterest, options_of
+from zenlake.routing.memory import interest_bytes
 from zenlake.routing.region import ABOVE, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
+from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
 from zenlake.wire._generated.network import Interest
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.whatami import WhatAmI
@@ -35,9 +37,13 @@ class Interests:
             if interest is not None:
                 self._accept(interest, now)
 
-    def remove_face(self, face: Face) -> None:
+    def remove_face(self, face: Face) -> Job:
+        work = self._tables.work
         for id in list(face.interests):
             self._end(face, id)
+            work.steps -= MESSAGE_STEPS
+            if work.steps <= 0:
+                yield
 
     def _read(self, face: Face, message: Interest) -> DownInterest | None:
         """The interest a message means, None if it is to be ignored."""
@@ -67,76 +73,114 @@ class Interests:
         # An id that is in use is answered again, but not registered twice.
         is_new = is_lasting and interest.id not in face.interests
         is_full = len(face.interests) >= self._tables.settings.interests_max
-        if is_new and is_full and not face.is_local:
+        if is_new and (
+            (is_full and not face.is_local)
+            or not face.account.charge(interest_bytes(interest.key, interest.kind_count()))
+        ):
             self._tables.counters.refused_interests += 1
             return
         if is_new:
             face.interests[interest.id] = interest
             if interest.options & KEYS_BIT:
                 face.allow_aliases(interest.key)
-        if face.position == EQUAL:
-            # It hears of everything unasked: there is nothing to register or to ask above.
-            self._answer(interest)
-            send_final(face, interest.id)
-            return
-        if is_new or not is_lasting:
-            self._upward.ask(interest, now)
-        self._answer(interest)
-        if is_new:
-            self._tables.interests.add(interest)
-        if interest.pending is None:
-            send_final(face, interest.id)
+        # A face that is equal hears of everything unasked: there is nothing to register or to
+        # ask above.
+        if face.position != EQUAL:
+            if is_new or not is_lasting:
+                self._upward.ask(interest, now)
+            if is_new:
+                # Before the answer, which may take several turns: what is declared meanwhile
+                # is told as well.
+                self._register(interest)
+        self._tables.work.run_for(face, self._answer(interest))
 
-    def _answer(self, interest: DownInterest) -> None:
-        """What is known now, as part of the answer."""
-        if interest.mode == InterestMode.FUTURE:
-            return
-        for kind in KINDS:
-            if not interest.options & KIND_BITS[kind]:
-                continue
-            if interest.aggregate:
-                self._answer_aggregate(interest, kind)
-            else:
-                self._answer_all(interest, kind)
+    def _register(self, interest: DownInterest) -> None:
+        self._tables.interests.add(interest)
+        if interest.aggregate:
+            counts = interest.face.aggregates
+            for kind in KINDS:
+                if interest.options & KIND_BITS[kind]:
+                    place = (kind, interest.key)
+                    counts[place] = counts.get(place, 0) + 1
 
-    def _answer_all(self, interest: DownInterest, kind: int) -> None:
-        face = interest.face
-        for entity in self._tables.entities[kind].matching(interest.key):
-            info = entity.info_for(face)
-            if info is None:
-                continue
-            if interest.mode == InterestMode.CURRENT:
-                if interest.pending is not None:
-                    interest.pending.told_keys.add(entity.key)
-                send_declaration(face, kind, 0, entity.key, PLAIN, interest.id)
-            else:
-                self._announcer.tell(entity, face, info, interest.id)
+    def _answer(self, interest: DownInterest) -> Job:
+        """What is known now, then D_FINAL unless a node above has more to say."""
+        if interest.mode != InterestMode.FUTURE:
+            for kind in KINDS:
+                if not interest.options & KIND_BITS[kind]:
+                    continue
+                if interest.aggregate:
+                    yield from self._announcer.answer_aggregate(interest, kind)
+                else:
+                    yield from self._answer_all(interest, kind)
+        interest.is_answered = True
+        if interest.pending is None and not interest.face.is_gone:
+            send_final(interest.face, interest.id)
 
-    def _answer_aggregate(self, interest: DownInterest, kind: int) -> None:
+    def _answer_all(self, interest: DownInterest, kind: int) -> Job:
+        work = self._tables.work
         table = self._tables.entities[kind]
-        info = table.aggregate_for(interest.face, interest.key)
-        if info is not None:
-            entity = table.get_or_add(interest.key)
-            told = self._announcer.tell(entity, interest.face, info, interest.id)
-            told.is_aggregate = True
+        entities: list[Entity] = []
+        is_finished = True
+        if not interest.key:
+            entities = table.all()
+        else:
+            search = table.search(interest.key)
+            is_finished = work.search(search)
+            entities = search.found
+        sent = 0
+        while True:
+            while sent < len(entities):
+                if interest.face.is_gone:
+                    return
+                self._tell(interest, entities[sent])
+                sent += 1
+                if work.steps <= 0:
+                    yield
+            if is_finished:
+                return
+            yield
+            is_finished = work.search(search)
+
+    def _tell(self, interest: DownInterest, entity: Entity) -> None:
+        """One declaration of an answer."""
+        work = self._tables.work
+        face = interest.face
+        work.steps -= 1
+        info = entity.info_for(face)
+        if info is None:
+            return
+        if interest.mode != InterestMode.CURRENT:
+            self._announcer.tell(entity, face, info, interest.id)
+            return
+        pending = interest.pending
+        if pending is not None:
+            if entity.key in pending.told_keys:
+                return
+            pending.told_keys.add(entity.key)
+        work.steps -= SEND_STEPS
+        send_declaration(face, entity.kind, 0, entity.key, PLAIN, interest.id)
 
     def _end(self, face: Face, id: int) -> None:
         interest = face.interests.pop(id, None)
         if interest is None:
             self._tables.counters.unknown_undeclarations += 1
             return
+        face.account.release(interest_bytes(interest.key, interest.kind_count()))
         if interest.options & KEYS_BIT:
             face.disallow_aliases(interest.key)
         self._tables.interests.remove(interest)
         self._upward.end(interest)
         if interest.aggregate:
             for kind in KINDS:
-                if interest.options & KIND_BITS[kind] and not self._has_twin(interest, kind):
+                if interest.options & KIND_BITS[kind] and self._is_last_aggregate(interest, kind):
                     self._announcer.forget_aggregate(interest, kind)
 
-    def _has_twin(self, interest: DownInterest, kind: int) -> bool:
-        """Whether the face has another aggregate interest on the same key."""
-        return any(
-            other.aggregate and other.face is interest.face and other.key == interest.key
-            for other in self._tables.interests.matching(kind, interest.key)
-        )
+    def _is_last_aggregate(self, interest: DownInterest, kind: int) -> bool:
+        """Take an aggregate interest off the count of its key; whether none is left there."""
+        counts = interest.face.aggregates
+        place = (kind, interest.key)
+        left = counts.pop(place, 1) - 1
+        if left > 0:
+            counts[place] = left
+        return left == 0

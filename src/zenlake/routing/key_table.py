@@ -7,13 +7,15 @@ received message M=1 ("sender") means theirs, on a message we send it means ours
 from __future__ import annotations
 
 from zenlake.limits import ALIAS_BYTES_MAX, ALIASES_MAX
+from zenlake.routing.memory import Account, alias_bytes
 from zenlake.wire.values.wire_expr import WireExpr
 
 
 class KeyTable:
-    __slots__ = ("_candidate", "_their_bytes", "our_ids", "ours", "their_ids", "theirs")
+    __slots__ = ("_account", "_candidate", "_their_bytes", "our_ids", "ours", "their_ids", "theirs")
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account) -> None:
+        self._account = account
         self.ours: dict[int, str] = {}
         self.our_ids: dict[str, int] = {}
         self.theirs: dict[int, str] = {}
@@ -33,18 +35,17 @@ class KeyTable:
             return None
         return prefix + expr.suffix if expr.suffix else prefix
 
-    def has_room(self, key: str) -> bool:
-        """Whether they may number one more key."""
-        return (
-            len(self.theirs) < ALIASES_MAX
-            and self._their_bytes + len(key.encode()) <= ALIAS_BYTES_MAX
-        )
-
-    def learn(self, id: int, key: str) -> None:
-        """They gave `key` a number that is not in use."""
+    def learn(self, id: int, key: str) -> bool:
+        """They gave `key` a number that is not in use; False if that is beyond a limit."""
+        size = len(key.encode())
+        if len(self.theirs) >= ALIASES_MAX or self._their_bytes + size > ALIAS_BYTES_MAX:
+            return False
+        if not self._account.charge(alias_bytes(key)):
+            return False
         self.theirs[id] = key
         self.their_ids[key] = id
-        self._their_bytes += len(key.encode())
+        self._their_bytes += size
+        return True
 
     def forget(self, id: int) -> bool:
         """They took a number back; False if it was not in use."""
@@ -54,11 +55,15 @@ class KeyTable:
         if self.their_ids.get(key) == id:
             del self.their_ids[key]
         self._their_bytes -= len(key.encode())
+        self._account.release(alias_bytes(key))
         return True
 
     def define(self, key: str) -> int:
-        """Give `key` a number of ours, the smallest unused in both directions; 0 if none is."""
-        if len(self.ours) >= ALIASES_MAX:
+        """Give `key` a number of ours, the smallest unused in both directions; 0 if none is.
+
+        A key can always be written out, so a neighbour without memory left gets no number.
+        """
+        if len(self.ours) >= ALIASES_MAX or not self._account.charge(alias_bytes(key)):
             return 0
         id = self._candidate
         while id in self.ours or id in self.theirs:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from zenlake.keyexpr.search import Search
 from zenlake.limits import CACHED_ROUTES_MAX
-from zenlake.routing.entity import SUBSCRIBER
+from zenlake.routing.entity import SUBSCRIBER, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.outlet import Outlet
@@ -17,6 +18,7 @@ from zenlake.routing.region import ABOVE, EQUAL, Region
 from zenlake.routing.route import Route
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
+from zenlake.routing.work import Job
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
 from zenlake.wire.message import NetworkMessage
@@ -40,7 +42,7 @@ class Publications:
         self._stamper = stamper
 
     def receive(self, source: Face, message: Push, reliable: bool) -> None:
-        found = self._resolve(source, message)
+        found = self._resolve(source, message, reliable)
         if found is not None:
             self._send(source, message, found[0], found[1], reliable)
 
@@ -53,7 +55,7 @@ class Publications:
         """
         first = messages[start]
         assert isinstance(first, Push)
-        found = self._resolve(source, first)
+        found = self._resolve(source, first, reliable)
         end = start + 1
         if found is None:
             return end  # each of them is counted
@@ -81,8 +83,12 @@ class Publications:
             self._send(source, message, route, text, reliable)
         return end
 
-    def _resolve(self, source: Face, message: Push) -> tuple[Route, str] | None:
-        """The way of a message and its key; None if it has none."""
+    def _resolve(self, source: Face, message: Push, reliable: bool) -> tuple[Route, str] | None:
+        """The way of a message and its key; None if it has none.
+
+        None also where the way is not found in this turn: then a job of the face sends the
+        message.
+        """
         expr = message.key
         if expr.scope == 0:
             key = expr.suffix
@@ -94,10 +100,23 @@ class Publications:
             key = resolved
         route = source.region.routes.get(key)
         if route is None:
-            route = self._find(source.region, key)
-            if route is None:
+            if not self._tables.is_valid(key):
                 return None
+            search = self._tables.entities[SUBSCRIBER].search(key)
+            if not self._tables.work.search(search):
+                job = self._send_when_found(source, message, search, key, reliable)
+                self._tables.work.run_for(source, job)
+                return None
+            route = self._make_route(source.region, key, search.found)
         return route, key
+
+    def _send_when_found(
+        self, source: Face, message: Push, search: Search[Entity], key: str, reliable: bool
+    ) -> Job:
+        yield from self._tables.work.finish_search(search)
+        if not source.is_gone:
+            route = self._make_route(source.region, key, search.found)
+            self._send(source, message, route, key, reliable)
 
     def _send(self, source: Face, message: Push, route: Route, key: str, reliable: bool) -> None:
         faces = route.faces
@@ -142,14 +161,12 @@ class Publications:
             return None
         return route.faces[0].outlet, route.exprs[0]
 
-    def _find(self, region: Region, key: str) -> Route | None:
-        """The route of a key that is not in the cache, None if it is no key."""
-        if not self._tables.is_valid(key):
-            return None
+    def _make_route(self, region: Region, key: str, subscribers: list[Entity]) -> Route:
+        """The route of a key that is not in the cache, by the subscribers that match it."""
         chosen: dict[Face, None] = {}
-        for entity in self._tables.entities[SUBSCRIBER].matching(key):
+        for entity in subscribers:
             for face in entity.holders:
-                if face.region is not region or region.relays:
+                if (face.region is not region or region.relays) and not face.is_gone:
                     chosen[face] = None
         if not region.is_north:
             for face in self._tables.north.faces:

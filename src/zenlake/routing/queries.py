@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Final, TypeVar
 
 from zenlake.routing.face import Face
+from zenlake.routing.memory import BRANCH_BYTES, REQUEST_BYTES
 from zenlake.routing.query import Branch, Query
 from zenlake.routing.query_targets import QueryTargets
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
-from zenlake.routing.timers import Timers
+from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
+from zenlake.routing.work import SEND_STEPS, Job
 from zenlake.wire._generated.data import Err
 from zenlake.wire._generated.network import Request, Response, ResponseFinal
 from zenlake.wire._generated.structures import ResponderId, TimestampStack
@@ -49,23 +51,38 @@ class Queries:
         query = Query(source, message.request_id, message.qos)
         queries_max = self._tables.settings.queries_max
         if len(source.queries) >= queries_max and not source.is_local:
-            counters.refused_requests += 1
-            self._send_error(query, f"Too many open requests: {queries_max}", self._tables.zid)
-            _finish(query)
+            self._refuse(query, f"Too many open requests: {queries_max}")
             return
         key = self._tables.resolve(source, message.key)
-        faces: list[Face] = []
-        if key is not None:
-            faces = self._targets.select(source, key, message.target)
-        if key is None or not faces:
+        if key is None:
             _finish(query)
             return
         timeout_ms = message.timeout_ms
         if timeout_ms is None:
             timeout_ms = self._tables.settings.query_timeout_ms
         deadline = now + timeout_ms / 1000 + GRACE_S
+        self._tables.work.run_for(source, self._ask(query, message, key, reliable, deadline))
+
+    def _ask(
+        self, query: Query, message: Request, key: str, reliable: bool, deadline: float
+    ) -> Job:
+        """Choose the faces that a query goes to, and send it there."""
+        source = query.face
+        selected: list[Face] = []
+        yield from self._targets.select(source, key, message.target, selected)
+        faces = [face for face in selected if not face.is_gone]
+        query.size = REQUEST_BYTES + BRANCH_BYTES * len(faces)
+        if source.is_gone:
+            return
+        if not faces:
+            _finish(query)
+            return
+        if not source.account.charge(query.size):
+            self._refuse(query, "Too much memory used by this session")
+            return
         source.queries[query.request_id] = query
         query.branches = len(faces)
+        work = self._tables.work
         for face in faces:
             request_id = face.next_request_id()
             branch = Branch(query, face, request_id, deadline)
@@ -73,6 +90,12 @@ class Queries:
             self.timers.start(branch)
             copy = _copy(message, face, request_id, key, self._route_stamped(message.stamps))
             face.outlet.send(copy, key, reliable)
+            work.steps -= SEND_STEPS
+
+    def _refuse(self, query: Query, why: str) -> None:
+        self._tables.counters.refused_requests += 1
+        self._send_error(query, why, self._tables.zid)
+        _finish(query)
 
     def receive_response(self, face: Face, message: Response, reliable: bool) -> None:
         branch = face.branches.get(message.request_id)
@@ -109,15 +132,19 @@ class Queries:
         self.timers.end(branch)
         self._end(branch)
 
-    def remove_face(self, face: Face) -> None:
+    def remove_face(self, face: Face) -> Job:
         """Its answers end here; what it asked runs on, and the answers are dropped."""
+        work = self._tables.work
+        face.queries.clear()
         for branch in list(face.branches.values()):
             self.timers.end(branch)
             self._end(branch)
-        face.queries.clear()
+            work.steps -= SEND_STEPS
+            if work.steps <= 0:
+                yield
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now):
+        for timer in self.timers.take_due(now, TIMERS_IN_A_TURN):
             assert isinstance(timer, Branch)
             self._tables.counters.timed_out_requests += 1
             self._send_error(timer.query, "Timeout", timer.face.zid)
@@ -146,6 +173,7 @@ class Queries:
         query.branches -= 1
         if query.branches == 0:
             _take(query.face.queries, query.request_id)
+            query.face.account.release(query.size)
             _finish(query)
 
 

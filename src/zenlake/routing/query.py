@@ -10,7 +10,7 @@ from zenlake.wire.values.qos import QoS
 class Query:
     """A REQUEST of one face until its RESPONSE_FINAL."""
 
-    __slots__ = ("branches", "face", "qos", "request_id")
+    __slots__ = ("branches", "face", "qos", "request_id", "size")
 
     def __init__(self, face: Face, request_id: int, qos: QoS | None) -> None:
         self.face = face
@@ -18,6 +18,9 @@ class Query:
         self.qos = qos
         self.branches = 0
         """How many of the faces it was sent to have not finished."""
+
+        self.size = 0
+        """The bytes charged to the face for it."""
 
 
 class Branch(Timer):

@@ -11,6 +11,7 @@ from zenlake.routing.face import Face
 from zenlake.routing.publications import is_unknown
 from zenlake.routing.region import Region
 from zenlake.routing.tables import Tables
+from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire.values.choices import QueryTarget
 
 _INCOMPLETE: Final = 0
@@ -25,24 +26,39 @@ class QueryTargets:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def select(self, source: Face, key: str, target: QueryTarget | None) -> list[Face]:
-        """The choice for a valid key, remembered until anything changes."""
+    def select(
+        self, source: Face, key: str, target: QueryTarget | None, selected: list[Face]
+    ) -> Job:
+        """Put the choice for a valid key into `selected`; it is remembered until anything changes.
+
+        A face may end while the choice is made: the caller leaves out those that are gone.
+        """
         if (
             source.targets_version != self._tables.version
             or len(source.targets) >= CACHED_ROUTES_MAX
         ):
             source.targets.clear()
             source.targets_version = self._tables.version
-        how = -1 if target is None else int(target)
-        found = source.targets.get((key, how))
-        if found is None:
-            found = source.targets[(key, how)] = self._select(source, key, target)
-        return found
+        place = (key, -1 if target is None else int(target))
+        remembered = source.targets.get(place)
+        if remembered is not None:
+            selected.extend(remembered)
+            return
+        known: dict[Face, int] = {}
+        yield from self._find_known(key, known)
+        self._choose(source, key, target, known, selected)
+        if source.targets_version == self._tables.version:
+            source.targets[place] = selected
 
-    def _select(self, source: Face, key: str, target: QueryTarget | None) -> list[Face]:
+    def _choose(
+        self,
+        source: Face,
+        key: str,
+        target: QueryTarget | None,
+        known: dict[Face, int],
+        selected: list[Face],
+    ) -> None:
         """The choice is made in each region by itself, the nearest faces first."""
-        known = self._known(key)
-        selected: list[Face] = []
         for region in self._tables.regions:
             if region is source.region and not region.relays:
                 continue
@@ -53,26 +69,33 @@ class QueryTargets:
                 selected.extend(face for face, how in candidates.items() if how != _INCOMPLETE)
             else:
                 selected.extend(_best(candidates))
-        return selected
 
-    def _known(self, key: str) -> dict[Face, int]:
+    def _find_known(self, key: str, known: dict[Face, int]) -> Job:
         """The faces with a matching queryable: whether one of them is complete for the key."""
-        known: dict[Face, int] = {}
-        for entity in self._tables.entities[QUERYABLE].matching(key):
-            covers = includes(entity.key, key)
+        work = self._tables.work
+        search = self._tables.entities[QUERYABLE].search(key)
+        while not work.search(search):
+            yield
+        for entity in search.found:
             for face, holding in entity.holders.items():
-                if covers and holding.info.complete:
+                if face.is_gone:
+                    continue
+                if holding.info.complete and includes(entity.key, key):
                     known[face] = _COMPLETE
                 else:
                     known.setdefault(face, _INCOMPLETE)
-        return known
+            work.steps -= MESSAGE_STEPS
+            if work.steps <= 0:
+                yield
 
     def _candidates(
         self, region: Region, source: Face, key: str, known: dict[Face, int]
     ) -> dict[Face, int]:
         """Faces of one region; all are one hop away, so any order is one by distance."""
         candidates = {
-            face: how for face, how in known.items() if face.region is region and face is not source
+            face: how
+            for face, how in known.items()
+            if face.region is region and face is not source and not face.is_gone
         }
         if region.is_north and not source.region.is_north:
             for face in region.faces:

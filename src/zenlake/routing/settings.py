@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from zenlake.limits import FACE_DECLARATIONS_MAX, FACE_INTERESTS_MAX, FACE_QUERIES_MAX
+from zenlake.limits import (
+    FACE_BYTES_MAX,
+    FACE_DECLARATIONS_MAX,
+    FACE_INTERESTS_MAX,
+    FACE_QUERIES_MAX,
+    ROUTING_BYTES_MAX,
+)
 from zenlake.routing.stamps import CustomTime
 from zenlake.wire.values.whatami import WhatAmI
 
@@ -16,9 +22,11 @@ class RoutingSettings:
     """The configuration keys are in behaviour reference §6.2."""
 
     __slots__ = (
+        "bytes_max",
         "custom_time",
         "declarations_max",
         "drop_future_timestamp",
+        "face_bytes_max",
         "gossip",
         "gossip_targets",
         "interest_timeout_s",
@@ -43,6 +51,8 @@ class RoutingSettings:
         declarations_max: int = FACE_DECLARATIONS_MAX,
         interests_max: int = FACE_INTERESTS_MAX,
         queries_max: int = FACE_QUERIES_MAX,
+        face_bytes_max: int = FACE_BYTES_MAX,
+        bytes_max: int = ROUTING_BYTES_MAX,
     ) -> None:
         self.timestamping = timestamping
         """`timestamping/enabled` for this mode; needs `wall_ns`, nanoseconds since 1970."""
@@ -70,3 +80,7 @@ class RoutingSettings:
 
         self.interests_max = interests_max
         self.queries_max = queries_max
+        self.face_bytes_max = face_bytes_max
+        """The memory that one neighbour may use, and all of them together."""
+
+        self.bytes_max = bytes_max

@@ -9,8 +9,10 @@ from zenlake.routing.entity import KINDS
 from zenlake.routing.entity_table import EntityTable
 from zenlake.routing.face import Face
 from zenlake.routing.interest_table import InterestTable
+from zenlake.routing.memory import MemoryBudget
 from zenlake.routing.region import ABOVE, Region
 from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.work import Work
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
@@ -22,12 +24,14 @@ class Tables:
         "entities",
         "interests",
         "local",
+        "memory",
         "north",
         "regions",
         "role",
         "settings",
         "south",
         "version",
+        "work",
         "zid",
     )
 
@@ -36,6 +40,10 @@ class Tables:
         self.role = role
         self.settings = settings
         self.counters = Counters()
+        self.work = Work()
+        self.memory = MemoryBudget(settings.bytes_max)
+        """Of all neighbours together."""
+
         self.north = Region("north", relays=False, is_north=True)
         self.south = Region("south:0:client", relays=True, is_north=False)
         self.local = Region("local", relays=True, is_north=False)

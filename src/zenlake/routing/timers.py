@@ -9,6 +9,10 @@ _ENDED_FREE: Final = 64
 """This many timers that ended early may wait for their time before all such are removed."""
 
 
+TIMERS_IN_A_TURN: Final = 64
+"""Each may mean two messages; 10,000 queries may end at the same moment."""
+
+
 class Timer:
     """Something with a deadline; whoever ends it says so to its `Timers`."""
 
@@ -55,11 +59,14 @@ class Timers:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def take_due(self, now: float) -> list[Timer]:
-        """The timers whose time has come, in order; they are ended by this."""
+    def take_due(self, now: float, count_max: int) -> list[Timer]:
+        """The timers whose time has come, in order, at most so many; they are ended by this.
+
+        The others are still due: `next_deadline` says so.
+        """
         due: list[Timer] = []
         heap = self._heap
-        while heap and heap[0][0] <= now:
+        while heap and heap[0][0] <= now and len(due) < count_max:
             timer = heappop(heap)[2]
             if not timer.is_ended:
                 timer.is_ended = True

@@ -11,7 +11,8 @@ from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import KEYS_BIT, KIND_BITS, DownInterest, Pending, UpInterest
 from zenlake.routing.tables import Tables
-from zenlake.routing.timers import Timers
+from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
+from zenlake.routing.work import SEND_STEPS, Job
 from zenlake.wire._generated.network import Interest
 from zenlake.wire.values.choices import InterestMode
 
@@ -44,14 +45,20 @@ class Upward:
             interest.pending = pending
             self.timers.start(pending)
 
-    def ask_again(self, gateway: Face) -> None:
+    def ask_again(self, gateway: Face) -> Job:
         """A new node above: tell it every interest there is, in full even if only FUTURE."""
+        work = self._tables.work
         for region in self._tables.regions:
             if region.is_north:
                 continue
-            for face in region.faces:
-                for interest in face.interests.values():
-                    self._join(gateway, interest, InterestMode.CURRENT_FUTURE)
+            for face in list(region.faces):
+                for interest in list(face.interests.values()):
+                    if gateway.is_gone:
+                        return
+                    if interest.is_live() and not _is_joined(interest, gateway):
+                        self._join(gateway, interest, InterestMode.CURRENT_FUTURE)
+                    if work.steps <= 0:
+                        yield
 
     def end(self, interest: DownInterest) -> None:
         """An interest below is over, by FINAL or with its face."""
@@ -62,15 +69,20 @@ class Upward:
             up.users.pop(interest, None)
             if not up.users:
                 self._forget(up)
-                up.face.send(Interest(InterestMode.FINAL, up.id, qos=CONTROL), "")
+                if not up.face.is_gone:
+                    up.face.send(Interest(InterestMode.FINAL, up.id, qos=CONTROL), "")
         interest.up.clear()
 
-    def remove_gateway(self, gateway: Face) -> None:
+    def remove_gateway(self, gateway: Face) -> Job:
         """A node above is gone: nobody waits for its answers any longer."""
+        work = self._tables.work
         for up in list(gateway.up_by_id.values()):
             for interest in up.users:
                 interest.up.remove(up)
             self._settle(up)
+            work.steps -= SEND_STEPS
+            if work.steps <= 0:
+                yield
         gateway.up_by_id.clear()
         gateway.up_interests.clear()
 
@@ -108,7 +120,7 @@ class Upward:
         return True
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now):
+        for timer in self.timers.take_due(now, TIMERS_IN_A_TURN):
             assert isinstance(timer, Pending)
             self._tables.counters.timed_out_interests += 1
             self._answer(timer)
@@ -128,6 +140,7 @@ class Upward:
             if mode != InterestMode.CURRENT:
                 gateway.up_interests[place] = up
             gateway.send(_message(up), up.key)
+            self._tables.work.steps -= SEND_STEPS
         up.users[interest] = None
         interest.up.append(up)
         return up
@@ -142,9 +155,10 @@ class Upward:
         up.waiting.clear()
 
     def _answer(self, pending: Pending) -> None:
+        """D_FINAL, unless the answer of this node itself goes on; then it follows that."""
         interest = pending.interest
         interest.pending = None
-        if not interest.face.is_gone:
+        if interest.is_answered and not interest.face.is_gone:
             send_final(interest.face, interest.id)
 
     def _forget(self, up: UpInterest) -> None:
@@ -154,6 +168,10 @@ class Upward:
         if up.mode != InterestMode.CURRENT:
             up.face.up_interests.pop(up.place, None)
         self._tables.forget_routes()
+
+
+def _is_joined(interest: DownInterest, gateway: Face) -> bool:
+    return any(up.face is gateway for up in interest.up)
 
 
 def _count_answer(up: UpInterest, change: int) -> None:

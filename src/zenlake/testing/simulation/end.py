@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from zenlake.protocol.accepting import Acceptor
+from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import HandshakeError, TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.opening import Opener
@@ -12,7 +14,6 @@ from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
 from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.leftovers import check_gone
 from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import CloseReason, NetworkMessage, encode
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
 
 HANDSHAKE_S: Final = 3.0
+TURN_S: Final = 0.0002
+"""Between two turns of the same work."""
 _DEFAULT_QOS: Final = 5
 
 
@@ -36,6 +39,9 @@ class End(Outlet):
         self.transport: Transport | None = None
         self.face: Face | None = None
         self._rest = b""
+        self._arrived: deque[Delivery] = deque()
+        self._routed = 0  # messages of the first of them
+        self._is_routing_later = False
         self._is_flushing = False
         self._machine: Opener | Acceptor
         if side == 0:
@@ -99,14 +105,50 @@ class End(Outlet):
             self.node.journal.count("sessions ended by a datagram of the handshake")
             self.finish(str(error))
             return
-        face = self.face
-        for delivery in deliveries:
-            for message in delivery.messages:
-                if face is not None and not face.is_gone:
-                    self.node.dispatcher.receive(face, message, delivery.reliable, now)
-        self.node.dispatcher.take_discoveries()
-        if transport.peer_closed is not None:
+        self._arrived.extend(deliveries)
+        if transport.peer_closed is None:
+            self._route()
+        else:
+            while self._is_behind():
+                self._route()
             self.finish("the peer closed")
+
+    def _route(self) -> None:
+        """One turn of routing for what arrived, as short as the plan of the node says."""
+        face, node = self.face, self.node
+        if face is None or face.is_gone:
+            self._arrived.clear()
+            return
+        if face.job is not None:
+            node.dispatcher.resume(face, node.turn_steps)
+        while self._arrived and face.job is None:
+            first = self._arrived[0]
+            count = len(first.messages)
+            self._routed = node.dispatcher.receive_run(
+                face,
+                first.messages,
+                self._routed,
+                count,
+                first.reliable,
+                node.now(),
+                node.turn_steps,
+            )
+            if self._routed < count:
+                break
+            self._routed = 0
+            self._arrived.popleft()
+        node.dispatcher.take_discoveries()
+        if self._is_behind() and not self._is_routing_later:
+            self._is_routing_later = True
+            node.later(TURN_S, self._route_again)
+
+    def _route_again(self) -> None:
+        self._is_routing_later = False
+        self._route()
+
+    def _is_behind(self) -> bool:
+        face = self.face
+        return face is not None and not face.is_gone and bool(self._arrived or face.job is not None)
 
     # --- the handshake ---------------------------------------------------------------------------
 
@@ -148,7 +190,9 @@ class End(Outlet):
         self.transport = Transport(agreed, now, wire.is_stream, node.budget)
         if wire.tap is None:
             wire.tap = Tap(agreed, wire.is_stream)
-        self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now)
+        steps = node.turn_steps
+        self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now, steps=steps)
+        self._route()
         node.expect(self)
         other = wire.other(self)
         if other.transport is not None and not other.is_over:
@@ -232,6 +276,6 @@ class End(Outlet):
         if self.transport is not None:
             self.transport.release()
         if self.face is not None:
-            node.dispatcher.remove_face(self.face, node.now())
-            check_gone(self.face)
+            node.dispatcher.remove_face(self.face, node.now(), node.turn_steps)
+            node.leaving.append(self.face)
         node.lost(self)

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.face import Face
 from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.work import UNLIMITED
 from zenlake.session import SessionCore, SessionSettings
-from zenlake.testing.simulation.end import End
+from zenlake.testing.simulation.end import TURN_S, End
 from zenlake.testing.simulation.items import FACTORY
 from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.leftovers import check_gone
 from zenlake.testing.simulation.plan import NodePlan
 from zenlake.wire import CloseReason, WhatAmI, ZenohId
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1e-6
 _BACK_OFF_MAX_S: Final = 4.0
 _WALL_NS: Final = 1_700_000_000_000_000_000
+_TURN_STEPS: Final = (1, 60, UNLIMITED, UNLIMITED)
+"""The length of a turn in some nodes: work for one message is then spread over many."""
 
 
 class Connector:
@@ -86,6 +91,10 @@ class SimulatedNode:
         self.ends: list[End] = []
         self.touched: dict[End, None] = {}
         """Those with something to send."""
+        self.leaving: list[Face] = []
+        """Faces that are being removed."""
+        self.turn_steps = _TURN_STEPS[zid.raw[0] % len(_TURN_STEPS)]
+        self._is_job_due = False
         self.connectors = [Connector(self, group) for group in plan.connects]
         self._waiting: deque[Callable[[], None]] = deque()
         self._alarm_at = inf
@@ -133,11 +142,22 @@ class SimulatedNode:
         """After each action: sinks, wires, timers."""
         for sink in self.core.take_touched():
             sink.settle()
+        if not self.dispatcher.has_jobs:
+            for face in self.leaving:
+                check_gone(face)
+            self.leaving.clear()
+        elif not self._is_job_due:
+            self._is_job_due = True
+            self.later(TURN_S, self._run_jobs)
         if self.touched:
             touched, self.touched = self.touched, {}
             for end in touched:
                 end.flush()
         self._arm(self._next_deadline())
+
+    def _run_jobs(self) -> None:
+        self._is_job_due = False
+        self.dispatcher.run_jobs(self.turn_steps)
 
     def start(self) -> None:
         for connector in self.connectors:

@@ -1,0 +1,34 @@
+"""`QueueBudget`: how many bytes may wait for slow links, in all queues of a node together.
+
+Each queue has limits of its own, counted in batches. What goes beyond them is charged here: large
+messages, and messages that are kept although their queue is full.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
+
+
+class QueueBudget:
+    """Used by the senders of all links, each with its own lock."""
+
+    __slots__ = ("_lock", "held_bytes", "limit_bytes")
+
+    def __init__(self, limit_bytes: int = UNSENT_PROCESS_BYTES_MAX) -> None:
+        self.limit_bytes = limit_bytes
+        self.held_bytes = 0
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> bool:
+        """Take `size` bytes if there is room; a message of any size fits where nothing waits."""
+        with self._lock:
+            if self.held_bytes > 0 and self.held_bytes + size > self.limit_bytes:
+                return False
+            self.held_bytes += size
+            return True
+
+    def give(self, size: int) -> None:
+        with self._lock:
+            self.held_bytes -= size

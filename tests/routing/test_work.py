@@ -1,0 +1,187 @@
+"""Routing in turns: whatever a message asks for, a turn of routing is short."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.routing.playbook import (
+    Play,
+    end,
+    interest,
+    no_token,
+    put,
+    queryable,
+    request,
+    subscriber,
+    token,
+)
+from zenlake.routing.timers import TIMERS_IN_A_TURN
+from zenlake.routing.work import SEND_STEPS, TURN_STEPS
+from zenlake.wire import Declare, NetworkMessage, UndeclareToken
+
+MANY = 5_000
+SENT_IN_A_TURN = TURN_STEPS // SEND_STEPS + 1
+
+
+def begin(play: Play, name: str, *messages: NetworkMessage) -> int:
+    """Receive messages for a single turn; returns how many were taken."""
+    count = len(messages)
+    return play.dispatcher.receive_run(
+        play.faces[name], list(messages), 0, count, True, play.now, TURN_STEPS
+    )
+
+
+def sent(play: Play, name: str) -> int:
+    return len(play.ears[name].messages)
+
+
+@pytest.fixture
+def play() -> Play:
+    """A peer with two clients."""
+    made = Play("peer")
+    made.enters("c1", "client")
+    made.enters("c2", "client")
+    return made
+
+
+def test_the_answer_to_an_interest_is_sent_in_short_turns(play: Play) -> None:
+    play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
+    begin(play, "c2", interest(1, "current_future", "T", "**"))
+    face = play.faces["c2"]
+    turns = 1
+    while face.job is not None:
+        assert sent(play, "c2") <= turns * SENT_IN_A_TURN
+        play.dispatcher.resume(face, TURN_STEPS)
+        turns += 1
+    assert sent(play, "c2") == MANY + 1
+    assert turns > MANY // SENT_IN_A_TURN
+
+
+def test_a_declaration_made_during_an_answer_is_told_once(play: Play) -> None:
+    play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
+    begin(play, "c2", interest(1, "current_future", "T", "**"))
+    play.says("c1", token(MANY + 1, "late"), no_token(1))
+    play.work(play.faces["c2"])
+    heard = [(key, message) for message, key, _ in play.ears["c2"].messages]
+    keys = [key for key, _ in heard]
+    assert keys[-1] == ""  # D_FINAL
+    assert keys.count("late") == 1
+    last = [message for key, message in heard if key == "t/0"][-1]
+    assert isinstance(last, Declare)
+    assert isinstance(last.body, UndeclareToken)
+
+
+def test_messages_behind_an_unfinished_answer_wait_for_it(play: Play) -> None:
+    play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
+    messages = [interest(1, "current", "T", "**"), subscriber(1, "x")]
+    assert begin(play, "c2", *messages) == 1
+    assert begin(play, "c2", *messages) == 0
+    play.work(play.faces["c2"])
+    assert begin(play, "c2", subscriber(1, "x")) == 1
+
+
+def test_a_declaration_that_concerns_many_interests_does_not_hold_its_declarer_up(
+    play: Play,
+) -> None:
+    for n in range(MANY):
+        play.says("c2", interest(n + 1, "future", "S", ("**", "a/**", "a/*", "*/b")[n % 4]))
+    play.forget()
+    assert begin(play, "c1", subscriber(1, "a/b")) == 1
+    assert play.dispatcher.has_jobs
+    assert begin(play, "c1", put("z")) == 1
+    play.work()
+    play.hears("c2", "D_SUB 1 a/b")
+
+
+def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> None:
+    play.enters("p1", "peer")
+    play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
+    play.forget()
+    face = play.faces.pop("c1")
+    play.dispatcher.remove_face(face, play.now, TURN_STEPS)
+    assert sent(play, "p1") <= SENT_IN_A_TURN
+    turns = 1
+    while play.dispatcher.has_jobs:
+        play.dispatcher.run_jobs(TURN_STEPS)
+        turns += 1
+        assert sent(play, "p1") <= turns * SENT_IN_A_TURN
+    assert sent(play, "p1") == MANY
+    assert face.account.held_bytes == 0
+
+
+def test_a_face_that_is_being_removed_gets_nothing_any_more(play: Play) -> None:
+    play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)), queryable(1, "q"))
+    play.forget()
+    face = play.faces.pop("c1")
+    play.dispatcher.remove_face(face, play.now, 1)
+    assert face.held[0], "its removal takes more than a turn"
+    play.says("c2", put(f"s/{MANY - 1}"), request(1, "q"))
+    play.hears("c1")
+    play.hears("c2", "RESPONSE_FINAL 1")
+
+
+def test_a_node_that_comes_back_while_its_old_face_is_removed_keeps_its_declarations(
+    play: Play,
+) -> None:
+    play.says("c2", interest(1, "current_future", "T", "**"))
+    play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
+    old = play.faces.pop("c1")
+    play.dispatcher.remove_face(old, play.now, 1)
+    play.enters("c1", "client")
+    play.forget()
+    face = play.faces["c1"]
+    for n in range(MANY):
+        play.dispatcher.receive_run(face, [token(n + 1, f"t/{n}")], 0, 1, True, 0.0)
+    play.work()
+    assert len(play.faces["c2"].told[2]) == MANY
+
+
+def test_a_search_that_takes_many_turns_ends_in_the_same_route(play: Play) -> None:
+    deep = ["/".join([str(n)] + ["a"] * 60) for n in range(2_000)]
+    play.says("c1", *(subscriber(n + 1, key) for n, key in enumerate(deep)))
+    play.forget()
+    wild = "/".join(["**", "a"] * 40)
+    face = play.faces["c2"]
+    assert begin(play, "c2", put(wild), put(deep[0])) == 1
+    assert face.job is not None
+    turns = 1
+    while face.job is not None:
+        play.says("c1", subscriber(9_999, "other"))  # routes are forgotten meanwhile
+        play.dispatcher.resume(face, TURN_STEPS)
+        turns += 1
+    assert turns > 10
+    play.hears("c1", f"PUT x {wild}")
+
+
+def test_a_query_whose_targets_take_many_turns_gets_one_final(play: Play) -> None:
+    deep = ["/".join([str(n)] + ["a"] * 60) for n in range(2_000)]
+    play.says("c1", *(queryable(n + 1, key) for n, key in enumerate(deep)))
+    play.forget()
+    begin(play, "c2", request(7, "/".join(["**", "a"] * 40)))
+    assert play.faces["c2"].job is not None
+    play.work(play.faces["c2"])
+    asked = play.takes("c1")
+    assert len(asked) == 1
+    play.says("c1", end(1))
+    play.hears("c2", "RESPONSE_FINAL 7")
+
+
+def test_queries_that_time_out_together_are_ended_in_short_turns(play: Play) -> None:
+    play.says("c1", queryable(1, "q"))
+    play.says("c2", *(request(n + 1, "q") for n in range(1_000)))
+    play.forget()
+    play.now = 60.0
+    turns = 0
+    while play.dispatcher.next_deadline() is not None:
+        play.dispatcher.handle_timeout(play.now)
+        turns += 1
+        assert sent(play, "c2") <= turns * 2 * TIMERS_IN_A_TURN
+    assert sent(play, "c2") == 2_000
+
+
+def test_a_new_peer_is_told_of_everything_in_short_turns(play: Play) -> None:
+    play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
+    play.turn_steps = 1
+    face = play.enters("p1", "peer")
+    assert face.job is None
+    assert sent(play, "p1") >= MANY + 1
