@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
-from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen
+from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
 from zenlake.links.addresses import is_loopback
 from zenlake.wire import EndPoint
 
@@ -116,6 +116,22 @@ def test_a_full_link_takes_nothing_until_it_is_read() -> None:
             sent += ours.try_send(bytes(65_536))
         assert len(receive_all(theirs, sent)) == sent
         assert ours.wait_writable(2.0)
+
+
+def test_buffer_sizes_are_those_of_the_protocol() -> None:
+    sizes = {"tcp": 16_384, "tls": 32_768}
+    settings = LinkSettings(tcp={"so_rcvbuf": sizes["tcp"]}, tls={"so_rcvbuf": sizes["tls"]})
+    found = {}
+    for protocol in sizes:
+        with socket.socket() as of:
+            tcp._apply_options(of, EndPoint(protocol, "127.0.0.1:0"), settings)
+            found[protocol] = of.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+    assert found["tls"] == 2 * found["tcp"]
+
+
+def test_a_dscp_that_is_no_number_is_refused() -> None:
+    with pytest.raises(LinkError, match="dscp is a number, not 'high'"):
+        listen(EndPoint.parse("tcp/127.0.0.1:0#dscp=high"), PLAIN)
 
 
 def test_a_megabyte_arrives_as_it_was_sent() -> None:

@@ -147,6 +147,6 @@ def page() -> str:
         "\n## Different on purpose\n\n"
         f"| What | eclipse-zenoh 1.10 | zenlake |\n|---|---|---|\n{differing}\n"
         f"\n## Parameters that only zenlake has\n\n{added}\n"
-        "\nConfiguration keys that zenlake accepts without acting on them are marked in\n"
-        "[configuration](configuration.md).\n"
+        "\nConfiguration keys that zenlake does not implement, so that `open` warns of them or\n"
+        "refuses them, are marked in [configuration](configuration.md).\n"
     )

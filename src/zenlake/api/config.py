@@ -102,6 +102,10 @@ class Config:
         value = key.kind.resolved(self._set.get(path, key.default), effective, mode)
         return copy.deepcopy(value) if isinstance(value, dict | list) else value
 
+    def explicit(self) -> dict[str, Any]:
+        """What was set, by path."""
+        return {path: value for path, value in self._set.items() if value is not None}
+
     @property
     def mode(self) -> str:
         """router, peer or client."""

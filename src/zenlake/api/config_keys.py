@@ -1,8 +1,9 @@
 """Every configuration key, one row each (behaviour reference §6.2).
 
 `default` is what `get_json` gives before anything is set, the same as eclipse-zenoh's; where it
-is null, `effective` is what then holds. `honoured` says whether a zenlake node does what the key
-says; the others are accepted, checked and kept, so that a configuration works unchanged.
+is null, `effective` is what then holds. `effect` says what a zenlake node does with the key. Keys
+that it does not implement are accepted and checked, so that a configuration works unchanged, but
+`open` warns of them, or refuses them if they are about security (config_effects.py).
 """
 
 # A row is a line, however long.
@@ -10,6 +11,7 @@ says; the others are accepted, checked and kept, so that a configuration works u
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from zenlake.api.config_kinds import (
@@ -58,6 +60,21 @@ _SEARCH_DIRS: Final = [
 ]
 
 
+class Effect(Enum):
+    """What `open` does with a value that is not the default."""
+
+    HONOURED = "honoured"
+    WARNED = "no effect: open warns"
+    """It is not implemented. Without it a node works less well, or does less."""
+    REFUSED = "open refuses it"
+    """It is not implemented, and without it a node would be less secure than it shall be."""
+
+
+HONOURED: Final = Effect.HONOURED
+WARNED: Final = Effect.WARNED
+REFUSED: Final = Effect.REFUSED
+
+
 class Key(NamedTuple):
     """One row of the table."""
 
@@ -66,29 +83,40 @@ class Key(NamedTuple):
     default: Any = None
     effective: Any = None
     """What null stands for; an object with one value per mode where the modes differ."""
-    honoured: bool = True
+    effect: Effect = HONOURED
     meaning: str = ""
     is_shown: bool = True
     """Whether `str(config)` shows the key even when nothing was set."""
 
+    @property
+    def honoured(self) -> bool:
+        """Whether a node does what the key says."""
+        return self.effect is HONOURED
 
-def _section(prefix: str, *rows: tuple[Any, ...], honoured: bool = True) -> list[Key]:
-    """Rows of (name, kind, default, effective, meaning[, honoured]) below `prefix`."""
+
+def _section(prefix: str, *rows: tuple[Any, ...], effect: Effect = HONOURED) -> list[Key]:
+    """Rows of (name, kind, default, effective, meaning[, effect]) below `prefix`."""
     return [
-        Key(prefix + name, kind, default, effective, (*own, honoured)[0], meaning)
+        Key(prefix + name, kind, default, effective, (*own, effect)[0], meaning)
         for name, kind, default, effective, meaning, *own in rows
     ]
 
 
-def _hidden(path: str, kind: Kind, meaning: str, honoured: bool = False) -> Key:
-    return Key(path, kind, None, None, honoured, meaning, is_shown=False)
+def _hidden(path: str, kind: Kind, meaning: str, effect: Effect = WARNED) -> Key:
+    return Key(path, kind, None, None, effect, meaning, is_shown=False)
 
 
 def _retry(what: str) -> list[Key]:
     rows = [
-        Key(f"{what}/retry/period_init_ms", by_mode(whole(-1)), None, 1000, True, "first pause"),
-        Key(f"{what}/retry/period_max_ms", by_mode(whole(-1)), None, 4000, True, "longest pause"),
-        Key(f"{what}/retry/period_increase_factor", by_mode(REAL), None, 2.0, True, "its growth"),
+        Key(
+            f"{what}/retry/period_init_ms", by_mode(whole(-1)), None, 1000, HONOURED, "first pause"
+        ),
+        Key(
+            f"{what}/retry/period_max_ms", by_mode(whole(-1)), None, 4000, HONOURED, "longest pause"
+        ),
+        Key(
+            f"{what}/retry/period_increase_factor", by_mode(REAL), None, 2.0, HONOURED, "its growth"
+        ),
     ]
     return [row._replace(is_shown=False) for row in rows]
 
@@ -98,11 +126,11 @@ _ROWS: Final = [
     *_section(
         "",
         ("id", ZID, None, None, "id of the node; random if null"),
-        ("metadata", ANYTHING, None, None, "free JSON, shown in the admin space", False),
+        ("metadata", ANYTHING, None, None, "free JSON, shown in the admin space", WARNED),
         ("mode", choice(*MODES), None, "peer", "role of the node"),
     ),
-    Key("region_name", TEXT, None, None, False, "name of the region"),
-    Key("gateway/south", ANYTHING, None, "auto", False, "regions south of this node"),
+    Key("region_name", TEXT, None, None, WARNED, "name of the region"),
+    Key("gateway/south", ANYTHING, None, "auto", WARNED, "regions south of this node"),
     *_section(
         "connect/",
         ("timeout_ms", _TIMEOUT, None, {"router": -1, "peer": -1, "client": 0}, "0 one try, -1 for ever"),
@@ -134,7 +162,7 @@ _ROWS: Final = [
         ("multicast/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),
         ("multicast/listen", _SWITCH, None, True, "whether to answer SCOUT"),
         ("gossip/enabled", FLAG, None, True, "scouting by what neighbours tell"),
-        ("gossip/multihop", FLAG, None, False, "tell what was told", False),
+        ("gossip/multihop", FLAG, None, False, "tell what was told", WARNED),
         ("gossip/target", by_mode(ROLES), None, ["router", "peer"], "roles that are told"),
         ("gossip/autoconnect", by_mode(ROLES), None, _AUTOCONNECT, "roles to connect to"),
         ("gossip/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),
@@ -145,7 +173,7 @@ _ROWS: Final = [
         ("timestamping/drop_future_timestamp", FLAG, None, False, "drop instead of restamping"),
         ("queries_default_timeout", _MS, None, 10_000, "ms a query lasts at most"),
     ),
-    Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], False, "weights of links between routers"),
+    Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], WARNED, "weights of links between routers"),
     _hidden("routing/router/peers_failover_brokering", ANYTHING, "of releases before 1.9; ignored"),
     _hidden("routing/peer", ANYTHING, "of releases before 1.9; ignored"),
     *_section(
@@ -155,14 +183,14 @@ _ROWS: Final = [
         ("aggregation/publishers", KEY_EXPRS, [], [], "one declaration for all below"),
         ("qos/publication", list_of(PUBLICATION_QOS), [], [], "QoS of publications by key"),
     ),
-    Key("qos/network", list_of(NETWORK_QOS), [], [], False, "QoS overwritten on links"),
+    Key("qos/network", list_of(NETWORK_QOS), [], [], WARNED, "QoS overwritten on links"),
     *_section(
         "transport/unicast/",
         ("open_timeout", _MS, 10_000, None, "ms for connecting and the handshake"),
         ("accept_timeout", _MS, 10_000, None, "ms for the handshake of one who connects"),
         ("accept_pending", whole(), 100, None, "handshakes at once"),
         ("max_sessions", whole(), 1000, None, "sessions at once"),
-        ("max_links", whole(), 1, None, "links of one session", False),
+        ("max_links", whole(), 1, None, "links of one session", WARNED),
         ("lowlatency", FLAG, False, None, "no batches, no priorities; excludes qos"),
         ("qos/enabled", FLAG, True, None, "priorities"),
         ("compression/enabled", FLAG, False, None, "LZ4, if both agree"),
@@ -172,7 +200,7 @@ _ROWS: Final = [
         ("join_interval", optional(_MS), 2500, 2500, "ms between two JOINs"),
         ("max_sessions", optional(whole()), 1000, 1000, "peers of one group"),
         ("qos/enabled", FLAG, False, None, "priorities"),
-        ("compression/enabled", FLAG, False, None, "LZ4", False),
+        ("compression/enabled", FLAG, False, None, "LZ4", WARNED),
     ),
     *_section(
         "transport/link/",
@@ -186,16 +214,16 @@ _ROWS: Final = [
             for lane in ("control", "real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background")
         ),
         ("tx/queue/congestion_control/drop/wait_before_drop", whole(-1), 1000, None, "us a message waits for room"),
-        ("tx/queue/congestion_control/drop/max_wait_before_drop_fragments", whole(-1), 50_000, None, "us its fragments wait in all", False),
+        ("tx/queue/congestion_control/drop/max_wait_before_drop_fragments", whole(-1), 50_000, None, "us its fragments wait in all", WARNED),
         ("tx/queue/congestion_control/block/wait_before_close", whole(-1), 5_000_000, None, "us a message waits before the session is given up"),
         ("tx/queue/batching/enabled", FLAG, True, None, "gather messages while the link is busy"),
         ("tx/queue/batching/time_limit", whole(), 1, None, "ms they gather at most"),
     ),
-    Key("transport/link/tx/queue/allocation/mode", choice("init", "lazy"), "lazy", None, False, "when memory is taken"),
-    Key("transport/link/tx/threads", whole(), 1, None, False, "threads that send"),
+    Key("transport/link/tx/queue/allocation/mode", choice("init", "lazy"), "lazy", None, WARNED, "when memory is taken"),
+    Key("transport/link/tx/threads", whole(), 1, None, WARNED, "threads that send"),
     *_section(
         "transport/link/rx/",
-        ("buffer_size", whole(1), 65_535, None, "bytes read at once", False),
+        ("buffer_size", whole(1), 65_535, None, "bytes read at once", WARNED),
         ("max_message_size", whole(1), 1 << 30, None, "bytes of a message put together from fragments; larger ones are dropped, with a warning"),
     ),
     *_section(
@@ -212,7 +240,7 @@ _ROWS: Final = [
         ("so_rcvbuf", whole(), None, None, "bytes of the socket's buffer"),
     ),
     *(
-        _hidden(f"transport/link/tls/{name}_base64", TEXT, "the file's content", honoured=True)
+        _hidden(f"transport/link/tls/{name}_base64", TEXT, "the file's content", HONOURED)
         for name in ("root_ca_certificate", "listen_private_key", "listen_certificate", "connect_private_key", "connect_certificate")
     ),
     *_section(
@@ -229,7 +257,7 @@ _ROWS: Final = [
         ("shared_memory/transport_optimization/pool_size", whole(1), 16 << 20, None, ""),
         ("shared_memory/transport_optimization/message_size_threshold", whole(), 3072, None, ""),
         ("shared_memory/transport_optimization/messages", list_of(TEXT), ["put", "query", "reply"], None, ""),
-        honoured=False,
+        effect=WARNED,
     ),
     *_section(
         "transport/auth/usrpwd/",
@@ -242,20 +270,20 @@ _ROWS: Final = [
         *((name, TEXT, None, None, "RSA key") for name in ("public_key_pem", "private_key_pem", "public_key_file", "private_key_file")),
         ("key_size", whole(), None, None, "bits of the key"),
         ("known_keys_file", TEXT, None, None, "keys that may connect"),
-        honoured=False,
+        effect=REFUSED,
     ),
     *_section(
         "",
         ("adminspace/enabled", FLAG, False, None, "answer queries about this node"),
         ("adminspace/permissions/read", FLAG, True, None, "answer queries"),
         ("adminspace/permissions/write", FLAG, False, None, "take new configuration"),
-        honoured=False,
+        effect=WARNED,
     ),
-    Key("namespace", KEY, None, None, True, "prefix of all keys of this session"),
+    Key("namespace", KEY, None, None, HONOURED, "prefix of all keys of this session"),
     *_section(
         "",
         ("downsampling", list_of(DOWNSAMPLING), [], None, "messages per second by key"),
-        ("access_control/enabled", FLAG, False, None, "access rules"),
+        ("access_control/enabled", FLAG, False, None, "access rules", REFUSED),
         ("access_control/default_permission", choice("allow", "deny"), "deny", None, "where no rule speaks"),
         ("access_control/rules", list_of(ACL_RULE), None, None, "what is allowed or denied"),
         ("access_control/subjects", list_of(ACL_SUBJECT), None, None, "whom rules are for"),
@@ -265,7 +293,7 @@ _ROWS: Final = [
         ("plugins_loading/enabled", FLAG, False, None, "load plugins"),
         ("plugins_loading/search_dirs", list_of(ANYTHING), _SEARCH_DIRS, None, "where plugins are"),
         ("plugins", OBJECT, {}, None, "configuration of plugins, free below their names"),
-        honoured=False,
+        effect=WARNED,
     ),
 ]
 # fmt: on
@@ -295,10 +323,11 @@ HONOURED_LIMITS: Final = frozenset(
 
 for _limit in LIMITS:
     if _limit.key not in KEYS:
-        _honoured = _limit.key in HONOURED_LIMITS
-        _kind = whole(1) if _honoured else constant(_limit.value)
+        _is_set = _limit.key in HONOURED_LIMITS
+        _kind = whole(1) if _is_set else constant(_limit.value)
+        _effect = HONOURED if _is_set else WARNED
         KEYS[_limit.key] = Key(
-            _limit.key, _kind, _limit.value, None, _honoured, _limit.why, is_shown=False
+            _limit.key, _kind, _limit.value, None, _effect, _limit.why, is_shown=False
         )
 
 BRANCHES: Final = frozenset(

@@ -17,7 +17,12 @@ A configuration is JSON5 (`Config.from_file("node.json5")`, `Config.from_json5(.
 value has a path (`config.insert_json5("transport/link/tx/lease", "5000")`). The keys are those of
 eclipse-zenoh 1.10. Unknown keys and values of the wrong type are a `ZError` that names the key.
 Where a value may differ between modes, it is written once or as `{router: ..., peer: ...,
-client: ...}`. "Kept" keys are checked and kept, but a zenlake node does not act on them.
+client: ...}`.
+
+Some keys are not implemented. "No effect: open warns" means that `open` logs a warning with the
+name of the key if it is set to anything but its default. "Open refuses it" is said of keys about
+security: `open` raises a `ZError` with the name of the key rather than run without protection.
+A section with `enabled: false` is neither warned of nor refused.
 """
 
 
@@ -35,7 +40,9 @@ def page() -> str:
 
 def _row(key: Key) -> str:
     default = key.default if key.effective is None or key.default is not None else key.effective
-    meaning = key.meaning if key.honoured else f"kept; {key.meaning}" if key.meaning else "kept"
+    meaning = key.meaning
+    if not key.honoured:
+        meaning = f"{key.effect.value}; {meaning}" if meaning else key.effect.value
     cells = (f"`{key.path}`", _default_text(default), key.kind.name, meaning)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -9,6 +9,7 @@ from typing import Any
 from zenlake import wire
 from zenlake.api.aside import run_aside
 from zenlake.api.config import Config
+from zenlake.api.config_effects import check_effects
 from zenlake.api.config_keys import KEYS
 from zenlake.api.session import Session
 from zenlake.api.shell import Shell
@@ -30,6 +31,7 @@ def open(
     if not isinstance(config, Config):
         kind = type(config).__name__
         raise TypeError(f"argument 'config': '{kind}' object cannot be converted to 'Config'")
+    check_effects(config)
     settings = node_settings(config)
     callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
     settings.routing.custom_time = callback

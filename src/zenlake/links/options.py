@@ -11,6 +11,24 @@ from typing import Final
 from zenlake.links.link import LinkError
 from zenlake.wire import EndPoint
 
+_PEM: Final = (
+    "root_ca_certificate",
+    "listen_certificate",
+    "listen_private_key",
+    "connect_certificate",
+    "connect_private_key",
+)
+ENDPOINT_OPTIONS: Final = frozenset(
+    {
+        *("so_sndbuf", "so_rcvbuf", "dscp", "iface", "bind", "join", "ttl"),
+        *("enable_mtls", "verify_name_on_connect", "close_link_on_expiration"),
+        *(name + suffix for name in _PEM for suffix in ("", "_file", "_base64", "_raw")),
+        *("retry_period_init_ms", "retry_period_max_ms", "retry_period_increase_factor"),
+        "exit_on_failure",
+    }
+)
+"""Every option that is understood behind the `#` of an endpoint."""
+
 _WORDS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 

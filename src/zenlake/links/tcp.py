@@ -246,13 +246,17 @@ def _bind(endpoint: EndPoint, settings: LinkSettings) -> socket.socket:
 
 
 def _apply_options(of: socket.socket, endpoint: EndPoint, settings: LinkSettings) -> None:
+    sizes = settings.tls if endpoint.protocol == "tls" else settings.tcp
     for name, code in (("so_sndbuf", socket.SO_SNDBUF), ("so_rcvbuf", socket.SO_RCVBUF)):
-        size = number_option(endpoint, settings.tcp, name)
+        size = number_option(endpoint, sizes, name)
         if size is not None:
             of.setsockopt(socket.SOL_SOCKET, code, size)
     dscp = option(endpoint, {}, "dscp")
     if dscp is not None:
-        mark = (int(dscp, 0) & 0x3F) << 2
+        try:
+            mark = (int(dscp, 0) & 0x3F) << 2
+        except ValueError:
+            raise LinkError(str(endpoint), f"dscp is a number, not {dscp!r}") from None
         of.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, mark)
     bind_to_interface(of, endpoint)
 
@@ -264,8 +268,9 @@ def bind_to_interface(of: socket.socket, endpoint: EndPoint) -> None:
         return
     if name not in {entry.name for entry in interface_addresses()}:
         raise LinkError(str(endpoint), f"there is no interface {name!r}")
-    if hasattr(socket, "SO_BINDTODEVICE"):
-        of.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, name.encode())
+    if not hasattr(socket, "SO_BINDTODEVICE"):
+        raise LinkError(str(endpoint), "this system cannot bind a socket to an interface (iface)")
+    of.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, name.encode())
 
 
 def _bind_source(of: socket.socket, endpoint: EndPoint, address: SocketAddress) -> None:
