@@ -50,6 +50,7 @@ class Result:
     sent_bytes: int = 0
     pings: int = 0
     figures: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
     stats: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
@@ -266,6 +267,7 @@ def _under_attack(
         watch.wait_until_left()
     watch.stop()
     result = Result(attack.name, attack.lines, attack.what, tally.messages, tally.sent_bytes, sent)
+    result.limits = attack.limits
     result.figures = {
         "p50_ms": percentile(times, 0.5),
         "p99_ms": percentile(times, 0.99),

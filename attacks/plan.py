@@ -12,6 +12,9 @@ PING_P99_MS_MAX = 50.0
 OPEN_MS_MAX = 1000.0
 """A well-behaved client that connects during or after an attack is in after this time."""
 
+ALWAYS: dict[str, float] = {"p99_ms": PING_P99_MS_MAX, "lost": 0, "open_ms": OPEN_MS_MAX}
+"""Limits of every attack."""
+
 
 @dataclass
 class Target:
@@ -104,7 +107,7 @@ def attack(
                 lines,
                 what,
                 run,
-                {"p99_ms": PING_P99_MS_MAX, "lost": 0, "open_ms": OPEN_MS_MAX} | (limits or {}),
+                ALWAYS | (limits or {}),
                 seconds,
                 opens,
                 frozenset(needs),

@@ -25,14 +25,10 @@ from pathlib import Path
 from attacks import ALL
 from attacks.measure import Options, Result, measure
 from attacks.plan import Attack, Tally, Target
+from attacks.report import heading, markdown, row
 
 VERDICTS = ("ok", "busy", "FAILED")
 MODULES = {"zenlake": "zenlake", "official": "zenoh"}
-WIDTHS = "{:<20}{:>11}{:>7}{:>6}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}{:>6}{:>5}  {}"
-HEADINGS = (
-    *("attack", "messages", "MiB", "pings", "p50 ms", "p99 ms", "max ms", "machine"),
-    *("RSS +", "CPU s", "open", "lost", "verdict"),
-)
 
 
 def nothing(target: Target, tally: Tally) -> None:
@@ -40,23 +36,6 @@ def nothing(target: Target, tally: Tally) -> None:
 
 
 QUIET = Attack("none", "", "pings without an attack", nothing, seconds=5.0)
-
-
-def row(result: Result) -> str:
-    figures = result.figures
-    times = (f"{figures[name]:.1f}" for name in ("p50_ms", "p99_ms", "max_ms", "machine_ms"))
-    return WIDTHS.format(
-        result.name,
-        f"{result.messages:,}",
-        f"{result.sent_bytes / (1 << 20):.1f}",
-        result.pings,
-        *times,
-        f"{figures['grown_mib']:.0f}",
-        f"{figures['cpu_s']:.1f}",
-        f"{figures['open_ms']:.0f}",
-        int(figures["lost"]),
-        ": ".join(filter(None, (result.verdict, "; ".join(result.failures)))),
-    )
 
 
 def measure_again(attack: Attack, options: Options, tries: int) -> Result:
@@ -79,6 +58,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, default=names)
     parser.add_argument("--quick", action="store_true", help="a few seconds for each attack")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a table for docs")
     parser.add_argument("--clients", choices=MODULES, default="zenlake", help="who pings")
     parser.add_argument("--node", choices=MODULES, default="zenlake", help="who is attacked")
     parser.add_argument("--tries", type=int, default=2, help="a failure counts if it repeats")
@@ -92,7 +72,7 @@ def main() -> int:
     from zenlake._compiled import is_compiled
 
     print(f"zenlake {'compiled' if is_compiled() else 'plain'}, clients: {arguments.clients}")
-    print(WIDTHS.format(*HEADINGS), flush=True)
+    print(heading(), flush=True)
     results: list[Result] = []
     chosen = [one for one in ALL if one.name in arguments.only]
     for one in (QUIET, *chosen, QUIET):
@@ -100,6 +80,8 @@ def main() -> int:
         print(row(results[-1]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(one) for one in results], indent=1))
+    if arguments.markdown:
+        arguments.markdown.write_text(markdown(results))
     for verdict in ("busy", "FAILED"):
         names = [one.name for one in results if one.verdict == verdict and one.name != QUIET.name]
         print(f"{verdict}: {len(names)} of {len(chosen)} attacks {' '.join(names)}")
