@@ -143,6 +143,22 @@ def test_pieces_of_a_large_batch_are_joined_once() -> None:
     assert deframer.pending_bytes == 1
 
 
+def test_bytes_after_a_batch_cut_in_two_are_not_copied() -> None:
+    first, second = frame_batch(b"x" * 60_000), frame_batch(b"y" * 10_000)
+    deframer = StreamDeframer()
+    deframer.feed(first[:20_000])
+    assert deframer.next_batch() is None
+    following = first[20_000:] + second * 5
+    deframer.feed(following)
+    assert deframer.next_batch() == first[2:]
+    assert deframer._buffer is following
+    assert deframer.pending_bytes == 5 * len(second)
+    assert deframer.receive(b"\x00\x00") == [second[2:]] * 5 + [b""]
+    deframer.limit_batches(10)
+    with pytest.raises(WireError, match=f"{len(first + second * 5) + 2}"):
+        deframer.receive(b"\x09\x00")
+
+
 def test_rest_goes_to_another_reader() -> None:
     """What was read after a handshake belongs to the session."""
     stream = frame_batch(b"open") + frame_batch(b"first") + b"\x09"

@@ -88,11 +88,28 @@ class StreamDeframer:
             self._pieces = []
             self._held_bytes = 0
 
+    def _complete(self) -> bytes:
+        """The batch that begins in the buffer and ends in the one piece after it.
+
+        The rest of the piece, which may hold many more batches, is not copied.
+        """
+        piece = self._pieces.pop()
+        missing_bytes = self._needed_bytes - (len(self._buffer) - self._pos)
+        batch = self._buffer[self._pos + self._prefix_bytes :] + piece[:missing_bytes]
+        self._offset += len(self._buffer)
+        self._buffer = piece
+        self._pos = missing_bytes
+        self._held_bytes = 0
+        self._needed_bytes = 0
+        return batch
+
     def next_batch(self) -> bytes | None:
         """The next complete batch, possibly empty, or None until more bytes are fed."""
         if self._pieces:
             if len(self._buffer) - self._pos + self._held_bytes < self._needed_bytes:
                 return None
+            if len(self._pieces) == 1 and self._needed_bytes > self._prefix_bytes:
+                return self._complete()  # its length was read already
             self._join()
         buffer = self._buffer
         start = self._pos + self._prefix_bytes
