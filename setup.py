@@ -21,6 +21,7 @@ HOT_MODULES = (
     "src/zenlake/api/channels.py",
     "src/zenlake/api/handler.py",
     "src/zenlake/api/known_keys.py",
+    "src/zenlake/api/plain_put.py",
     "src/zenlake/api/query.py",
     "src/zenlake/api/reply.py",
     "src/zenlake/api/sample.py",

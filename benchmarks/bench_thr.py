@@ -18,7 +18,6 @@ import argparse
 import multiprocessing
 import socket
 import statistics
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -37,7 +36,7 @@ from bench_session import (
     router,
 )
 
-WINDOW = 10_000
+WINDOW = 1_000
 """Samples between two looks at the clock."""
 WARM_UP_SECS = 0.3
 PAIRS = ((OURS, OURS), (OURS, THEIRS), (THEIRS, OURS), (THEIRS, THEIRS))
@@ -77,11 +76,10 @@ def subscriber(zenoh: Any, session: Any, case: Case) -> Act:
             ends.append(now())
 
     def act(seconds: float) -> Report:
-        report = {"count": count + in_window, "windows": len(ends) - 1}
-        if len(ends) > 1:
-            report["seconds"] = ends[-1] - ends[0]
-        ends.clear()
-        return report
+        rate = (len(ends) - 1) * WINDOW / (ends[-1] - ends[0]) if len(ends) > 1 else 0.0
+        if seconds:  # what came until now does not count
+            ends.clear()
+        return {"count": count + in_window, "rate": rate}
 
     session.declare_subscriber(KEY, on_sample)
     return act
@@ -95,16 +93,6 @@ def use_a_core() -> None:
 # In the process that measures.
 
 
-def settled(node: Node) -> Report:
-    """When no more samples come."""
-    first = report = node.act()
-    while True:
-        time.sleep(0.1)
-        before, report = report, node.act()
-        if report["count"] == before["count"]:
-            return {**report, **{name: first[name] for name in first if name != "count"}}
-
-
 def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
@@ -115,19 +103,16 @@ def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
             Node(pair[1], subscriber, endpoint, case),
         )
         with nodes[0] as sending, nodes[1] as receiving:
-            sending.act(WARM_UP_SECS)
-            settled(receiving)
-            before = sending.act(), receiving.act()
-            sending.act(seconds)
-            windows = receiving.act()
-            settled(receiving)
+            receiving.settled(sending.act(WARM_UP_SECS)["count"])
+            before = sending.act(), receiving.act(1)
+            receiving.settled(sending.act(seconds)["count"])
             after = sending.act(), receiving.act()
     sent = after[0]["count"] - before[0]["count"]
     received = after[1]["count"] - before[1]["count"]
     if sent != received:
         print(f"{pair}: {sent} messages sent, {received} received", flush=True)
     return {
-        "rate, 1/s": windows["windows"] * WINDOW / windows["seconds"],
+        "rate, 1/s": after[1]["rate"],
         "publisher, CPU us": (after[0]["cpu"] - before[0]["cpu"]) / sent * 1e6,
         "subscriber, CPU us": (after[1]["cpu"] - before[1]["cpu"]) / received * 1e6,
     }

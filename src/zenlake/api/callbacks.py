@@ -144,6 +144,9 @@ class DirectSink(Sink):
     def push(self, item: object) -> None:
         self._items.append(item)
 
+    def push_all(self, items: list[object]) -> None:
+        self._items.extend(items)
+
     def close(self) -> None:
         self._is_closed = True
 

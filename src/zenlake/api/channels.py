@@ -87,6 +87,10 @@ class Channel(Sink):
         if not self._is_abandoned:
             self._items.append(item)
 
+    def push_all(self, items: list[object]) -> None:
+        if not self._is_abandoned:
+            self._items.extend(items)
+
     def close(self) -> None:
         self._is_closed = True
 
@@ -180,6 +184,10 @@ class RingChannelSink(Channel):
         if len(self._items) == self._capacity:
             self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
         self._items.append(item)
+
+    def push_all(self, items: list[object]) -> None:
+        for item in items:
+            self.push(item)
 
 
 class FifoChannelSink(Channel):

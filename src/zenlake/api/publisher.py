@@ -33,10 +33,10 @@ from zenlake.api.matching import (
 )
 from zenlake.api.matching_status import MatchingStatus
 from zenlake.api.nothing import Nothing
+from zenlake.api.plain_put import PlainPut
 from zenlake.api.shell import Shell
 from zenlake.api.stamps import TimestampInstrumentation
 from zenlake.api.timestamp import Timestamp
-from zenlake.errors import ZError
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.matching import Speaker
 from zenlake.session.publications import Publication
@@ -48,13 +48,14 @@ _monotonic = time.monotonic
 class Publisher(Declared):
     """Knows whether anybody listens; what nobody wants stays here."""
 
-    __slots__ = ("_begin", "_end", "_find_shortcut", "_publication", "_publish", "_put")
+    __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
     _NAME: ClassVar[str] = "publisher"
     _entity: Speaker
     _publication: Publication
     _begin: Callable[[], None]
     _end: Callable[[], None]
-    _publish: Callable[[Publication, bytes], bool]
+    _plain: PlainPut
+    _put_plain: Callable[[object], bool]
     _find_shortcut: Callable[[Publication], None]
     _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
 
@@ -66,7 +67,8 @@ class Publisher(Declared):
         made._begin = shell.begin
         made._end = shell.end
         made._put = shell.core.put
-        made._publish = shell.core.publish
+        made._plain = PlainPut(shell.core.publications, publication)
+        made._put_plain = made._plain.put
         made._find_shortcut = shell.core.find_shortcut
         return made
 
@@ -117,10 +119,6 @@ class Publisher(Declared):
         source_info: SourceInfo | None = None,
     ) -> Nothing:
         """Publish a value."""
-        if self._is_undeclared:
-            raise ZError("Undeclared publisher")
-        publication = self._publication
-        raw = payload if type(payload) is bytes else payload_of(payload)
         is_plain = (
             encoding is None
             and attachment is None
@@ -128,8 +126,11 @@ class Publisher(Declared):
             and timestamp_instrumentation is None
             and source_info is None
         )
-        if is_plain and self._publish(publication, raw):
+        if is_plain and self._put_plain(payload):
             return
+        self._check()
+        publication = self._publication
+        raw = payload_of(payload)
         body = wire.Put(
             raw,
             None if timestamp is None else timestamp_of(timestamp),
@@ -148,6 +149,10 @@ class Publisher(Declared):
                 self._find_shortcut(publication)
         finally:
             self._end()
+
+    def undeclare(self) -> Nothing:
+        super().undeclare()
+        self._plain.is_live = False
 
     def delete(
         self,

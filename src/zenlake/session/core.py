@@ -209,10 +209,6 @@ class SessionCore(Outlet):
         self.enter(now)
         self.publications.push(publication, body, stamps, now)
 
-    def publish(self, publication: Publication, payload: bytes) -> bool:
-        """Without the lock: a value by the shortcut of a publisher, False if it has none."""
-        return self.publications.publish(publication, payload)
-
     def find_shortcut(self, publication: Publication) -> None:
         self.publications.find_shortcut(publication)
 

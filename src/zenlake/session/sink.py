@@ -20,6 +20,11 @@ class Sink:
         """Take one item; under the lock."""
         raise NotImplementedError
 
+    def push_all(self, items: list[object]) -> None:
+        """Take several items that came together; under the lock."""
+        for item in items:
+            self.push(item)
+
     def count_in(self, counters: dict[str, int]) -> None:
         """Where to count what is dropped, if anything ever is; before the first item."""
 

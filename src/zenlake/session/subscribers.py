@@ -117,16 +117,16 @@ class Subscribers:
     ) -> None:
         port = self._port
         make = port.factory.sample
+        samples: list[object] = []
         for push in messages[start:stop]:
             assert isinstance(push, Push)
             stamps = push.stamps
             if stamps is not None:
                 stamps = port.received(stamps)
-            sample = make(key, push.body, push.qos, stamps)
-            for sink in sinks:
-                sink.push(sample)
+            samples.append(make(key, push.body, push.qos, stamps))
         touched = port.touched
         for sink in sinks:
+            sink.push_all(samples)
             # Settled once, however many samples came: the last one is nearly always the same.
             if not touched or touched[-1] is not sink:
                 touched.append(sink)
