@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from tests.node.application import opened, settings_of, wait_until
@@ -19,6 +21,21 @@ def test_the_time_of_an_attempt_counts_as_waiting() -> None:
     assert backoff.after_failure(0.25) == 0.75
     assert backoff.after_failure(5.0) == SOON_S
     assert backoff.after_failure(1.0) == 3.0
+
+
+@pytest.mark.parametrize("retry", [Retry(0, 0, 0), Retry(1.0, 4.0, -1), Retry(0.001, 4.0, 0.5)])
+def test_no_setting_makes_a_connector_try_without_a_wait(retry: Retry) -> None:
+    backoff = Backoff(retry)
+    assert all(backoff.after_failure(0.0) >= 0.01 for _ in range(10))
+    assert all(backoff.after_failure(10.0) >= 0.01 for _ in range(10))
+    assert all(backoff.after_loss(0.0) >= 0.01 for _ in range(10))
+
+
+def test_periods_below_zero_mean_never_again_and_no_longest_wait() -> None:
+    assert Backoff(Retry(-0.001, 4.0, 2)).after_failure(0.0) > 1e6
+    backoff = Backoff(Retry(1.0, -0.001, 2))
+    assert [backoff.after_failure(0.0) for _ in range(6)] == [1, 2, 4, 8, 16, 32]
+    assert max(backoff.after_failure(0.0) for _ in range(2_000)) <= threading.TIMEOUT_MAX
 
 
 @pytest.mark.parametrize("lived_s", [0.0, BRIEF_S / 2, 100.0])

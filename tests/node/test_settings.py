@@ -147,8 +147,9 @@ def test_strategies() -> None:
 def test_waiting_grows_and_endpoints_have_their_own() -> None:
     retry = Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_max_ms=3000"))
     assert [retry.first_s, retry.after(1.0), retry.after(2.0)] == [1.0, 2.0, 3.0]
-    with pytest.raises(LocalError):
-        Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_init_ms=soon"))
+    for word in ("soon", "nan", "inf"):
+        with pytest.raises(LocalError):
+            Retry().for_endpoint(EndPoint.parse(f"tcp/a:1#retry_period_init_ms={word}"))
 
 
 def test_limits_that_can_be_set() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 SOON_S: Final = 0.05
 # A transport that lived shorter than this did not help.
 BRIEF_S: Final = 1.0
+_BRIEF_WAIT_S_MAX: Final = 10.0
 
 
 class Backoff:
@@ -25,7 +26,7 @@ class Backoff:
 
     def __init__(self, retry: Retry) -> None:
         self._retry = retry
-        self._period_s = retry.first_s
+        self._period_s = retry.initial_s
         self._brief_s = SOON_S
 
     def after_failure(self, spent_s: float) -> float:
@@ -40,10 +41,11 @@ class Backoff:
 
     def after_loss(self, lived_s: float) -> float:
         """The wait after a transport that lived `lived_s`."""
-        self._period_s = self._retry.first_s
+        self._period_s = self._retry.initial_s
         if lived_s >= BRIEF_S:
             self._brief_s = SOON_S
             return SOON_S
         wait_s = self._brief_s
-        self._brief_s = min(2 * self._brief_s, max(SOON_S, self._retry.first_s))
+        longest_s = min(max(SOON_S, self._retry.initial_s), _BRIEF_WAIT_S_MAX)
+        self._brief_s = min(2 * self._brief_s, longest_s)
         return wait_s

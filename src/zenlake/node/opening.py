@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake.node")
 
 _LOOK_S: Final = 0.005
+_CONNECTED_CHECK_S: Final = 0.05
 
 
 def open_node(node: Node) -> None:
@@ -81,7 +82,7 @@ class Binder:
     def bind(self, patience_s: float | None) -> None:
         """For so long, None for ever; the last LinkError if it did not work."""
         deadline = None if patience_s is None else time.monotonic() + patience_s
-        wait_s = self._retry.first_s
+        wait_s = self._retry.initial_s
         while True:
             try:
                 self._node.accepting.bind(self._endpoint)
@@ -95,7 +96,7 @@ class Binder:
 
     def _run(self) -> None:
         node = self._node
-        if node.closing.wait(self._retry.first_s):
+        if node.closing.wait(self._retry.initial_s):
             return
         with contextlib.suppress(LinkError):
             self.bind(None)
@@ -249,7 +250,7 @@ def _wait_for_connectors(node: Node) -> None:
         patience_s = settings.connect_timeout_s
         left = None if patience_s is None else max(1.0, began + patience_s - time.monotonic())
         deadline = inf if left is None else time.monotonic() + left
-        while not connector.connected.wait(_LOOK_S):
+        while not connector.connected.wait(_CONNECTED_CHECK_S):
             if connector.is_hopeless() or node.is_over() or time.monotonic() >= deadline:
                 raise ZenlakeError(f"Unable to connect to {endpoint}!{connector.why_not()}")
 

@@ -7,8 +7,10 @@ is `{router: ..., peer: ..., client: ...}` or the same for all.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Final
 
 from zenlake.errors import LocalError
@@ -53,9 +55,16 @@ _QUEUE: Final = f"{_TX}/queue"
 _DROP: Final = f"{_QUEUE}/congestion_control/drop"
 _BLOCK: Final = f"{_QUEUE}/congestion_control/block"
 
+NEVER_S: Final = threading.TIMEOUT_MAX
+_SHORTEST_WAIT_S: Final = 0.01
+
 
 class Retry:
-    """How long to wait before trying again: first, at most, and how it grows."""
+    """How long to wait before trying again: first, at most, and how it grows.
+
+    A first wait below 0 means never, a longest one of 0 or less none at all. There is always
+    some wait: no number makes a node try without end.
+    """
 
     __slots__ = ("factor", "first_s", "max_s")
 
@@ -64,8 +73,13 @@ class Retry:
         self.max_s = max_s
         self.factor = factor
 
+    @property
+    def initial_s(self) -> float:
+        return NEVER_S if self.first_s < 0 else max(self.first_s, _SHORTEST_WAIT_S)
+
     def after(self, wait_s: float) -> float:
-        return min(wait_s * self.factor, self.max_s)
+        longest_s = self.max_s if self.max_s > 0 else NEVER_S
+        return max(_SHORTEST_WAIT_S, min(wait_s * self.factor, longest_s, NEVER_S))
 
     def for_endpoint(self, endpoint: EndPoint) -> Retry:
         """`tcp/host:port#retry_period_init_ms=...` comes before the configuration."""
@@ -75,12 +89,19 @@ class Retry:
         factor = config.get("retry_period_increase_factor")
         try:
             return Retry(
-                self.first_s if first is None else float(first) / 1000,
-                self.max_s if longest is None else float(longest) / 1000,
-                self.factor if factor is None else float(factor),
+                self.first_s if first is None else _finite(first) / 1000,
+                self.max_s if longest is None else _finite(longest) / 1000,
+                self.factor if factor is None else _finite(factor),
             )
         except ValueError:
             raise LocalError(f"{endpoint}: a retry period is a number") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 class NodeSettings:
