@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from tests.node.application import opened, port_of, settings_of, wait_until
+from tests.node.application import Application, opened, port_of, settings_of, wait_until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node
 from zenlake.node.link_log import LinkLog
@@ -92,3 +92,22 @@ def test_other_nodes_cannot_forge_lines(logged: pytest.LogCaptureFixture) -> Non
     assert "\n" not in text
     assert "\x1b" not in text
     assert len(text) < 1_500
+
+
+def test_declarations_beyond_a_limit_are_one_warning_with_the_limit(
+    logged: pytest.LogCaptureFixture,
+) -> None:
+    listening = settings_of()
+    listening.routing.face_bytes_max = 20_000
+    with (
+        opened(listening) as [one],
+        opened(settings_of(WhatAmI.CLIENT, one.locators())) as [client],
+    ):
+        application = Application(client)
+        for n in range(100):
+            application.subscribe(f"key/{n}")
+        wait_until(lambda: one.stats()["refused_declarations"] > 0)
+        wait_until(lambda: any("refused" in text for text in texts(logged, logging.WARNING)))
+    warnings = [text for text in texts(logged, logging.WARNING) if "refused" in text]
+    assert len(warnings) == 1
+    assert "limits/routing/session_bytes is 20000" in warnings[0]

@@ -31,6 +31,10 @@ class DropWarnings:
         """A message that its link cannot carry."""
         self._warn("unsendable", f"to {to}: {text}")
 
+    def refused(self, limit: str, source: str) -> None:
+        """Declarations, aliases, interests or requests beyond what a neighbour may have."""
+        self._warn("refused", f"from {source}: declarations or requests are refused: {limit}")
+
     def _warn(self, kind: str, text: str) -> None:
         with self._lock:
             if not self._limiter.admit(kind, time.monotonic()):

@@ -200,6 +200,9 @@ class LinkRunner:
                 self._settle(sinks)
                 if self._relieved != relieved:
                     return False
+        if face.account.refused:
+            text, face.account.refused = face.account.refused, ""
+            node.drop_warnings.refused(text, self.link.dst)
         if node.dispatcher.has_discoveries:
             self._discover()
         return True

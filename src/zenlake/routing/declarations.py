@@ -129,8 +129,7 @@ class Declarations:
             return
         entity = face.held[kind].get(id)
         if entity is None:
-            is_full = face.declaration_count >= self._tables.settings.declarations_max
-            if (is_full and not face.is_local) or (not face.account.charge(declaration_bytes(key))):
+            if not self._may_declare(face, key):
                 self._tables.counters.refused_declarations += 1
                 return
             entity = self._tables.entities[kind].get_or_add(key)
@@ -140,6 +139,14 @@ class Declarations:
             self._tables.counters.reused_ids += 1
             return
         self._hold(entity, face, id, info, in_answer)
+
+    def _may_declare(self, face: Face, key: str) -> bool:
+        """Whether both limits allow a face one more declaration; if so it is charged."""
+        limit = self._tables.settings.declarations_max
+        if face.declaration_count >= limit and not face.is_local:
+            face.account.refuse("limits/routing/declarations", limit)
+            return False
+        return face.account.charge(declaration_bytes(key))
 
     def _hold(
         self, entity: Entity, face: Face, id: int, info: QueryableInfo, in_answer: bool

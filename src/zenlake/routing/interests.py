@@ -72,11 +72,7 @@ class Interests:
         is_lasting = interest.mode != InterestMode.CURRENT
         # An id that is in use is answered again, but not registered twice.
         is_new = is_lasting and interest.id not in face.interests
-        is_full = len(face.interests) >= self._tables.settings.interests_max
-        if is_new and (
-            (is_full and not face.is_local)
-            or not face.account.charge(interest_bytes(interest.key, interest.kind_count()))
-        ):
+        if is_new and not self._may_register(interest):
             self._tables.counters.refused_interests += 1
             return
         if is_new:
@@ -93,6 +89,15 @@ class Interests:
                 # is told as well.
                 self._register(interest)
         self._tables.work.run_for(face, self._answer(interest))
+
+    def _may_register(self, interest: DownInterest) -> bool:
+        """Whether both limits allow its face one more interest; if so it is charged."""
+        face = interest.face
+        limit = self._tables.settings.interests_max
+        if len(face.interests) >= limit and not face.is_local:
+            face.account.refuse("limits/routing/interests", limit)
+            return False
+        return face.account.charge(interest_bytes(interest.key, interest.kind_count()))
 
     def _register(self, interest: DownInterest) -> None:
         self._tables.interests.add(interest)

@@ -39,26 +39,33 @@ class MemoryBudget:
 class Account:
     """What one neighbour makes this node keep; an application of this process has no limit."""
 
-    __slots__ = ("_budget", "_is_closed", "_limit_bytes", "held_bytes")
+    __slots__ = ("_budget", "_is_closed", "_limit_bytes", "held_bytes", "refused")
 
     def __init__(self, budget: MemoryBudget | None = None, limit_bytes: int = FACE_BYTES_MAX):
         self._budget = budget
         self._limit_bytes = limit_bytes
         self._is_closed = False
         self.held_bytes = 0
+        self.refused = ""
+        """What was refused last and by which limit, until somebody logs it."""
 
     def charge(self, size: int) -> bool:
         """Whether both limits allow `size` more bytes; if so they are charged."""
         budget = self._budget
         if budget is not None:
-            if (
-                self.held_bytes + size > self._limit_bytes
-                or budget.held_bytes + size > budget.limit_bytes
-            ):
+            if self.held_bytes + size > self._limit_bytes:
+                self.refuse("limits/routing/session_bytes", self._limit_bytes)
+                return False
+            if budget.held_bytes + size > budget.limit_bytes:
+                self.refuse("limits/routing/process_bytes", budget.limit_bytes)
                 return False
             budget.held_bytes += size
         self.held_bytes += size
         return True
+
+    def refuse(self, limit_key: str, limit: int) -> None:
+        """Note that a limit was reached, for a warning."""
+        self.refused = f"{limit_key} is {limit}"
 
     def add(self, size: int) -> None:
         """Charge what cannot be refused: what the neighbour is told, as it asked for."""
