@@ -52,9 +52,9 @@ class LinkLog:
         self._limited(logging.WARNING, f"no connection {cause}", f"no connection: {cause}")
 
     def unreachable(self, zid: ZenohId, causes: str) -> None:
-        """A node that scouting or gossip found; anybody can make up such nodes."""
+        """A node that scouting or gossip found, and that is often gone by the time it is tried."""
         text = f"node {zid} was found but cannot be connected to:{causes}"
-        self._limited(logging.WARNING, "unreachable", text)
+        self._limited(logging.INFO, "unreachable", text)
 
     def _limited(self, level: int, kind: str, text: str) -> None:
         if not _log.isEnabledFor(level):
