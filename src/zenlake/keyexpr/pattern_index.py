@@ -85,22 +85,19 @@ class PatternIndex(Generic[T]):
         """
         if not self.lengths:
             return self.values()
-        found: list[T] = []
-        for frame in self._frames(chunks):
-            if frame in self._by_pattern:
-                found.append(self._by_pattern[frame])
-            if frame in self._by_frame:
-                found.extend(self._by_frame[frame].values())
-        return found
-
-    def _frames(self, chunks: list[str]) -> dict[str, None]:
         frames: dict[str, None] = {}
         for chunk in chunks:
             size = len(chunk)
             for head, tail in self.lengths:
                 if head + tail <= size:
                     frames[f"{chunk[:head]}$*{chunk[size - tail :]}"] = None
-        return frames
+        found: list[T] = []
+        for frame in frames:
+            if frame in self._by_pattern:
+                found.append(self._by_pattern[frame])
+            if frame in self._by_frame:
+                found.extend(self._by_frame[frame].values())
+        return found
 
     def _index(self, pattern: str, value: T) -> None:
         head, tail = fixed_ends(pattern)

@@ -57,6 +57,8 @@ class Question:
 
         self.singles = 0
         self.doubles = 0
+        self._last = 0
+        self._after_last = 0
 
         self.wild = 0
         """The positions of `*`, `**` and chunks with `$*`."""
@@ -71,8 +73,6 @@ class Question:
             if len(self.places) == len(self.chunks):
                 return
         self._place_chunks()
-        self._last = 0
-        self._after_last = 0
 
     def _place_chunks(self) -> None:
         places: dict[str, int] = {}
@@ -99,14 +99,15 @@ class Question:
             if patterns:
                 fitting |= self._fitting(patterns, chunk)
             moved = ((positions & fitting) << 1) | (positions & doubles)
+        elif chunk == "*":
+            return self.after_single(positions)
         elif chunk == "**":
             return self.after_double(positions)
         else:
             asked = positions & self.free & ~doubles
-            if chunk != "*":
-                texts = asked & ~self.singles
-                if texts:
-                    asked ^= texts ^ self._fitting(texts, chunk)
+            texts = asked & ~self.singles
+            if texts:
+                asked ^= texts ^ self._fitting(texts, chunk)
             moved = (asked << 1) | (positions & doubles)
         return moved | ((moved & doubles) << 1)
 
@@ -125,6 +126,12 @@ class Question:
             self._after_last = after
         return after
 
+    def after_single(self, positions: int) -> int:
+        """The positions after reading `*`."""
+        doubles = self.doubles
+        moved = ((positions & self.free & ~doubles) << 1) | (positions & doubles)
+        return moved | ((moved & doubles) << 1)
+
     def after_double(self, positions: int) -> int:
         """The positions after reading `**`: each, and all up to the next verbatim chunk."""
         # The sum carries each position up through the free positions that follow it.
@@ -133,18 +140,11 @@ class Question:
 
     def after_run(self, positions: int, run: str) -> int:
         """The positions after reading chunks."""
-        if self.wild or "*" in run:
-            for chunk in run.split("/"):
-                self.steps += 1
-                positions = self.after(positions, chunk)
-                if not positions:
-                    break
-        else:
-            for chunk in run.split("/"):
-                self.steps += 1
-                positions = (positions & self.places.get(chunk, 0)) << 1
-                if not positions:
-                    break
+        for chunk in run.split("/"):
+            self.steps += 1
+            positions = self.after(positions, chunk)
+            if not positions:
+                break
         return positions
 
     def texts_at(self, positions: int) -> list[str]:

@@ -78,100 +78,68 @@ class Search(Generic[T]):
 
     def run(self, steps_max: int) -> bool:
         """Continue for about `steps_max` steps; returns whether the search is finished."""
-        stop = self._question.steps + steps_max
-        if self._question.wild:
-            self._run_wild(stop)
-        else:
-            self._run_literal(stop)
-        return not self._nodes
-
-    def _run_literal(self, stop: int) -> None:
-        """Visit nodes; the question has no wildcards, which makes `Question.after` simple.
-
-        It is written out here, since publications ask such questions. Most nodes are asked
-        for one child, with which this goes on at once.
-        """
-        question = self._question
-        places = question.places
-        free = question.free
-        last = question.end - 1
-        nodes = self._nodes
-        stack = self._positions
-        steps = question.steps
-        while nodes and steps < stop:
-            node = nodes.pop()
-            positions = stack.pop()
-            if positions < 0:
-                question.steps = steps
-                positions = question.after(~positions, node.chunk)
-                steps = question.steps
-            while positions:
-                steps += 1
-                rest = node.rest
-                if rest:
-                    if "/" in rest or "*" in rest:
-                        question.steps = steps
-                        positions = question.after_run(positions, rest)
-                        steps = question.steps
-                    else:
-                        steps += 1
-                        positions = (positions & places.get(rest, 0)) << 1
-                if positions > last and node.entry is not None:
-                    self.found.append(node.entry[1])
-                wild = node.wild
-                if wild is not None:
-                    if wild.double is not None:
-                        nodes.append(wild.double)
-                        stack.append((((positions & free) + free) ^ free) | positions)
-                    if wild.single is not None:
-                        nodes.append(wild.single)
-                        stack.append((positions & free) << 1)
-                    if wild.patterns is not None and positions & free:
-                        question.steps = steps
-                        self._push_patterns(wild.patterns, positions)
-                        steps = question.steps
-                literals = node.literals
-                if literals is None:
-                    break
-                positions &= last
-                if positions & (positions - 1):
-                    question.steps = steps
-                    self._push_literals(literals, positions)
-                    steps = question.steps
-                    break
-                if not positions:
-                    break
-                steps += 1
-                child = literals.get(question.chunks[positions.bit_length() - 1])
-                if child is None:
-                    break
-                positions <<= 1
-                if steps >= stop:
-                    nodes.append(child)
-                    stack.append(positions)
-                    break
-                node = child
-        question.steps = steps
-
-    def _run_wild(self, stop: int) -> None:
-        """Visit nodes; the question has wildcards."""
         question = self._question
         nodes = self._nodes
+        stop = question.steps + steps_max
         while nodes and question.steps < stop:
-            question.steps += 1
             node = nodes.pop()
             positions = self._positions.pop()
             if positions < 0:
                 positions = question.after_any(~positions, node.chunk)
-            if node.rest and positions:
-                positions = question.after_run(positions, node.rest)
-            if positions:
-                if positions & question.end and node.entry is not None:
+            if question.wild or positions & (positions - 1):
+                self._visit(node, positions)
+            elif positions:
+                self._visit_literal(node, positions.bit_length() - 1, stop)
+        return not nodes
+
+    def _visit(self, node: Node[T], positions: int) -> None:
+        """Read the rest of a label, note the entry and put children on the stack."""
+        question = self._question
+        question.steps += 1
+        if node.rest and positions:
+            positions = question.after_run(positions, node.rest)
+        if not positions:
+            return
+        if positions & question.end and node.entry is not None:
+            self.found.append(node.entry[1])
+        if node.wild is not None:
+            self._push_wild(node.wild, positions)
+        if node.literals is not None and positions & ~question.end:
+            self._push_literals(node.literals, positions)
+
+    def _visit_literal(self, node: Node[T], position: int, stop: int) -> None:
+        """As `_visit`, for a question without wildcards that is at one position only.
+
+        Then one literal child is asked for, with which this goes on at once. It is what most
+        publications do.
+        """
+        question = self._question
+        chunks = question.chunks
+        while question.steps < stop:
+            question.steps += 1
+            if node.rest:
+                if "*" in node.rest:
+                    self._visit(node, 1 << position)
+                    return
+                run = node.rest.split("/")
+                question.steps += len(run)
+                if chunks[position : position + len(run)] != run:
+                    return
+                position += len(run)
+            if node.wild is not None:
+                self._push_wild(node.wild, 1 << position)
+            if position == len(chunks):
+                if node.entry is not None:
                     self.found.append(node.entry[1])
-                if node.wild is not None:
-                    self._push_wild(node.wild, positions)
-                if node.literals is not None and positions & ~question.end:
-                    self._push_literals(node.literals, positions)
+                return
+            child = None if node.literals is None else node.literals.get(chunks[position])
+            if child is None:
+                return
+            question.steps += 1
+            position += 1
+            node = child
+        self._nodes.append(node)
+        self._positions.append(1 << position)
 
     def _push_literals(self, literals: dict[str, Node[T]], positions: int) -> None:
         """Put those literal children on the stack that these positions may lead to."""
@@ -196,7 +164,7 @@ class Search(Generic[T]):
             self._positions.append(question.after_double(positions))
         if wild.single is not None:
             self._nodes.append(wild.single)
-            self._positions.append(question.after(positions, "*"))
+            self._positions.append(question.after_single(positions))
         if wild.patterns is not None and positions & question.free:
             self._push_patterns(wild.patterns, positions)
 
@@ -209,13 +177,13 @@ class Search(Generic[T]):
             return
         texts = question.texts_at(asked)
         lookups = len(patterns.lengths) * len(texts)
-        if lookups > LOOKUPS_AT_ONCE_MAX or not 0 < lookups <= len(patterns):
+        if 0 < lookups <= LOOKUPS_AT_ONCE_MAX and lookups <= len(patterns):
+            question.steps += lookups
+            candidates = patterns.candidates(texts)
+            if candidates:
+                self._push_unread(candidates, positions)
+        else:
             self._push_unread(patterns.values(), positions)
-            return
-        question.steps += lookups
-        candidates = patterns.candidates(texts)
-        if candidates:
-            self._push_unread(candidates, positions)
 
     def _push_unread(self, nodes: list[Node[T]], positions: int) -> None:
         """Put nodes on the stack whose first chunks are not read yet."""

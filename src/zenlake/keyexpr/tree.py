@@ -108,12 +108,16 @@ class KeyTree(Generic[T]):
 
     def match_key(self, key: str) -> list[T]:
         """The values of all expressions that match `key`, which has no wildcards."""
+        if not self._size:
+            return []
         search = Search(self._root, key)
         search.run(ALL_STEPS)
         return search.found
 
     def intersecting(self, expr: str) -> list[T]:
         """The values of all expressions that intersect `expr`."""
+        if not self._size:
+            return []
         search = Search(self._root, expr)
         search.run(ALL_STEPS)
         return search.found
