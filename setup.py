@@ -17,9 +17,11 @@ from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = (
     "src/zenlake/api/asking.py",
+    "src/zenlake/api/callback_pool.py",
     "src/zenlake/api/callbacks.py",
     "src/zenlake/api/channels.py",
     "src/zenlake/api/handler.py",
+    "src/zenlake/api/item_bytes.py",
     "src/zenlake/api/known_keys.py",
     "src/zenlake/api/plain_put.py",
     "src/zenlake/api/query.py",

@@ -114,6 +114,7 @@ SESSIONS_PER_ADDRESS_PERCENT_MAX: Final = 75
 UNSENT_BYTES_MAX: Final = 16 << 20
 UNSENT_PROCESS_BYTES_MAX: Final = 1 << 30
 HANDLER_ITEMS_MAX: Final = 256
+HANDLER_BYTES_MAX: Final = 64 << 20
 CALLBACK_HOLD_MS_MAX: Final = 10
 CONFIG_CHARACTERS_MAX: Final = 1 << 20
 CONFIG_DEPTH_MAX: Final = 64
@@ -770,6 +771,13 @@ LIMITS: Final = (
         HANDLER_ITEMS_MAX,
         "limits/handler_items",
         "items of the default channel, and before a callback; then the link waits",
+    ),
+    Limit(
+        "HANDLER_BYTES_MAX",
+        HANDLER_BYTES_MAX,
+        "limits/handler_bytes",
+        "payloads and attachments of the items of any handler, but always one item; then a FIFO"
+        " makes the link wait, and a ring drops the oldest",
     ),
     Limit(
         "CALLBACK_HOLD_MS_MAX",

@@ -14,10 +14,14 @@ from typing import Any
 
 import pytest
 
-from zenlake import ZError, handlers
+from zenlake import ZError, handlers, wire
 from zenlake.api.handlers import is_background, make_sink
+from zenlake.api.query import Query
+from zenlake.api.reply import make_error, make_ok
+from zenlake.api.sample import make_sample
 from zenlake.handlers import Callback, DefaultHandler, FifoChannel, Handler, RingChannel
-from zenlake.limits import HANDLER_ITEMS_MAX
+from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
+from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.sink import Sink
 
 LONG_S = 5.0
@@ -125,6 +129,86 @@ def test_several_readers_and_feeders_lose_nothing() -> None:
     for reader in readers:
         reader.join(LONG_S)
     assert sorted(got) == list(range(3000))
+
+
+def large(size: int) -> list[object]:
+    """An item of each kind with a payload."""
+    payload = bytes(size)
+    put = wire.Put(payload)
+    query = IncomingQuery(
+        1, "k", wire.Query(body=wire.QueryBody(wire.Encoding(0), payload)), None, None, None
+    )
+    shell: Any = None
+    made = Query(shell, query, 1)
+    made._is_dropped = True  # nobody waits for it
+    return [
+        make_sample("k", put, None, None),
+        make_sample("k", wire.Put(b"", attachment=payload), None, None),
+        make_ok("k", put, None, None, None),
+        make_error(payload, None, None, None),
+        made,
+    ]
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_a_fifo_is_full_of_bytes_too(kind: int) -> None:
+    item = large(HANDLER_BYTES_MAX // 2)[kind]
+    sink, handler = make_sink(None)
+    feed(sink, item, item)
+    feeder = in_thread(lambda: feed(sink, item))
+    feeder.join(0.02)
+    assert feeder.is_alive()
+    assert handler.recv() is item
+    feeder.join(LONG_S)
+    assert not feeder.is_alive()
+
+
+def test_a_fifo_has_room_for_one_item_however_large() -> None:
+    item = large(HANDLER_BYTES_MAX + 1)[0]
+    sink, handler = make_sink(None)
+    for _ in range(3):
+        feed(sink, item)
+        assert handler.recv() is item
+
+
+def test_a_ring_drops_the_oldest_to_stay_within_its_bytes() -> None:
+    item = large(HANDLER_BYTES_MAX // 2)[0]
+    sink, handler = make_sink(RingChannel(100))
+    counters: dict[str, int] = {}
+    sink.count_in(counters)
+    feed(sink, *range(10), item, item)
+    assert counters == {}
+    feed(sink, item)
+    assert counters == {"dropped_items": 11}
+    too_large = large(HANDLER_BYTES_MAX + 1)[0]
+    feed(sink, too_large)
+    finish(sink)
+    assert list(handler) == [too_large]
+    assert counters == {"dropped_items": 13}
+
+
+@pytest.mark.parametrize("indirect", [True, False])
+def test_the_queue_of_a_callback_is_limited_in_bytes(indirect: bool) -> None:
+    item = large(HANDLER_BYTES_MAX // 2)[0]
+    release = threading.Event()
+    called: list[object] = []
+
+    def call(item: object) -> None:
+        called.append(item)
+        release.wait(LONG_S)
+
+    sink, _ = make_sink(Callback(call, indirect=indirect))
+    in_thread(lambda: feed(sink, item))
+    wait_until(lambda: len(called) == 1)
+    feed(sink, item)
+    feed(sink, item)
+    feeder = in_thread(lambda: feed(sink, item))
+    feeder.join(0.02)
+    assert feeder.is_alive()
+    release.set()
+    feeder.join(LONG_S)
+    assert not feeder.is_alive()
+    wait_until(lambda: len(called) == 4)
 
 
 def test_recv_waits_for_an_item_and_for_the_end() -> None:
@@ -302,6 +386,6 @@ def test_ctrl_c_interrupts_recv() -> None:
 def test_a_busy_callback_does_not_keep_python_alive() -> None:
     busy = "sink.push(1); sink.settle(); time.sleep(0.05); print(time.monotonic())"
     process = run(busy, "lambda _: time.sleep(60)")
-    out, errors = process.communicate(timeout=LONG_S)
+    out, errors = process.communicate(timeout=12 * LONG_S)  # importing takes long at times
     assert time.monotonic() - float(out) < 2.0
     assert process.returncode == 0, errors

@@ -9,12 +9,20 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 import zenlake
+from tests.api.memory import MemoryNetwork
 from tests.links.leftovers import nothing_left, own_threads
 from zenlake.node import Node
 from zenlake.node.relief import AWAY, RELIEF
 
 PATIENCE_S = 10.0
+
+
+@pytest.fixture
+def network() -> MemoryNetwork:
+    return MemoryNetwork()
 
 
 def peer(**settings: str) -> zenlake.Session:
@@ -85,3 +93,95 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
         until(lambda: not RELIEF.is_watching)
         for session in (listening, *others):
             session.close()
+
+
+def test_idle_callables_need_no_thread(network: MemoryNetwork) -> None:
+    a, b = network.open(), network.open()
+    before = callback_threads()
+    seen: list[object] = []
+    for number in range(1000):
+        a.declare_subscriber(f"k/{number}", seen.append)
+        a.declare_queryable(f"k/{number}", lambda query: query.drop())
+    assert callback_threads() <= before
+    for number in range(1000):
+        b.put(f"k/{number}", b"")
+    until(lambda: len(seen) == 1000)
+    assert len(callback_threads()) < 50
+    until(lambda: callback_threads() <= before)  # they end when nothing comes
+
+
+def test_callbacks_that_block_do_not_delay_others(network: MemoryNetwork) -> None:
+    a, b = network.open(), network.open()
+    release = threading.Event()
+    blocked: list[object] = []
+    seen: list[float] = []
+
+    def block(sample: zenlake.Sample) -> None:
+        blocked.append(sample)
+        release.wait(PATIENCE_S)
+
+    for number in range(20):
+        a.declare_subscriber(f"slow/{number}", block)
+    a.declare_subscriber("quick", lambda _: seen.append(time.monotonic()))
+    for number in range(20):
+        b.put(f"slow/{number}", b"")
+    b.put("quick", b"")
+    until(lambda: seen)
+    until(lambda: len(blocked) == 20)
+    assert not release.is_set()
+    release.set()
+
+
+def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(
+    network: MemoryNetwork,
+) -> None:
+    a, b = network.open(), network.open()
+    calls: list[list[int]] = [[] for _ in range(20)]
+    running = [0] * 20
+    overlaps: list[int] = []
+
+    def callback(number: int) -> Callable[[zenlake.Sample], None]:
+        def call(sample: zenlake.Sample) -> None:
+            running[number] += 1
+            if running[number] > 1:
+                overlaps.append(number)
+            if len(calls[number]) % 50 == 0:
+                time.sleep(0.001)
+            calls[number].append(int(sample.payload.to_string()))
+            running[number] -= 1
+
+        return call
+
+    for number in range(20):
+        a.declare_subscriber("k", callback(number))
+
+    for count in range(500):
+        b.put("k", str(count))
+    until(lambda: all(len(one) == 500 for one in calls))
+    assert not overlaps
+    assert all(one == list(range(500)) for one in calls)
+
+
+def test_a_callback_may_wait_for_another(network: MemoryNetwork) -> None:
+    """However many do: each of them gets a thread."""
+    a, b = network.open(), network.open()
+    answers: list[int] = []
+
+    def ask(_: zenlake.Sample) -> None:
+        answers.append(len(list(a.get("q", timeout=PATIENCE_S))))
+
+    def answer(query: zenlake.Query) -> None:
+        with query:
+            query.reply("q", b"")
+
+    b.declare_queryable("q", answer)
+    for number in range(10):
+        a.declare_subscriber(f"k/{number}", ask)
+    for number in range(10):
+        b.put(f"k/{number}", b"")
+    until(lambda: len(answers) == 10)
+    assert answers == [1] * 10
+
+
+def callback_threads() -> set[threading.Thread]:
+    return {one for one in own_threads() if one.name == "zenlake-callback"}

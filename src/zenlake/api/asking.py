@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from zenlake import wire
 from zenlake.api.arguments import encoding_of, payload_of
 from zenlake.api.cancellation import CancellationToken
-from zenlake.api.channels import FifoChannelSink
+from zenlake.api.channels import fifo_channel
 from zenlake.api.declared import UserEnd
 from zenlake.api.encoding import Encoding
 from zenlake.api.handler import Handler
@@ -33,20 +32,20 @@ def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody 
 
 
 class CancellableSink(Sink):
-    """The sink of a query with a token: between the two.
+    """The sink of a query with a token, between the two.
 
-    It takes the query off its token when it has ended, so that tokens do not grow; in
-    `settle`, outside the node's lock, because the token has a lock of its own. And it knows
-    which threads are in `settle`, where direct callbacks run, because cancelling waits for
-    them.
+    The query stays with its token until the last callback has returned, which may be long after
+    its final: until then `cancel` discards the replies that no callback has been called for, and
+    waits for the one that runs. It is taken off the token in `settle`, outside the node's lock,
+    because the token has a lock of its own.
     """
 
     __slots__ = (
-        "_changed",
+        "_calls_back",
+        "_is_cancelled",
         "_is_over",
         "_number",
         "_query",
-        "_settling",
         "_shell",
         "_sink",
         "_token",
@@ -59,8 +58,8 @@ class CancellableSink(Sink):
         self._query: OpenQuery | None = None
         self._number: int | None = None
         self._is_over = False
-        self._settling: list[int] = []
-        self._changed = threading.Condition(threading.Lock())
+        self._is_cancelled = False
+        self._calls_back = sink.on_end(self._unregister)
 
     def register(self) -> bool:
         """False if the token is cancelled already."""
@@ -71,22 +70,28 @@ class CancellableSink(Sink):
         self._query = query
 
     def cancel(self) -> None:
-        """The hook of the token: end the query, wait for a callback that is running."""
+        """The hook of the token; after it only `drop` is called. By several threads at once."""
+        self._is_cancelled = True
         query = self._query
-        if query is not None and query.is_open:
+        if query is None:
+            return  # it is not started yet, and whoever starts it ends it
+        if query.is_open:
             self._shell.begin()
             try:
                 self._shell.core.cancel(query)
+                self._sink.discard()
             finally:
                 self._shell.end()
-        me = threading.get_ident()
-        with self._changed:
-            # A callback may cancel its own query: it does not wait for itself.
-            while any(thread != me for thread in self._settling):
-                self._changed.wait()
+        else:
+            self._sink.discard()
+        self._sink.wait_for_callback()
 
     def push(self, item: object) -> None:
-        self._sink.push(item)
+        if not self._is_cancelled:
+            self._sink.push(item)
+
+    def count_in(self, counters: dict[str, int]) -> None:
+        self._sink.count_in(counters)
 
     def leave_to_parent(self, text: str) -> None:
         self._sink.leave_to_parent(text)
@@ -96,23 +101,20 @@ class CancellableSink(Sink):
         self._sink.close()
 
     def settle(self) -> None:
-        if self._is_over and self._number is not None:
-            self._token.unregister(self._number)
+        if self._is_over and not self._calls_back:
+            self._unregister()
+        self._sink.settle()
+
+    def _unregister(self) -> None:
+        number = self._number
+        if number is not None:
             self._number = None
-        me = threading.get_ident()
-        with self._changed:
-            self._settling.append(me)
-        try:
-            self._sink.settle()
-        finally:
-            with self._changed:
-                self._settling.remove(me)
-                self._changed.notify_all()
+            self._token.unregister(number)
 
 
 def ask_plainly(shell: Shell, key: str, parameters: str, question: Question) -> Handler[Any]:
     """For the default handler, and without a token: the short way."""
-    channel = FifoChannelSink(HANDLER_ITEMS_MAX)
+    channel = fifo_channel(HANDLER_ITEMS_MAX)
     shell.begin()
     try:
         shell.core.get(key, parameters, question, channel, time.monotonic())

@@ -24,11 +24,14 @@ class CancellationToken:
         self._registered = 0
 
     def cancel(self) -> Nothing:
-        """End all queries with this token; returns when each has been told so."""
+        """End all queries with this token, and wait for callbacks that run.
+
+        Afterwards no callback of these queries is called but `drop`. A callback may cancel its
+        own query: it does not wait for itself. Every call waits, not only the first.
+        """
         with self._lock:
             self._is_cancelled = True
             hooks = list(self._hooks.values())
-            self._hooks.clear()
         # Outside the lock: a hook may wait for a callback, which may ask this very token.
         for hook in hooks:
             hook()
@@ -38,7 +41,7 @@ class CancellationToken:
         return self._is_cancelled
 
     def register(self, hook: Callable[[], object]) -> int | None:
-        """Have `hook` called, once, by `cancel`; the number is for `unregister`.
+        """Have `hook` called by every `cancel`, until `unregister` is called with the number.
 
         None, without a call, if the token is cancelled already: the query must not start.
         """

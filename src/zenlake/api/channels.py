@@ -1,8 +1,11 @@
 """Channels: sinks that a user reads, a bounded FIFO and a ring (behaviour reference §2.14).
 
+A channel is full when it holds as many items as it was made for, or items with more than
+`HANDLER_BYTES_MAX`; there is always room for one.
+
 `push` only appends, under the node's lock. Everything that may take time happens in `settle`,
 outside that lock: waking readers, once per burst however many items it brought, and waiting
-while a FIFO is fuller than its capacity, which holds back the link that fills it.
+while a FIFO is too full, which holds back the link that fills it.
 
 A reader that finds nothing announces that it sleeps *before* it looks again, and a writer looks
 for sleepers *after* it appended: so one of the two always sees the other.
@@ -15,9 +18,10 @@ from collections import deque
 from threading import Lock
 from typing import Final
 
+from zenlake.api.item_bytes import item_bytes, items_bytes
 from zenlake.errors import ZError
 from zenlake.forks import InheritedError
-from zenlake.limits import HANDLER_ITEMS_MAX
+from zenlake.limits import HANDLER_BYTES_MAX
 from zenlake.node.gathering import before_waiting
 from zenlake.session.sink import Sink
 
@@ -74,10 +78,22 @@ class Waiting:
 class Channel(Sink):
     """Items on their way to one or more readers; this class keeps them all."""
 
-    __slots__ = ("_error_text", "_is_abandoned", "_is_closed", "_items", "_readers")
+    __slots__ = (
+        "_error_text",
+        "_is_abandoned",
+        "_is_closed",
+        "_items",
+        "_pushed_bytes",
+        "_readers",
+        "_taken_bytes",
+    )
 
-    def __init__(self, items: deque[object]) -> None:
-        self._items = items
+    def __init__(self) -> None:
+        self._items: deque[object] = deque()
+        # Two counters, so that whoever pushes and whoever takes do not write the same one.
+        # Several may take: an addition to an attribute is not interrupted by other threads.
+        self._pushed_bytes = 0
+        self._taken_bytes = 0
         self._readers = Waiting()
         self._is_closed = False
         self._is_abandoned = False
@@ -85,11 +101,19 @@ class Channel(Sink):
 
     def push(self, item: object) -> None:
         if not self._is_abandoned:
+            size = item_bytes(item)
+            self._pushed_bytes += size
             self._items.append(item)
 
     def push_all(self, items: list[object]) -> None:
         if not self._is_abandoned:
+            size = items_bytes(items)
+            self._pushed_bytes += size
             self._items.extend(items)
+
+    def held_bytes(self) -> int:
+        """Payloads and attachments of all items there are."""
+        return self._pushed_bytes - self._taken_bytes
 
     def close(self) -> None:
         self._is_closed = True
@@ -123,7 +147,7 @@ class Channel(Sink):
                 self._check_inherited()
                 raise ZError("channel is empty and closed") from None
             return None
-        self._taken()
+        self._taken(item)
         return item
 
     def take(self) -> object:
@@ -142,7 +166,7 @@ class Channel(Sink):
                     item = self._items.popleft()
                 except IndexError:
                     continue  # another reader was quicker
-                self._taken()
+                self._taken(item)
                 return item
             if is_closed:
                 self._check_inherited()
@@ -161,8 +185,10 @@ class Channel(Sink):
         if self._error_text:
             raise InheritedError(self._error_text)
 
-    def _taken(self) -> None:
+    def _taken(self, item: object) -> None:
         """An item was taken."""
+        size = item_bytes(item)
+        self._taken_bytes += size
 
 
 class RingChannelSink(Channel):
@@ -171,19 +197,24 @@ class RingChannelSink(Channel):
     __slots__ = ("_capacity", "_counters")
 
     def __init__(self, capacity: int) -> None:
+        super().__init__()
         self._capacity = max(1, capacity)
         self._counters: dict[str, int] = {}
-        super().__init__(deque(maxlen=self._capacity))
 
     def count_in(self, counters: dict[str, int]) -> None:
         self._counters = counters
 
     def push(self, item: object) -> None:
-        if self._is_abandoned:
-            return
-        if len(self._items) == self._capacity:
+        super().push(item)
+        items = self._items
+        while len(items) > 1 and (
+            len(items) > self._capacity or self.held_bytes() > HANDLER_BYTES_MAX
+        ):
+            try:
+                self._taken(items.popleft())
+            except IndexError:
+                return  # a reader was quicker
             self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
-        self._items.append(item)
 
     def push_all(self, items: list[object]) -> None:
         for item in items:
@@ -191,18 +222,25 @@ class RingChannelSink(Channel):
 
 
 class FifoChannelSink(Channel):
-    """Loses nothing: whoever brings more than `capacity` waits in `settle`."""
+    """Loses nothing: whoever brings more than `capacity` waits in `settle`.
 
-    __slots__ = ("_capacity", "_writers")
+    Who waits is woken when there are `room_at` items left.
+    """
 
-    def __init__(self, capacity: int = HANDLER_ITEMS_MAX) -> None:
-        super().__init__(deque())
+    __slots__ = ("_capacity", "_room_at", "_writers")
+
+    def __init__(self, capacity: int, room_at: int) -> None:
+        super().__init__()
         self._capacity = capacity
+        self._room_at = room_at
         self._writers = Waiting()
 
     def settle(self) -> None:
         if self._items or self._is_closed:
             self._readers.wake_all()
+        self._wait_for_room()
+
+    def _wait_for_room(self) -> None:
         if self._is_closed:
             self._writers.wake_all()
         while self._is_too_full():
@@ -213,29 +251,22 @@ class FifoChannelSink(Channel):
                 self._writers.withdraw(lock)
 
     def _is_too_full(self) -> bool:
-        return len(self._items) > self._capacity and not self._is_closed and not self._is_abandoned
+        count = len(self._items)
+        if count <= self._capacity and (count <= 1 or self.held_bytes() <= HANDLER_BYTES_MAX):
+            return False
+        return not self._is_closed and not self._is_abandoned
 
     def _wake(self) -> None:
         self._readers.wake_all()
         self._writers.wake_all()
 
-    def _taken(self) -> None:
-        if self._writers and len(self._items) <= self._capacity:
+    def _taken(self, item: object) -> None:
+        size = item_bytes(item)
+        self._taken_bytes += size
+        if self._writers and len(self._items) <= self._room_at and not self._is_too_full():
             self._writers.wake_all()
 
-    def wait(self) -> bool:
-        """Until there are items, or False at the end."""
-        while True:
-            is_closed = self._is_closed
-            if self._items:
-                return True
-            if is_closed:
-                return False
-            self._sleep()
 
-    def take_all(self) -> list[object]:
-        """All items there are now. For one reader at a time."""
-        items = self._items
-        taken = [items.popleft() for _ in range(len(items))]
-        self._taken()
-        return taken
+def fifo_channel(capacity: int) -> FifoChannelSink:
+    """For users: whoever waits is woken as soon as there is room for one item."""
+    return FifoChannelSink(capacity, capacity)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from zenlake.api.callbacks import DirectSink, IndirectSink
-from zenlake.api.channels import Channel, FifoChannelSink, RingChannelSink
+from zenlake.api.channels import Channel, RingChannelSink, fifo_channel
 from zenlake.api.handler import Handler
 from zenlake.api.sealed import sealed
 from zenlake.limits import HANDLER_ITEMS_MAX
@@ -98,9 +98,9 @@ IntoPair: TypeAlias = tuple[Callable[[T], Any], H]
 def make_sink(handler: object) -> tuple[Sink, Any]:
     """Where the session pushes, and what `.handler` of the entity is."""
     if handler is None or isinstance(handler, DefaultHandler):
-        return _channel(FifoChannelSink(HANDLER_ITEMS_MAX))
+        return _channel(fifo_channel(HANDLER_ITEMS_MAX))
     if isinstance(handler, FifoChannel):
-        return _channel(FifoChannelSink(handler._capacity))
+        return _channel(fifo_channel(handler._capacity))
     if isinstance(handler, RingChannel):
         return _channel(RingChannelSink(handler._capacity))
     if isinstance(handler, tuple) and len(handler) == 2 and callable(handler[0]):

@@ -7,6 +7,8 @@ which the thread that pushed calls after it released the lock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from zenlake._mypyc import mypyc_attr
 
 
@@ -40,6 +42,16 @@ class Sink:
 
     def relieved(self) -> None:
         """The callback that runs in `run_here` takes long; its thread need not come back."""
+
+    def on_end(self, ended: Callable[[], None]) -> bool:
+        """Have `ended` called after the last callback; False if there are no callbacks."""
+        return False
+
+    def discard(self) -> None:
+        """Call no callback for the items there are; a running one goes on."""
+
+    def wait_for_callback(self) -> None:
+        """Until no callback runs, unless it is the one that asks."""
 
     def leave_to_parent(self, text: str) -> None:
         """In a forked child: call nobody; whoever reads gets an error with this text."""

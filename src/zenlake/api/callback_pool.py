@@ -1,0 +1,161 @@
+"""CallbackPool: the threads of this process that run indirect callbacks.
+
+A subscriber that gets nothing needs no thread. Whoever brings an item to a callback that does
+not run puts it into the queue, and a worker calls it until it has no more items: so a callback
+never runs twice at once, and its items come in order. Few workers are enough while callbacks are
+quick. One that runs for long does not count as working: others take its place, up to one for
+each callback. Workers end when there was nothing to do for a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from time import monotonic
+from typing import Final, Protocol
+
+from zenlake.forks import reset_after_fork
+from zenlake.node.relief import HOLD_S, RELIEF
+from zenlake.node.threads import start_soon
+
+_log: Final = logging.getLogger("zenlake.handlers")
+
+# Workers that start at once when there is something to call; more after HOLD_S.
+_WORKERS: Final = 4
+_IDLE_S: Final = 1.0
+
+
+class Task(Protocol):
+    """A callback with items to be called for."""
+
+    def run(self) -> None:
+        """Call it; by one worker at a time."""
+
+
+class Worker:
+    """A thread of the pool."""
+
+    def __init__(self) -> None:
+        self.wake = threading.Lock()  # held while it has nothing to do
+        self.wake.acquire()
+        self.running_since = 0.0
+        self.is_slow = False  # others take its place
+
+
+class CallbackPool:
+    """A queue of callbacks and the workers that call them."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """In a forked child there are no workers, and the lock may be held for ever."""
+        # A finalizer may publish, and interrupt this very code to do so.
+        self._lock = threading.RLock()
+        self._ready: deque[Task] = deque()
+        self._idle: list[Worker] = []
+        self._running: dict[int, Worker] = {}
+        self._working = 0  # workers that are not idle and not slow
+        self._finished = 0  # callbacks that ran out of items since the last look
+
+    def submit(self, one: Task) -> None:
+        """Have a callback called that no worker runs, and that is not in the queue."""
+        with self._lock:
+            self._ready.append(one)
+            woken, starts = self._more_workers(1 if self._working < _WORKERS else 0)
+        self._set_working(woken, starts)
+        if not woken and not starts and not RELIEF.is_watching:
+            RELIEF.watch()
+
+    def _more_workers(self, count: int) -> tuple[list[Worker], int]:
+        """Under the lock: idle workers to wake, the last one that worked first, then new ones."""
+        woken = [self._idle.pop() for _ in range(min(count, len(self._idle)))]
+        self._working += count
+        return woken, count - len(woken)
+
+    def _set_working(self, woken: list[Worker], starts: int) -> None:
+        for worker in woken:
+            worker.wake.release()
+        for _ in range(starts):
+            thread = threading.Thread(target=self._run, name="zenlake-callback", daemon=True)
+            start_soon(thread, self._not_started)
+
+    def _not_started(self) -> None:
+        """There are no more threads; the next look tries again."""
+        with self._lock:
+            self._working -= 1
+        if not RELIEF.is_watching:
+            RELIEF.watch()
+
+    def _run(self) -> None:
+        worker = Worker()
+        me = threading.get_ident()
+        while (one := self._next(worker)) is not None:
+            worker.running_since = monotonic()
+            self._running[me] = worker
+            try:
+                one.run()
+            except BaseException:  # an interrupted callback must not end the worker
+                _log.exception("callback error")
+            del one  # not kept while there is nothing to do
+            with self._lock:
+                del self._running[me]
+                self._finished += 1
+                if worker.is_slow:
+                    worker.is_slow = False
+                    self._working += 1
+
+    def _next(self, worker: Worker) -> Task | None:
+        """The callback that waits longest; None if none came for a while."""
+        while True:
+            with self._lock:
+                if self._ready:
+                    return self._ready.popleft()
+                self._working -= 1
+                self._idle.append(worker)
+            # Whoever takes it off the list counts it as working.
+            if not worker.wake.acquire(timeout=_IDLE_S):
+                with self._lock:
+                    if worker in self._idle:
+                        self._idle.remove(worker)
+                        return None
+                worker.wake.acquire()
+
+    def relieve(self, thread: int) -> None:
+        """The callback that this thread runs is about to wait."""
+        worker = self._running.get(thread)
+        if worker is None or worker.is_slow:
+            return
+        with self._lock:
+            worker.is_slow = True
+            self._working -= 1
+            is_needed = self._ready and self._working < _WORKERS
+            woken, starts = self._more_workers(1 if is_needed else 0)
+        self._set_working(woken, starts)
+
+    def look(self, now: float) -> bool:
+        """By the thread of `RELIEF`: more workers, if callbacks wait for one."""
+        with self._lock:
+            for worker in self._running.values():
+                if not worker.is_slow and worker.running_since < now - HOLD_S:
+                    worker.is_slow = True
+                    self._working -= 1
+            waiting, finished = len(self._ready), self._finished
+            self._finished = 0
+            count = max(0, _WORKERS - self._working)
+            if count == 0 and waiting > finished:  # they would wait for more than one look
+                count = self._working
+            woken, starts = self._more_workers(min(count, waiting))
+            is_busy = waiting > 0 or len(self._running) > 0
+        self._set_working(woken, starts)
+        return is_busy
+
+    def has_waiting(self) -> bool:
+        """Whether other callbacks wait for a worker."""
+        return len(self._ready) > 0
+
+
+POOL: Final = CallbackPool()
+RELIEF.pool = POOL
+reset_after_fork(POOL.reset)
