@@ -46,6 +46,7 @@ class SessionInfo:
 
     def _zids(self, role: wire.WhatAmI) -> list[ZenohId]:
         """Who is connected; as deployed, members of groups are among `transports` alone."""
+        self._shell.check_process()
         infos = self._shell.node.transports()
         return [
             ZenohId.of_wire(info.zid)
@@ -54,13 +55,16 @@ class SessionInfo:
         ]
 
     def transports(self) -> list[Transport]:
+        self._shell.check_process()
         return [Transport.of_info(info) for info in self._shell.node.transports()]
 
     def links(self) -> list[Link]:
+        self._shell.check_process()
         return [Link.of_info(info) for info in self._shell.node.links()]
 
     def stats(self) -> dict[str, int]:
         """What went in and out so far, and everything that was dropped, by cause."""
+        self._shell.check_process()
         return self._shell.node.stats() | self._shell.core.stats()
 
     @overload

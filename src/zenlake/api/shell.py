@@ -130,9 +130,13 @@ class Shell:
         finally:
             self.end()
 
-    def check_open(self) -> None:
+    def check_process(self) -> None:
+        """Of what does not take the node's lock, which raises in a forked child."""
         if self.is_inherited:
             raise InheritedError(inherited_text())
+
+    def check_open(self) -> None:
+        self.check_process()
         if self.core.is_closed:
             raise ZError("session closed")
 
