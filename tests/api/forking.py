@@ -26,6 +26,8 @@ def config(endpoint: str) -> zenlake.Config:
     made = zenlake.Config()
     made.insert_json5("mode", '"peer"')
     made.insert_json5("scouting/multicast/enabled", "false")
+    made.insert_json5("scouting/gossip/enabled", "false")
+    made.insert_json5("listen/endpoints", "[]")
     made.insert_json5("connect/endpoints", json.dumps([endpoint]))
     return made
 
