@@ -25,8 +25,7 @@ def check_effects(config: Config, warn: Callable[[str], object] = _log.warning) 
     ignored = [
         path
         for path, value in values.items()
-        if value not in (KEYS[path].default, KEYS[path].effective)
-        and not _is_switched_off(path, values)
+        if _has_no_effect(path, value) and not _is_switched_off(path, values)
     ]
     for path in ignored:
         if KEYS[path].effect is REFUSED:
@@ -40,6 +39,18 @@ def check_effects(config: Config, warn: Callable[[str], object] = _log.warning) 
     for path in ("listen/endpoints", "connect/endpoints"):
         for endpoint in config.get(path):
             _check_endpoint(path, endpoint, warn)
+
+
+def _has_no_effect(path: str, value: Any) -> bool:
+    """Whether a node with this value does not do what it says.
+
+    A security setting is one to its owner even where it equals the default: whoever writes
+    `default_permission: "deny"` expects it to hold.
+    """
+    key = KEYS[path]
+    if key.effect is REFUSED:
+        return value is not None
+    return value not in (key.default, key.effective)
 
 
 def _is_switched_off(path: str, values: dict[str, Any]) -> bool:
