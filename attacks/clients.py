@@ -79,9 +79,15 @@ def config_of(zenoh: Any, settings: Mapping[str, object]) -> Any:
 
 
 def run_node(
-    connection: Connection, module: str, settings: dict[str, object], has_subscriber: bool
+    connection: Connection,
+    module: str,
+    settings: dict[str, object],
+    has_subscriber: bool,
+    log_path: str,
 ) -> None:
-    """The attacked node: answers every command with its counters."""
+    """The attacked node: answers every command with its counters; what it logs goes to a file."""
+    with open(log_path, "wb") as log:
+        os.dup2(log.fileno(), 2)
     zenoh = importlib.import_module(module)
     session = zenoh.open(config_of(zenoh, settings))
     unread = session.declare_subscriber("unread") if has_subscriber else None

@@ -198,6 +198,7 @@ def measure(attack: Attack, options: Options) -> Result:
     tcp, udp = f"tcp/127.0.0.1:{target.port}", f"udp/127.0.0.1:{target.udp_port}"
     folder = tempfile.TemporaryDirectory(prefix="zenlake-attack-")
     config, far = settings_of(attack.needs, target, [tcp, udp], Path(folder.name))
+    log_path = Path(folder.name, "node.log")
     processes: list[Process] = []
 
     def start(*arguments: object) -> Process:
@@ -210,7 +211,13 @@ def measure(attack: Attack, options: Options) -> Result:
             raise RuntimeError(answer)
 
     try:
-        node = start(clients.run_node, options.node, config, "subscriber" in attack.needs)
+        node = start(
+            clients.run_node,
+            options.node,
+            config,
+            "subscriber" in attack.needs,
+            str(log_path),
+        )
         ready(node)
         over = far | {"connect/endpoints": [tcp]}
         ready(start(clients.run_echo, options.clients, over))
@@ -223,7 +230,12 @@ def measure(attack: Attack, options: Options) -> Result:
         control = start(clients.run_control)
         for one in (pinger, connector, attacker, control):
             ready(one)
-        return _under_attack(attack, target, node, pinger, connector, attacker, control)
+        result = _under_attack(attack, target, node, pinger, connector, attacker, control)
+        log = log_path.read_bytes()
+        result.figures["log_lines"] = log.count(b"\n")
+        result.figures["tracebacks"] = log.count(b"Traceback")
+        result.failures += judge(attack, result.figures)
+        return result
     finally:
         for one in reversed(processes):
             one.end(0.5)
@@ -291,7 +303,6 @@ def _under_attack(
         result.stats = node.ask("stats", 5.0)
     except (TimeoutError, EOFError, OSError):
         result.failures.append("the node does not answer")
-    result.failures += judge(attack, result.figures)
     if opens.failed:
         result.failures.append(f"{opens.failed} of {opens.count} clients refused: {opens.error}")
     if error:

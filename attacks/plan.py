@@ -12,7 +12,12 @@ PING_P99_MS_MAX = 50.0
 OPEN_MS_MAX = 1000.0
 """A well-behaved client that connects during or after an attack is in after this time."""
 
-ALWAYS: dict[str, float] = {"p99_ms": PING_P99_MS_MAX, "lost": 0, "open_ms": OPEN_MS_MAX}
+ALWAYS: dict[str, float] = {
+    "p99_ms": PING_P99_MS_MAX,
+    "lost": 0,
+    "open_ms": OPEN_MS_MAX,
+    "tracebacks": 0,
+}
 """Limits of every attack."""
 
 
@@ -66,7 +71,8 @@ class Attack:
     """`limits` holds the highest accepted value of each figure that is judged.
 
     Figures are the facts of the attack's tally and those that the run measures: `p99_ms`,
-    `open_ms`, `failed_opens`, `grown_mib`, `cpu_share`, `threads_left`, `files_left`, `lost`.
+    `open_ms`, `failed_opens`, `grown_mib`, `cpu_share`, `threads_left`, `files_left`, `lost`,
+    `log_lines`, `tracebacks`.
     """
 
     name: str
