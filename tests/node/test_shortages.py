@@ -142,6 +142,23 @@ def test_a_discovered_node_is_tried_again(shortage: Shortage) -> None:
         wait_until(lambda: node.zid in finder.runners)
 
 
+def test_jobs_of_routing_are_done_when_there_is_a_thread_again(shortage: Shortage) -> None:
+    with opened(settings_of()) as [node]:
+        here = Application(node)
+        with opened(settings_of(WhatAmI.CLIENT, node.locators())) as [client]:
+            there = Application(client)
+            for n in range(2_000):
+                there.subscribe(f"key/{n}")
+            face = next(iter(node.runners.values())).face
+            assert face is not None
+            wait_until(lambda: face.declaration_count == 2_000, 20.0)
+            shortage.of("zenlake routing", 1)
+        wait_until(lambda: face.is_gone)
+        assert shortage.count == 0
+        here.put("any", b"")  # the next turn starts the thread
+        wait_until(lambda: not any(face.held) and face.account.held_bytes == 0, 20.0)
+
+
 def test_a_node_closes_its_links_without_threads(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
         clients = [RawClient(node) for _ in range(3)]

@@ -23,6 +23,7 @@ from zenlake.forks import InheritedLock
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import Outward
 from zenlake.node.relief import AWAY
+from zenlake.node.threads import ThreadError
 from zenlake.node.timer import Timer
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
@@ -164,7 +165,7 @@ class Turn:
     def _start_job_thread(self) -> None:
         try:
             self.job_timer.start()
-        except RuntimeError:  # the system has no more threads: the next turn tries again
+        except ThreadError:  # the next turn tries again
             self._has_job_thread = False
 
     def _next_job(self) -> float:

@@ -12,7 +12,9 @@
     publications    PUSH (route: where a key goes)
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     gossip          OAM: peers tell of each other
-    hlc, timers, settings, counters
+    work            long work in short turns: jobs and steps
+    memory          what a neighbour makes this node keep, in bytes
+    hlc, stamps, timers, settings, counters
 
 Nothing here knows clocks, sockets or threads.
 """
