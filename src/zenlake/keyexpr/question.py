@@ -126,6 +126,13 @@ class Question:
             self._after_last = after
         return after
 
+    def only_end_after_others(self, positions: int) -> bool:
+        """Whether literal chunks that the question does not have lead to the end at most."""
+        if positions & self.doubles or positions & self.wild & ~self.singles:
+            return False
+        moved = (positions & self.singles) << 1
+        return not (moved | ((moved & self.doubles) << 1)) & ~self.end
+
     def after_single(self, positions: int) -> int:
         """The positions after reading `*`."""
         doubles = self.doubles

@@ -19,13 +19,13 @@ node's label at most once: S steps, plus the comparisons of a chunk with `$*` ag
 chunks of the question, each pair once: C. At the end of a visit, children are put on the stack.
 Looking them up costs a step for each lookup, and there are at most as many lookups as children
 among which they are looked up; each child has one parent and a label of at least one chunk: S
-steps. Taking all children costs a step for each 64 of them: less than S steps. The number of
-`**` occurs nowhere: a step moves all positions together (see `Question`), by some operations on
-an int of 129 bits.
+steps. Taking all children costs a step for each 64 of them, and one for each 8 if they are
+looked through before: less than S steps. The number of `**` occurs nowhere: a step moves all
+positions together (see `Question`), by some operations on an int of 129 bits.
 
 **Turns.** `run(steps_max)` stops after the visit that reaches `steps_max`, so it exceeds it by
 less than one visit: the label, at most as long as a key expression, against the question, at
-most 1,152 lookups, and a step for each 64 children.
+most 1,152 lookups, 1,024 steps to look through children, and one for each 64 of them.
 
 **Changes between turns.** An expression that is stored during the whole search and matches is
 found exactly once. One that was inserted, removed or given a new value meanwhile may or may
@@ -44,6 +44,10 @@ T = TypeVar("T")
 
 PUSHED_PER_STEP_BITS: Final = 6
 """2 to this power nodes are copied onto the stack in about the time of a step."""
+
+FILTERED_PER_STEP_BITS: Final = 3
+FILTERED_MAX: Final = 8_192
+"""Up to so many children are looked through before they are copied, 8 in a step."""
 
 LOOKUPS_AT_ONCE_MAX: Final = 1_024
 """More lookups in a `PatternIndex` are not made at once: its patterns are visited instead."""
@@ -146,7 +150,18 @@ class Search(Generic[T]):
         question = self._question
         places = question.places
         if positions & question.wild:
-            self._push_unread(list(literals.values()), positions)
+            children = list(literals.values())
+            if len(children) <= FILTERED_MAX and question.only_end_after_others(positions):
+                question.steps += len(children) >> FILTERED_PER_STEP_BITS
+                children = [
+                    child
+                    for child in children
+                    if child.entry is not None
+                    or child.rest
+                    or child.wild is not None
+                    or child.chunk in places
+                ]
+            self._push_unread(children, positions)
             return
         question.steps += min(len(places), len(literals))
         chunks = places.keys() & literals.keys()  # looks the fewer up among the more
