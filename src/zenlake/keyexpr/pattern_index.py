@@ -10,6 +10,7 @@ A few patterns are not worth an index: below `INDEXED_MIN` there is only the dic
 
 from __future__ import annotations
 
+from sys import getsizeof
 from typing import Final, Generic, TypeVar
 
 from zenlake.keyexpr.matching import fixed_ends
@@ -18,6 +19,11 @@ T = TypeVar("T")
 
 INDEXED_MIN: Final = 8
 """From this number of patterns on there is an index; below half of it the index is dropped."""
+
+
+SPARE_BYTES_MAX: Final = 512
+SPARE_BYTES_PER_CHILD_MAX: Final = 256
+"""A dictionary of children larger than this is rebuilt when one is removed."""
 
 
 class PatternIndex(Generic[T]):
@@ -73,6 +79,12 @@ class PatternIndex(Generic[T]):
             del self._by_frame[frame][pattern]
             if not self._by_frame[frame]:
                 del self._by_frame[frame]
+        size = len(self._by_pattern)
+        if getsizeof(self._by_pattern) > SPARE_BYTES_MAX + SPARE_BYTES_PER_CHILD_MAX * size:
+            # Dictionaries never shrink: make new ones.
+            self._by_pattern = dict(self._by_pattern)
+            self.lengths = dict(self.lengths)
+            self._by_frame = {key: dict(found) for key, found in self._by_frame.items()}
 
     def values(self) -> list[T]:
         """All values."""

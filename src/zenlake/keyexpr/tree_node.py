@@ -17,15 +17,15 @@ node's label or up to its first chunk. Splitting and merging keep such nodes val
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from zenlake.keyexpr.pattern_index import PatternIndex
+from zenlake.keyexpr.pattern_index import (
+    SPARE_BYTES_MAX,
+    SPARE_BYTES_PER_CHILD_MAX,
+    PatternIndex,
+)
 
 T = TypeVar("T")
-
-SPARE_BYTES_MAX: Final = 1_024
-SPARE_BYTES_PER_CHILD_MAX: Final = 512
-"""A dictionary of children larger than this is rebuilt: dictionaries never shrink."""
 
 
 class WildChildren(Generic[T]):
