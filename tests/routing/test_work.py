@@ -8,6 +8,7 @@ from tests.routing.playbook import (
     Play,
     end,
     interest,
+    no_subscriber,
     no_token,
     put,
     queryable,
@@ -91,6 +92,28 @@ def test_a_declaration_that_concerns_many_interests_does_not_hold_its_declarer_u
     assert begin(play, "c1", put("z")) == 1
     play.work()
     play.hears("c2", "D_SUB 1 a/b")
+
+
+def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -> None:
+    """The jobs of the first declaration end after the second one was made."""
+    for n in range(MANY):
+        play.says("c2", interest(n + 1, "future", "S", ("**", "a/**", "a/*", "*/b")[n % 4]))
+    begin(play, "c1", subscriber(1, "a/b"))
+    begin(play, "c1", no_subscriber(1))
+    entities = play.dispatcher._tables.entities[0]
+    while entities.get("a/b") is not None:
+        assert play.dispatcher.has_jobs
+        play.dispatcher.run_jobs(64)
+    assert play.dispatcher.has_jobs, "the end is still being told"
+    begin(play, "c1", subscriber(2, "a/b"))
+    play.work()
+    play.forget()
+    play.says("c2", put("a/b"))
+    play.hears("c1", "PUT x a/b")
+    play.says("c1", no_subscriber(2), subscriber(3, "a/b"), no_subscriber(3))
+    play.work()
+    assert entities.get("a/b") is None
+    assert not play.faces["c2"].told[0]
 
 
 def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> None:

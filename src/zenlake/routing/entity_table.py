@@ -33,9 +33,12 @@ class EntityTable:
         return entity
 
     def discard_if_empty(self, entity: Entity) -> None:
-        """Forget an entity that nobody holds and nobody was told of."""
-        if not entity.holders and not entity.told:
-            self._by_key.pop(entity.key, None)
+        """Forget an entity that nobody holds and nobody was told of.
+
+        A job may still have one that was forgotten before; its key may be declared anew.
+        """
+        if not entity.holders and not entity.told and self._by_key.get(entity.key) is entity:
+            del self._by_key[entity.key]
             self._tree.remove(entity.key)
 
     def all(self) -> list[Entity]:
