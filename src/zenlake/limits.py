@@ -776,7 +776,7 @@ LIMITS: Final = (
         "HANDLER_BYTES_MAX",
         HANDLER_BYTES_MAX,
         "limits/handler_bytes",
-        "payloads and attachments of the items of any handler, but always one item; then a FIFO"
+        "payloads and attachments above 1 KiB in any handler, but always one item; then a FIFO"
         " makes the link wait, and a ring drops the oldest",
     ),
     Limit(

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from zenlake.api.callback_pool import POOL
 from zenlake.api.channels import FifoChannelSink, Waiting
-from zenlake.api.item_bytes import item_bytes, items_bytes
+from zenlake.api.item_bytes import item_bytes
 from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
 from zenlake.node.gathering import before_waiting
 from zenlake.session.sink import Sink
@@ -152,7 +152,8 @@ class IndirectSink(FifoChannelSink):
             item = self._items.popleft()
         except IndexError:
             return  # discarded meanwhile
-        self._taken(item)
+        if self._taken_bytes != self._pushed_bytes or self._writers:
+            self._taken(item)
         try:
             self._callback(item)
         except BaseException:  # even SystemExit ends only this call
@@ -220,8 +221,7 @@ class DirectSink(Sink):
         self._pushed_bytes += size
         self._items.append(item)
 
-    def push_all(self, items: list[object]) -> None:
-        size = items_bytes(items)
+    def push_all(self, items: list[object], size: int) -> None:
         self._pushed_bytes += size
         self._items.extend(items)
 
@@ -290,8 +290,9 @@ class DirectSink(Sink):
                 item = self._items.popleft()
             except IndexError:
                 break  # discarded meanwhile
-            size = item_bytes(item)
-            self._taken_bytes += size
+            if self._taken_bytes != self._pushed_bytes:
+                size = item_bytes(item)
+                self._taken_bytes += size
             try:
                 self._callback(item)
             except Exception:

@@ -18,7 +18,7 @@ from collections import deque
 from threading import Lock
 from typing import Final
 
-from zenlake.api.item_bytes import item_bytes, items_bytes
+from zenlake.api.item_bytes import item_bytes
 from zenlake.errors import ZError
 from zenlake.forks import InheritedError
 from zenlake.limits import HANDLER_BYTES_MAX
@@ -105,14 +105,13 @@ class Channel(Sink):
             self._pushed_bytes += size
             self._items.append(item)
 
-    def push_all(self, items: list[object]) -> None:
+    def push_all(self, items: list[object], size: int) -> None:
         if not self._is_abandoned:
-            size = items_bytes(items)
             self._pushed_bytes += size
             self._items.extend(items)
 
     def held_bytes(self) -> int:
-        """Payloads and attachments of all items there are."""
+        """Payloads and attachments of all items there are, but for small ones."""
         return self._pushed_bytes - self._taken_bytes
 
     def close(self) -> None:
@@ -187,8 +186,9 @@ class Channel(Sink):
 
     def _taken(self, item: object) -> None:
         """An item was taken."""
-        size = item_bytes(item)
-        self._taken_bytes += size
+        if self._taken_bytes != self._pushed_bytes:
+            size = item_bytes(item)
+            self._taken_bytes += size
 
 
 class RingChannelSink(Channel):
@@ -216,7 +216,7 @@ class RingChannelSink(Channel):
                 return  # a reader was quicker
             self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
 
-    def push_all(self, items: list[object]) -> None:
+    def push_all(self, items: list[object], size: int) -> None:
         for item in items:
             self.push(item)
 
@@ -261,8 +261,9 @@ class FifoChannelSink(Channel):
         self._writers.wake_all()
 
     def _taken(self, item: object) -> None:
-        size = item_bytes(item)
-        self._taken_bytes += size
+        if self._taken_bytes != self._pushed_bytes:
+            size = item_bytes(item)
+            self._taken_bytes += size
         if self._writers and len(self._items) <= self._room_at and not self._is_too_full():
             self._writers.wake_all()
 

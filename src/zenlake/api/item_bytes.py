@@ -1,35 +1,24 @@
-"""How many bytes an item of a handler holds: its payload and its attachment.
-
-Handlers are limited in bytes as well as in items (`HANDLER_BYTES_MAX`).
-"""
+"""How many bytes of an item count towards the limit of its handler (session/held_bytes.py)."""
 
 from __future__ import annotations
 
-from zenlake import wire
 from zenlake.api.query import Query
 from zenlake.api.reply import Reply, ReplyError
 from zenlake.api.sample import Sample
+from zenlake.session.held_bytes import held_bytes, held_bytes_of
 
 
 def item_bytes(item: object) -> int:
-    """Of samples, replies and queries; all else is small. Hot."""
+    """Of samples, replies and queries; all else is small."""
     if isinstance(item, Reply):
         result = item._result
         if isinstance(result, ReplyError):
-            return len(result._payload)
-        item = result
+            return held_bytes(result._payload, None)
+        return held_bytes_of(result._body)
     if isinstance(item, Sample):
-        body = item._body
-        attachment = body.attachment
-        size = 0 if attachment is None else len(attachment)
-        return size + len(body.payload) if isinstance(body, wire.Put) else size
+        return held_bytes_of(item._body)
     if isinstance(item, Query):
-        return item._incoming.held_bytes()
+        query = item._incoming.body
+        value = query.body
+        return held_bytes(b"" if value is None else value.payload, query.attachment)
     return 0
-
-
-def items_bytes(items: list[object]) -> int:
-    size = 0
-    for item in items:
-        size += item_bytes(item)
-    return size

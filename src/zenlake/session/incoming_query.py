@@ -50,12 +50,6 @@ class IncomingQuery:
         self.accepts_any_key = names(self.parameters, "_anyke")
         self.holders = 0
 
-    def held_bytes(self) -> int:
-        """Of payload and attachment."""
-        value, attachment = self.body.body, self.body.attachment
-        size = 0 if value is None else len(value.payload)
-        return size if attachment is None else size + len(attachment)
-
 
 def names(parameters: str, name: str) -> bool:
     """Whether `name` is among the parameters, with any value."""

@@ -22,8 +22,8 @@ class Sink:
         """Take one item; under the lock."""
         raise NotImplementedError
 
-    def push_all(self, items: list[object]) -> None:
-        """Take several items that came together; under the lock."""
+    def push_all(self, items: list[object], size: int) -> None:
+        """Take several items that came together, of so many bytes; under the lock."""
         for item in items:
             self.push(item)
 

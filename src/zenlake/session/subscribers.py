@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.keyexpr.tree import KeyTree
+from zenlake.session.held_bytes import held_bytes_of
 from zenlake.session.locality import Locality
 from zenlake.session.port import Port
 from zenlake.session.settings import aggregate
@@ -118,15 +119,17 @@ class Subscribers:
         port = self._port
         make = port.factory.sample
         samples: list[object] = []
+        size = 0
         for push in messages[start:stop]:
             assert isinstance(push, Push)
             stamps = push.stamps
             if stamps is not None:
                 stamps = port.received(stamps)
             samples.append(make(key, push.body, push.qos, stamps))
+            size += held_bytes_of(push.body)
         touched = port.touched
         for sink in sinks:
-            sink.push_all(samples)
+            sink.push_all(samples, size)
             # Settled once, however many samples came: the last one is nearly always the same.
             if not touched or touched[-1] is not sink:
                 touched.append(sink)
