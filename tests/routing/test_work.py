@@ -18,7 +18,7 @@ from tests.routing.playbook import (
 )
 from zenlake.routing.timers import TIMERS_IN_A_TURN
 from zenlake.routing.work import SEND_STEPS, TURN_STEPS
-from zenlake.wire import Declare, NetworkMessage, UndeclareToken
+from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
 
 MANY = 5_000
 SENT_IN_A_TURN = TURN_STEPS // SEND_STEPS + 1
@@ -114,6 +114,24 @@ def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -
     play.work()
     assert entities.get("a/b") is None
     assert not play.faces["c2"].told[0]
+
+
+def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: Play) -> None:
+    names = [f"w{n}" for n in range(300)]
+    for name in names:
+        play.enters(name, "client")
+        play.says(name, interest(1, "future", "T", "**"))
+    begin(play, "c1", token(1, "a/b"))
+    begin(play, "c1", no_token(1))
+    entities = play.dispatcher._tables.entities[2]
+    while entities.get("a/b") is not None:
+        play.dispatcher.run_jobs(24)
+    assert play.dispatcher.has_jobs, "the end is still being told"
+    play.says("c1", token(2, "a/b"))
+    for name in names:
+        last = play.takes(name)[-1]
+        assert isinstance(last, Declare)
+        assert isinstance(last.body, DeclareToken), name
 
 
 def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> None:

@@ -74,7 +74,10 @@ class Announcer:
                     yield
         interests: list[DownInterest] = []
         yield from self._find_interests(entity.kind, entity.key, interests)
+        table = self._tables.entities[entity.kind]
         for interest in interests:
+            if table.get(entity.key) not in (None, entity):
+                return  # declared anew meanwhile: what is said here is out of date
             if not interest.is_live():
                 continue
             if interest.aggregate:
@@ -84,7 +87,7 @@ class Announcer:
             work.steps -= 1
             if work.steps <= 0:
                 yield
-        self._tables.entities[entity.kind].discard_if_empty(entity)
+        table.discard_if_empty(entity)
 
     def _inform(
         self,
