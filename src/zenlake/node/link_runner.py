@@ -41,6 +41,8 @@ _FAREWELL_S: Final = 0.3
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
 _CERTIFICATE_CHECK_S: Final = 60.0
+# So much read at once is decoded and routed by one reader at a time (node/turn.py).
+_BULK_BYTES: Final = 16 * 1024
 
 
 class LinkRunner:
@@ -69,6 +71,7 @@ class LinkRunner:
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
         self._handed_on = 0  # messages of the first of them
         self._failure: TransportError | None = None  # comes after them
+        self._is_bulk = False  # whether much was read at once
         self._inward = threading.Lock()
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.away_since = 0.0
@@ -161,14 +164,22 @@ class LinkRunner:
         return self.cause
 
     def _take(self, data: bytes, now: float) -> None:
+        self._is_bulk = len(data) >= _BULK_BYTES
+        if self._is_bulk:
+            with self.node.bulk:
+                self._decode(data, now)
+        else:
+            self._decode(data, now)
+        if self.transport.inbound.reassembly.report is not None:
+            self._warn_of_drop()
+
+    def _decode(self, data: bytes, now: float) -> None:
         try:
             with self._inward:
                 self._deliveries.extend(self.transport.receive(data, now))
         except TransportError as error:
             self._failure = error
             self._deliveries.extend(error.deliveries)
-        if self.transport.inbound.reassembly.report is not None:
-            self._warn_of_drop()
 
     def _warn_of_drop(self) -> None:
         reassembly = self.transport.inbound.reassembly
@@ -191,7 +202,12 @@ class LinkRunner:
             else:
                 first = deliveries[0]
                 start = self._handed_on
-                after, sinks = node.deliver(face, first.messages, start, first.reliable, now)
+                if self._is_bulk:
+                    after, sinks = node.deliver_bulk(
+                        face, first.messages, start, first.reliable, now
+                    )
+                else:
+                    after, sinks = node.deliver(face, first.messages, start, first.reliable, now)
                 self._handed_on = after
                 if after >= len(first.messages):
                     self._handed_on = 0

@@ -8,6 +8,10 @@ A turn is short, whatever a message asks for: routing stops when its steps are u
 on in another turn (routing/work.py). The reader of the neighbour that asked does so, or, where
 nobody waits for the result, a thread for all such jobs. Between two turns of long work the lock
 stays free for as long as the turn took, so that others get at least half of the time.
+
+Links that bring much at once share a second lock, `bulk`: one of them at a time decodes or routes.
+Python runs one thread at a time and lets it run for 5 ms if others want to: with ten busy readers
+a message on another link waits for all of them, several times. With `bulk` it waits for one.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
 MESSAGES_IN_A_TURN: Final = 256
+# Long enough for a waiting thread to run and take the lock.
+_PAUSE_S: Final = 0.0001
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -45,6 +51,8 @@ class Turn:
         # Turns are never nested. It knows its owner so that a turn which Ctrl-C ended between
         # `begin` and `end` is ended by the next one of the same thread.
         self.lock = threading.RLock()
+        self.bulk = threading.Lock()
+        self._waiting: set[int] = set()  # threads that wait for the lock
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
         self.is_unsettled = False
@@ -55,7 +63,13 @@ class Turn:
         self._long_work = threading.Lock()  # held by the one thread that does some
 
     def begin(self) -> None:
-        self.lock.acquire()
+        if not self.lock.acquire(False):
+            thread = get_ident()
+            self._waiting.add(thread)
+            try:
+                self.lock.acquire()
+            finally:
+                self._waiting.discard(thread)
 
     def end(self) -> None:
         """Release the lock, then send and settle what was touched under it."""
@@ -144,6 +158,27 @@ class Turn:
             )
         finally:
             sinks = self.end_unsettled()
+        return after, sinks
+
+    def deliver_bulk(
+        self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
+    ) -> tuple[int, list[Sink] | None]:
+        """The same for a link that brings much at once; whoever waits for the lock is next."""
+        with self.bulk:
+            self.begin()
+            try:
+                stop = start + MESSAGES_IN_A_TURN
+                after = self.dispatcher.receive_run(
+                    face, messages, start, stop, reliable, now, TURN_STEPS
+                )
+            finally:
+                links = self._take_links()
+                sinks = self._release_sinks()
+            if self._waiting:
+                sleep(_PAUSE_S)
+        if links is not None:
+            for outward, full, is_blocking in links:
+                outward.settle(full, is_blocking)
         return after, sinks
 
     def resume(self, face: Face) -> list[Sink] | None:
