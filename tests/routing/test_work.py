@@ -134,6 +134,20 @@ def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: P
         assert isinstance(last.body, DeclareToken), name
 
 
+def test_the_end_of_a_token_that_two_faces_held_is_told_once(play: Play) -> None:
+    """Both go at the same time, and both removals take many turns."""
+    play.enters("c3", "client")
+    play.says("c3", interest(1, "current_future", "T", "**"))
+    for name in ("c1", "c2"):
+        play.says(name, *(token(n + 1, f"t/{n}") for n in range(20)))
+    play.forget()
+    for name in ("c1", "c2"):
+        play.dispatcher.remove_face(play.faces.pop(name), play.now, 1)
+    while play.dispatcher.has_jobs:
+        play.dispatcher.run_jobs(1)
+    assert sent(play, "c3") == 20
+
+
 def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> None:
     play.enters("p1", "peer")
     play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))

@@ -76,7 +76,8 @@ class Declarations:
                 if face in entity.holders:  # once, however many ids it has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
-                    yield from self._announcer.spreading(entity, face, False, is_gone=True)
+                    if not entity.has_gone_holder():
+                        yield from self._announcer.spreading(entity, face, False, is_gone=True)
                     self._tables.forget_routes()
                 if work.steps <= 0:
                     yield
@@ -174,7 +175,8 @@ class Declarations:
         del holding.ids[id]
         if not holding.ids:
             del entity.holders[face]
-            self._announcer.spread(entity, face, in_answer=False, is_gone=True)
+            if not entity.has_gone_holder():
+                self._announcer.spread(entity, face, in_answer=False, is_gone=True)
             return
         holding.merge()
         if holding.info != before:

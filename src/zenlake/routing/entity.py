@@ -81,6 +81,10 @@ class Entity:
             merged = better(merged, holding.info)
         return merged
 
+    def has_gone_holder(self) -> bool:
+        """Whether the removal of another face is going to tell of the end, which is told once."""
+        return any(face.is_gone for face in self.holders)
+
     def __repr__(self) -> str:
         return f"Entity({('subscriber', 'queryable', 'token')[self.kind]} {self.key})"
 
