@@ -94,6 +94,13 @@ def test_a_declaration_that_concerns_many_interests_does_not_hold_its_declarer_u
     play.hears("c2", "D_SUB 1 a/b")
 
 
+def test_messages_with_long_keys_take_more_of_a_turn(play: Play) -> None:
+    deep = "/".join(["a"] * 127)
+    assert begin(play, "c1", *(subscriber(n, f"s/{n}") for n in range(500))) > 200
+    assert begin(play, "c1", *(subscriber(n, f"{n}/{deep}") for n in range(500, 1_000))) < 70
+    assert begin(play, "c1", *(request(n, f"{n}/{deep}") for n in range(500))) < 70
+
+
 def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -> None:
     """The jobs of the first declaration end after the second one was made."""
     for n in range(MANY):

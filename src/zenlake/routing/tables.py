@@ -12,7 +12,7 @@ from zenlake.routing.interest_table import InterestTable
 from zenlake.routing.memory import MemoryBudget
 from zenlake.routing.region import ABOVE, Region
 from zenlake.routing.settings import RoutingSettings
-from zenlake.routing.work import Work
+from zenlake.routing.work import KEY_BYTES_PER_STEP, Work
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
@@ -70,6 +70,7 @@ class Tables:
         if key is None:
             self.counters.unknown_aliases += 1
             return None
+        self.work.steps -= len(key) // KEY_BYTES_PER_STEP
         return key if self.is_valid(key) else None
 
     def is_valid(self, key: str) -> bool:

@@ -31,6 +31,9 @@ SEND_STEPS: Final = 24
 MESSAGE_STEPS: Final = 8
 """What any message but a publication costs before it leads to more."""
 
+KEY_BYTES_PER_STEP: Final = 8
+"""A key is validated, hashed and looked up before it leads to more, which long ones pay for."""
+
 
 class Work:
     """The steps left in this turn, and the jobs that were not finished in theirs."""
