@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from attacks.measure import Result
 from attacks.plan import ALWAYS
@@ -18,6 +19,9 @@ MARKDOWN = (
     " Further limits | Verdict |",
     "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
 )
+
+PAGE = Path(__file__).parent.parent / "docs" / "faults.md"
+BEGIN, END = "<!-- results of make attack -->\n", "<!-- end of results -->\n"
 
 
 def heading() -> str:
@@ -42,6 +46,13 @@ def row(result: Result) -> str:
 
 def markdown(results: Sequence[Result]) -> str:
     return "\n".join((*MARKDOWN, *map(_markdown_row, results))) + "\n"
+
+
+def write_docs(results: Sequence[Result]) -> None:
+    """Replace the table in `docs/faults.md`."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n{markdown(results)}\n{END}{after}")
 
 
 def _markdown_row(result: Result) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 from attacks import ALL
 from attacks.measure import Options, Result, measure
 from attacks.plan import Attack, Tally, Target
-from attacks.report import heading, markdown, row
+from attacks.report import heading, markdown, row, write_docs
 
 VERDICTS = ("ok", "busy", "FAILED")
 MODULES = {"zenlake": "zenlake", "official": "zenoh"}
@@ -59,6 +59,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few seconds for each attack")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a table for docs")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/faults.md")
     parser.add_argument("--clients", choices=MODULES, default="zenlake", help="who pings")
     parser.add_argument("--node", choices=MODULES, default="zenlake", help="who is attacked")
     parser.add_argument("--tries", type=int, default=2, help="a failure counts if it repeats")
@@ -82,6 +83,8 @@ def main() -> int:
         arguments.json.write_text(json.dumps([asdict(one) for one in results], indent=1))
     if arguments.markdown:
         arguments.markdown.write_text(markdown(results))
+    if arguments.docs:
+        write_docs(results)
     for verdict in ("busy", "FAILED"):
         names = [one.name for one in results if one.verdict == verdict and one.name != QUIET.name]
         print(f"{verdict}: {len(names)} of {len(chosen)} attacks {' '.join(names)}")
