@@ -37,7 +37,7 @@ KEY, BACK = "bench/session/there", "bench/session/back"
 WARM_UP_SECS = 0.2
 WAIT_SECS = 20.0
 """For a node to answer, beyond the time it acts."""
-STALLED_SECS = 1.0
+STALLED_SECS = 5.0
 """After so long without a sample, what is missing is lost."""
 CHUNK = 16
 """Samples between two looks at the clock."""

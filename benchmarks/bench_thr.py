@@ -110,7 +110,7 @@ def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
     sent = after[0]["count"] - before[0]["count"]
     received = after[1]["count"] - before[1]["count"]
     if sent != received:
-        print(f"{pair}: {sent} messages sent, {received} received", flush=True)
+        raise RuntimeError(f"{pair}: {sent:.0f} messages sent, {received:.0f} received")
     return {
         "rate, 1/s": after[1]["rate"],
         "publisher, CPU us": (after[0]["cpu"] - before[0]["cpu"]) / sent * 1e6,
