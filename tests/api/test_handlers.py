@@ -261,6 +261,29 @@ def test_an_indirect_callback_that_is_behind_holds_its_feeder_back() -> None:
     assert not feeder.is_alive()
 
 
+def test_a_feeder_waits_for_no_longer_than_a_link_reader_calls() -> None:
+    called: list[int] = []
+    has_begun, go = threading.Event(), threading.Event()
+
+    def callback(item: int) -> None:
+        called.append(item)
+        has_begun.set()
+        go.wait(LONG_S)
+
+    sink, _ = make_sink(callback)
+    sink.push(0)
+    reader = in_thread(sink.run_here)
+    assert has_begun.wait(LONG_S)
+    feeder = in_thread(lambda: feed(sink, *range(1, HANDLER_ITEMS_MAX + 10)))
+    feeder.join(0.05)
+    assert feeder.is_alive(), "it brought more than there is room for"
+    go.set()
+    reader.join(LONG_S)
+    feeder.join(LONG_S)
+    assert not feeder.is_alive()
+    wait_until(lambda: called == list(range(HANDLER_ITEMS_MAX + 10)))
+
+
 @pytest.mark.parametrize("indirect", [True, False])
 def test_a_callback_may_feed_itself(indirect: bool) -> None:
     calls: list[int] = []
