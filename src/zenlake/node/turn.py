@@ -16,6 +16,7 @@ a message on another link waits for all of them, several times. With `bulk` it w
 
 from __future__ import annotations
 
+import select
 import threading
 from math import inf
 from threading import get_ident
@@ -53,6 +54,7 @@ class Turn:
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
         self._waiting: set[int] = set()  # threads that wait for the lock
+        self._nothing = select.poll()  # the quickest call that releases Python's lock
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
         self.is_unsettled = False
@@ -176,6 +178,10 @@ class Turn:
                 sinks = self._release_sinks()
             if self._waiting:
                 sleep(_PAUSE_S)
+            else:
+                # Compiled code keeps Python's own lock until it calls something that releases it:
+                # others may not even have come as far as waiting for ours.
+                self._nothing.poll(0)
         if links is not None:
             for outward, full, is_blocking in links:
                 outward.settle(full, is_blocking)
