@@ -61,19 +61,35 @@ class Queries:
         if timeout_ms is None:
             timeout_ms = self._tables.settings.query_timeout_ms
         deadline = now + timeout_ms / 1000 + GRACE_S
-        self._tables.work.run_for(source, self._ask(query, message, key, reliable, deadline))
+        known = self._targets.remembered(source, key, message.target)
+        if known is not None:
+            self._ask(query, message, key, reliable, deadline, known)
+        else:
+            job = self._choose_and_ask(query, message, key, reliable, deadline)
+            self._tables.work.run_for(source, job)
 
-    def _ask(
+    def _choose_and_ask(
         self, query: Query, message: Request, key: str, reliable: bool, deadline: float
     ) -> Job:
-        """Choose the faces that a query goes to, and send it there."""
-        source = query.face
         selected: list[Face] = []
-        yield from self._targets.select(source, key, message.target, selected)
-        faces = [face for face in selected if not face.is_gone]
-        query.size = REQUEST_BYTES + BRANCH_BYTES * len(faces)
+        yield from self._targets.select(query.face, key, message.target, selected)
+        self._ask(query, message, key, reliable, deadline, selected)
+
+    def _ask(
+        self,
+        query: Query,
+        message: Request,
+        key: str,
+        reliable: bool,
+        deadline: float,
+        selected: list[Face],
+    ) -> None:
+        """Send a query to the faces that were selected."""
+        source = query.face
         if source.is_gone:
             return
+        faces = [face for face in selected if not face.is_gone]
+        query.size = REQUEST_BYTES + BRANCH_BYTES * len(faces)
         if not faces:
             _finish(query)
             return

@@ -26,6 +26,17 @@ class QueryTargets:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
+    def remembered(self, source: Face, key: str, target: QueryTarget | None) -> list[Face] | None:
+        """The choice for a valid key if it was made since anything changed."""
+        if (
+            source.targets_version != self._tables.version
+            or len(source.targets) >= CACHED_ROUTES_MAX
+        ):
+            source.targets.clear()
+            source.targets_version = self._tables.version
+            return None
+        return source.targets.get((key, -1 if target is None else int(target)))
+
     def select(
         self, source: Face, key: str, target: QueryTarget | None, selected: list[Face]
     ) -> Job:
@@ -33,22 +44,11 @@ class QueryTargets:
 
         A face may end while the choice is made: the caller leaves out those that are gone.
         """
-        if (
-            source.targets_version != self._tables.version
-            or len(source.targets) >= CACHED_ROUTES_MAX
-        ):
-            source.targets.clear()
-            source.targets_version = self._tables.version
-        place = (key, -1 if target is None else int(target))
-        remembered = source.targets.get(place)
-        if remembered is not None:
-            selected.extend(remembered)
-            return
         known: dict[Face, int] = {}
         yield from self._find_known(key, known)
         self._choose(source, key, target, known, selected)
         if source.targets_version == self._tables.version:
-            source.targets[place] = selected
+            source.targets[(key, -1 if target is None else int(target))] = selected
 
     def _choose(
         self,
