@@ -48,11 +48,11 @@ def markdown(results: Sequence[Result]) -> str:
     return "\n".join((*MARKDOWN, *map(_markdown_row, results))) + "\n"
 
 
-def write_docs(results: Sequence[Result]) -> None:
-    """Replace the table in `docs/faults.md`."""
+def write_docs(results: Sequence[Result], note: str) -> None:
+    """Replace the table in `docs/faults.md`; `note` says how it was measured."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{markdown(results)}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{note}\n\n{markdown(results)}\n{END}{after}")
 
 
 def _markdown_row(result: Result) -> str:

@@ -72,7 +72,8 @@ def main() -> int:
     options = Options(MODULES[arguments.node], MODULES[arguments.clients], arguments.quick)
     from zenlake._compiled import is_compiled
 
-    print(f"zenlake {'compiled' if is_compiled() else 'plain'}, clients: {arguments.clients}")
+    kind = "compiled" if is_compiled() else "plain"
+    print(f"zenlake {kind}, clients: {arguments.clients}")
     print(heading(), flush=True)
     results: list[Result] = []
     chosen = [one for one in ALL if one.name in arguments.only]
@@ -84,7 +85,10 @@ def main() -> int:
     if arguments.markdown:
         arguments.markdown.write_text(markdown(results))
     if arguments.docs:
-        write_docs(results)
+        counts = "small counts (`--quick`)" if arguments.quick else "whole counts"
+        write_docs(
+            results, f"Measured on two cores, {kind}, with {counts}; times in ms, RSS in MiB:"
+        )
     for verdict in ("busy", "FAILED"):
         names = [one.name for one in results if one.verdict == verdict and one.name != QUIET.name]
         print(f"{verdict}: {len(names)} of {len(chosen)} attacks {' '.join(names)}")
