@@ -1,4 +1,4 @@
-"""Attacks over UDP, where a source address proves nothing (H10, H11, item 16).
+"""Attacks over UDP, where a source address proves nothing (H10, H11).
 
 Any address of 127.0.0.0/8 can be bound, so an attacker takes the place of as many hosts as it
 likes.
@@ -68,7 +68,7 @@ def init_syn() -> bytes:
 
 @attack(
     "udp-init-flood",
-    "item 16",
+    "UDP",
     {"amplification": AMPLIFICATION_MAX, "failed_opens": 0, "grown_mib": 100},
     seconds=10.0,
     opens="udp",
@@ -89,7 +89,7 @@ def udp_init_flood(target: Target, tally: Tally) -> None:
 
 @attack(
     "udp-tiny-inits",
-    "item 16",
+    "UDP",
     {"amplification": AMPLIFICATION_MAX},
     seconds=5.0,
 )
@@ -158,9 +158,7 @@ def join_storm(target: Target, tally: Tally) -> None:
     tally.facts["amplification"] = sources.amplification()
 
 
-@attack(
-    "udp-forged-ban", "item 16", {"failed_opens": 0}, seconds=5.0, needs=("users",), opens="tcp"
-)
+@attack("udp-forged-ban", "UDP", {"failed_opens": 0}, seconds=5.0, needs=("users",), opens="tcp")
 def udp_forged_ban(target: Target, tally: Tally) -> None:
     """INITs without credentials in the name of 127.0.0.1 must not ban its clients."""
     init = init_syn()

@@ -32,7 +32,7 @@ def deep_key(number: int) -> str:
     return f"{number:05x}/" + "/".join("abcdefgh"[(number >> n % 16) & 7] for n in range(127))
 
 
-@attack("deep-declarations", "item 12", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
+@attack("deep-declarations", "memory", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
 def deep_declarations(target: Target, tally: Tally) -> None:
     """100,000 subscribers with keys of 128 chunks each, from one session."""
     client = HostileClient(target, tally)
@@ -42,7 +42,7 @@ def deep_declarations(target: Target, tally: Tally) -> None:
     client.close()
 
 
-@attack("long-tokens", "item 12", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
+@attack("long-tokens", "memory", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
 def long_tokens(target: Target, tally: Tally) -> None:
     """Tokens and queryables with keys of 4,000 bytes from ten sessions."""
     clients = [HostileClient(target, tally) for _ in range(10)]
@@ -60,7 +60,7 @@ def long_tokens(target: Target, tally: Tally) -> None:
         one.close()
 
 
-@attack("long-aliases", "Q09, item 12", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
+@attack("long-aliases", "Q09", {"grown_mib": DECLARED_MIB_MAX}, seconds=20.0)
 def long_aliases(target: Target, tally: Tally) -> None:
     """65,536 aliases of 4,000 bytes from each of ten sessions."""
     filler = "x" * 3_980
@@ -94,7 +94,7 @@ def alias_abuse(target: Target, tally: Tally) -> None:
             client = HostileClient(target, tally)
 
 
-@attack("session-removal", "Q10, item 13", {"grown_mib": DECLARED_MIB_MAX}, seconds=25.0)
+@attack("session-removal", "Q10", {"grown_mib": DECLARED_MIB_MAX}, seconds=25.0)
 def session_removal(target: Target, tally: Tally) -> None:
     """A session with 100,000 declarations ends, again and again."""
     count = target.scaled(10_000, 100_000)
@@ -105,7 +105,7 @@ def session_removal(target: Target, tally: Tally) -> None:
         client.close(is_reset=True)
 
 
-@attack("churn", "Q10, item 13", {"left_mib": 64}, seconds=12.0)
+@attack("churn", "Q10", {"left_mib": 64}, seconds=12.0)
 def churn(target: Target, tally: Tally) -> None:
     """Subscribers and tokens declared and undeclared without rest while others publish."""
     client, publisher = HostileClient(target, tally), HostileClient(target, tally)
@@ -129,7 +129,7 @@ def churn(target: Target, tally: Tally) -> None:
 
 @attack(
     "many-sessions",
-    "item 12",
+    "memory",
     {"failed_opens": 0, "grown_mib": DECLARED_MIB_MAX, "threads_left": 0, "files_left": 0},
     seconds=15.0,
     opens="tcp",

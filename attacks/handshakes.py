@@ -57,7 +57,7 @@ def silent_connections(target: Target, tally: Tally) -> None:
         one.close()
 
 
-@attack("empty-batches", "item 14", {"cpu_share": 0.5}, seconds=8.0, opens="tcp")
+@attack("empty-batches", "handshake", {"cpu_share": 0.5}, seconds=8.0, opens="tcp")
 def empty_batches(target: Target, tally: Tally) -> None:
     """2 MB of empty batches on new connections, before any message, once a second."""
     data = bytes(2_000_000)

@@ -1,4 +1,4 @@
-"""Attacks by key expressions: patterns that match slowly against what is stored (K01, item 13)."""
+"""Attacks by key expressions: patterns that match slowly against what is stored (K01)."""
 
 from __future__ import annotations
 
@@ -86,31 +86,31 @@ def interest(n: int, key: str) -> NetworkMessage:
     )
 
 
-@attack("star-push", "K01, item 13", seconds=12.0)
+@attack("star-push", "K01", seconds=12.0)
 def star_push(target: Target, tally: Tally) -> None:
     """Publications on 421 bytes of `**/a` against 20,000 long stored keys."""
     against(target, tally, STARS, push)
 
 
-@attack("star-request", "K01, item 13", seconds=12.0)
+@attack("star-request", "K01", seconds=12.0)
 def star_request(target: Target, tally: Tally) -> None:
     """Requests on 421 bytes of `**/a` against 20,000 long stored keys."""
     against(target, tally, STARS, request)
 
 
-@attack("star-declaration", "K01, item 13", seconds=12.0)
+@attack("star-declaration", "K01", seconds=12.0)
 def star_declaration(target: Target, tally: Tally) -> None:
     """Subscribers on 421 bytes of `**/a` against 20,000 long stored keys."""
     against(target, tally, STARS, subscriber)
 
 
-@attack("star-interest", "K01, item 13", seconds=12.0)
+@attack("star-interest", "K01", seconds=12.0)
 def star_interest(target: Target, tally: Tally) -> None:
     """Interests on 421 bytes of `**/a` against 20,000 long stored keys."""
     against(target, tally, STARS, interest)
 
 
-@attack("dollar-push", "K01, item 13", seconds=12.0)
+@attack("dollar-push", "K01", seconds=12.0)
 def dollar_push(target: Target, tally: Tally) -> None:
     """Publications on 60 chunks of `$*a$*a$*a` against 20,000 long stored keys."""
     against(target, tally, DOLLARS, push)
@@ -122,7 +122,7 @@ def cap_push(target: Target, tally: Tally) -> None:
     against(target, tally, CAP, push, "a" * 200)
 
 
-@attack("stored-stars", "K01, item 13", seconds=12.0)
+@attack("stored-stars", "K01", seconds=12.0)
 def stored_stars(target: Target, tally: Tally) -> None:
     """Publications on long plain keys against 5,000 stored patterns of `**/a`."""
     keep = HostileClient(target, tally)
@@ -137,7 +137,7 @@ def stored_stars(target: Target, tally: Tally) -> None:
     keep.close()
 
 
-@attack("pattern-churn", "K01, item 13", seconds=12.0)
+@attack("pattern-churn", "K01", seconds=12.0)
 def pattern_churn(target: Target, tally: Tally) -> None:
     """A slow pattern declared and undeclared 50 times a second: routes are computed anew."""
     keep = stored(target, tally)
@@ -151,7 +151,7 @@ def pattern_churn(target: Target, tally: Tally) -> None:
     keep.close()
 
 
-@attack("token-interests", "Q15, item 13", {"grown_mib": 300}, seconds=20.0)
+@attack("token-interests", "Q15", {"grown_mib": 300}, seconds=20.0)
 def token_interests(target: Target, tally: Tally) -> None:
     """250 INTERESTs in one frame against 50,000 tokens, all of which match."""
     keep = HostileClient(target, tally)
@@ -166,7 +166,7 @@ def token_interests(target: Target, tally: Tally) -> None:
     keep.close()
 
 
-@attack("deaf-interests", "H07, item 13", {"grown_mib": 300}, seconds=15.0)
+@attack("deaf-interests", "H07", {"grown_mib": 300}, seconds=15.0)
 def deaf_interests(target: Target, tally: Tally) -> None:
     """The same from sessions that read none of the answers."""
     keep = HostileClient(target, tally)
@@ -184,7 +184,7 @@ def deaf_interests(target: Target, tally: Tally) -> None:
     keep.close()
 
 
-@attack("wild-interests", "item 13", {"grown_mib": 300}, seconds=20.0)
+@attack("wild-interests", "turns", {"grown_mib": 300}, seconds=20.0)
 def wild_interests(target: Target, tally: Tally) -> None:
     """100,000 interests that match everything, then declarations one by one."""
     client, other = HostileClient(target, tally), HostileClient(target, tally)

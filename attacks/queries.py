@@ -1,4 +1,4 @@
-"""Attacks by queries: open ones, dead repliers, floods and wrong answers (Q04 to Q08, item 12)."""
+"""Attacks by queries: open ones, dead repliers, floods and wrong answers (Q04 to Q08)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def request(number: int, key: str, timeout_ms: int = 600_000, body: str = "") ->
     )
 
 
-@attack("open-requests", "Q06, item 12", {"grown_mib": 300}, seconds=15.0)
+@attack("open-requests", "Q06", {"grown_mib": 300}, seconds=15.0)
 def open_requests(target: Target, tally: Tally) -> None:
     """10,000 requests of 4 kB from each of ten sessions to a replier that never answers."""
     replier = HostileClient(target, tally)

@@ -27,7 +27,7 @@ def deaf_reader(target: Target, tally: Tally) -> None:
     deaf.close(is_reset=True)
 
 
-@attack("deaf-readers", "H07, item 12", {"grown_mib": 300}, seconds=15.0)
+@attack("deaf-readers", "H07", {"grown_mib": 300}, seconds=15.0)
 def deaf_readers(target: Target, tally: Tally) -> None:
     """100 sessions that read nothing and subscribe to everything."""
     deaf = [HostileClient(target, tally, is_deaf=True) for _ in range(target.scaled(30, 100))]
@@ -41,7 +41,7 @@ def deaf_readers(target: Target, tally: Tally) -> None:
         one.close(is_reset=True)
 
 
-@attack("unread-samples", "item 12", {"grown_mib": 512}, seconds=15.0, needs=("subscriber",))
+@attack("unread-samples", "memory", {"grown_mib": 512}, seconds=15.0, needs=("subscriber",))
 def unread_samples(target: Target, tally: Tally) -> None:
     """80 samples of 40 MiB for a subscriber of the node's own application that reads none."""
     publisher = HostileClient(target, tally)
