@@ -56,6 +56,10 @@ class Observer:
         if event.kind == zenlake.SampleKind.DELETE:
             self.lost_transports.append(str(event.transport.zid))
 
+    def open_transports(self) -> list[str]:
+        zids = [str(one.zid) for one in self.session.info.transports()]
+        return [zid for zid in zids if zid not in self.lost_transports]
+
 
 def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
     """The report of the program, and the zid of its session, which is still open."""
@@ -82,8 +86,11 @@ def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
             deadline = time.monotonic() + 10
             while len(observer.parent) < report["published"] and time.monotonic() < deadline:
                 time.sleep(0.01)
-            zids = [str(one.zid) for one in observer.session.info.transports()]
-            still_open = [zid for zid in zids if zid not in observer.lost_transports]
+            still_open = observer.open_transports()
+            # The session of a child may be seen to end a moment after the child did.
+            while len(still_open) > 1 and time.monotonic() < deadline:
+                time.sleep(0.01)
+                still_open = observer.open_transports()
             assert observer.tokens == [zenlake.SampleKind.PUT]
             program.stdin.close()
             assert program.wait() == 0
