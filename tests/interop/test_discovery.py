@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, free_group_port, free_port, ours, settings, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -40,7 +40,7 @@ def test_peers_find_each_other_by_multicast(first: str) -> None:
     kinds = (ours(), other) if first == "ours" else (other, ours())
     config = {
         "scouting/multicast/enabled": True,
-        "scouting/multicast/address": f"224.0.0.224:{free_port()}",
+        "scouting/multicast/address": f"224.0.0.224:{free_group_port()}",
         "scouting/multicast/interface": "lo",
         "listen/endpoints": ["tcp/127.0.0.1:0"],
     }
@@ -59,7 +59,7 @@ def test_a_client_finds_its_router(side: str) -> None:
     [other, *_] = theirs()
     config = {
         "scouting/multicast/enabled": True,
-        "scouting/multicast/address": f"224.0.0.224:{free_port()}",
+        "scouting/multicast/address": f"224.0.0.224:{free_group_port()}",
         "scouting/multicast/interface": "lo",
     }
     with ExitStack() as stack:
