@@ -1,4 +1,4 @@
-"""Random lives of a peer against a model that only knows the rules.
+"""Random lives of a peer and of a router against a model that only knows the rules.
 
 Long ones from fixed seeds (ZENLAKE_SEED for another), and short ones by hypothesis, which
 makes a failure shorter still. Every step is printed.
@@ -66,21 +66,22 @@ NAMES = {
     "r1": "router",
     "r2": "router",
 }
+REGIONS = {
+    "peer": {"": "local", "client": "clients", "peer": "north", "router": "north"},
+    "router": {"": "local", "client": "clients", "peer": "peers"},
+}
+RELAYING = ("local", "clients")
 Info = tuple[bool, int]
 SUB, QBL, TOK = KINDS
 PLAIN: Info = (False, 0)
 
 
-def region_of(name: str) -> str:
-    return {"": "local", "client": "south", "peer": "north", "router": "north"}[NAMES[name]]
-
-
 class Neighbour:
     """What a neighbour has, and what it has been told, read from its messages."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, region: str) -> None:
         self.name = name
-        self.region = region_of(name)
+        self.region = region
         self.has: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
         self.asks: dict[int, tuple[str, tuple[int, ...], str]] = {}
         self.is_final = False  # a peer that has sent D_FINAL(0)
@@ -163,9 +164,11 @@ def merged(infos: Iterable[Info]) -> Info | None:
 
 
 class Life:
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, role: str) -> None:
         self.chance = chance
-        self.play = Play("peer", gossip=False)
+        self.play = Play(role, gossip=False)
+        self.regions = REGIONS[role]
+        self.names = [name for name in NAMES if NAMES[name] in self.regions]
         self.all: dict[str, Neighbour] = {}
         self.actions = (
             [self.enter, self.leave, self.time_passes, self.ask, self.ask_no_more, self.answer]
@@ -174,7 +177,7 @@ class Life:
         )
 
     def run(self, steps: int) -> None:
-        for name in NAMES:
+        for name in self.names:
             self.enters(name)
         for _ in range(steps):
             self.chance.choice(self.actions)()
@@ -190,13 +193,15 @@ class Life:
             own = holder is viewer
             if own and not (kind == TOK and viewer.region == "local"):
                 continue
-            if not own and holder.region == viewer.region == "north":
+            if not own and holder.region == viewer.region not in RELAYING:
                 continue
             for key, info in holder.has[kind].values():
                 found.setdefault(key, []).append(info)
         return {key: merged(infos) or PLAIN for key, infos in found.items()}
 
     def unknown(self, kind: int, viewer: Neighbour, key: str) -> bool:
+        if viewer.region != "north":
+            return False
         if NAMES[viewer.name] == "peer":
             return not viewer.is_final
         return NAMES[viewer.name] == "router" and not any(
@@ -207,7 +212,7 @@ class Life:
     def receivers(self, kind: int, source: Neighbour, key: str) -> set[str]:
         found = set()
         for other in self.all.values():
-            if other is source or (other.region == source.region == "north"):
+            if other is source or (other.region == source.region not in RELAYING):
                 continue
             if any(intersects(held, key) for held, _ in other.has[kind].values()) or (
                 source.region != "north"
@@ -234,12 +239,12 @@ class Life:
         return self.all[self.chance.choice(choices)] if choices else None
 
     def enters(self, name: str) -> None:
-        self.all[name] = Neighbour(name)
+        self.all[name] = Neighbour(name, self.regions[NAMES[name]])
         self.play.enters(name, NAMES[name])
         self.listen()
 
     def enter(self) -> None:
-        absent = sorted(set(NAMES) - set(self.all))
+        absent = sorted(set(self.names) - set(self.all))
         if absent:
             name = self.chance.choice(absent)
             print("enters", name)
@@ -288,7 +293,7 @@ class Life:
         self.says(neighbour, (no_subscriber, no_queryable, no_token)[kind](id))
 
     def ask(self) -> None:
-        neighbour = self.pick(name for name in self.all if region_of(name) != "north")
+        neighbour = self.pick(name for name, n in self.all.items() if n.region != "north")
         if neighbour is None:
             return
         mode = self.chance.choice(["current_future", "current_future", "future", "current"])
@@ -315,7 +320,7 @@ class Life:
 
     def answer(self) -> None:
         """A peer ends its initial declarations, a router those for an interest."""
-        neighbour = self.pick(name for name in self.all if region_of(name) == "north")
+        neighbour = self.pick(name for name, n in self.all.items() if n.region == "north")
         if neighbour is None:
             return
         if NAMES[neighbour.name] == "peer":
@@ -373,8 +378,8 @@ class Life:
     def chosen(self, source: Neighbour, key: str, target: QueryTarget, asked: set[str]) -> set[str]:
         chosen: set[str] = set()
         all_of_them = self.receivers(QBL, source, key)
-        for region in ("local", "south", "north"):
-            names = {name for name in all_of_them if region_of(name) == region}
+        for region in set(self.regions.values()):
+            names = {name for name in all_of_them if self.all[name].region == region}
             complete = {
                 name
                 for name in names
@@ -443,17 +448,19 @@ class Life:
         assert self.play.dispatcher.faces == []
 
 
-@pytest.mark.parametrize("offset", range(20))
-def test_long_lives(offset: int) -> None:
+@pytest.mark.parametrize("role", REGIONS)
+@pytest.mark.parametrize("offset", range(12))
+def test_long_lives(offset: int, role: str) -> None:
     seed = int(os.environ.get("ZENLAKE_SEED", "20261115")) + offset
     print("seed", seed)
-    Life(random.Random(seed)).run(500)
+    Life(random.Random(seed), role).run(500)
 
 
+@pytest.mark.parametrize("role", REGIONS)
 @pytest.mark.parametrize("steps", [1, 40])
-def test_lives_in_short_turns(steps: int) -> None:
+def test_lives_in_short_turns(steps: int, role: str) -> None:
     """Work that is spread over many turns comes to the same."""
-    life = Life(random.Random(steps))
+    life = Life(random.Random(steps), role)
     life.play.turn_steps = steps
     life.run(500)
 
@@ -464,6 +471,6 @@ def test_lives_in_short_turns(steps: int) -> None:
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(st.randoms(use_true_random=False))
-def test_short_lives(chance: random.Random) -> None:
-    Life(chance).run(30)
+@given(st.randoms(use_true_random=False), st.sampled_from(sorted(REGIONS)))
+def test_short_lives(chance: random.Random, role: str) -> None:
+    Life(chance, role).run(30)

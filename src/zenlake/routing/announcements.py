@@ -1,7 +1,8 @@
 """`Announcer`: tells faces what others declared, and when it is gone (§4.3).
 
-North faces are told everything they may know; faces below what they asked for. What a face
-was told stays told until it is gone, even if its interest ends before (§3.2, rule 6).
+Equal faces and those above are told everything they may know; faces below what they asked
+for. What a face was told stays told until it is gone, even if its interest ends before (§3.2,
+rule 6).
 """
 
 from __future__ import annotations
@@ -53,17 +54,18 @@ class Announcer:
 
     def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
         work = self._work
-        info: QueryableInfo | None = None
-        is_current = False
-        for face in list(self._tables.north.faces):
-            if not is_current:
-                # North faces are not relayed between, so all of them may know the same.
-                info = entity.info_for(face)
-                is_current = True
-            self._align(entity, face, info)
-            if work.steps <= 0:
-                yield
-                is_current = False
+        for region in self._tables.regions:
+            info: QueryableInfo | None = None
+            is_current = False
+            for face in list(region.unasked):
+                if not is_current:
+                    # Their region does not relay, so all of them may know the same.
+                    info = entity.info_for(face)
+                    is_current = True
+                self._align(entity, face, info)
+                if work.steps <= 0:
+                    yield
+                    is_current = False
         informed: set[Face] = set()
         for face in list(entity.told):
             told = entity.told.get(face)

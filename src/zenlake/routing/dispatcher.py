@@ -11,6 +11,7 @@ from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations import Declarations
 from zenlake.routing.face import Face
+from zenlake.routing.gateway_gossip import GatewayGossip
 from zenlake.routing.gossip import Discovery, Gossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.interests import Interests
@@ -40,7 +41,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 
 class Dispatcher:
-    """The routing of a node in mode client or peer (behaviour reference §3, §4)."""
+    """The routing of a node (behaviour reference §3, §4)."""
 
     __slots__ = (
         "_announcer",
@@ -62,8 +63,6 @@ class Dispatcher:
     )
 
     def __init__(self, zid: ZenohId, role: WhatAmI, settings: RoutingSettings) -> None:
-        if role == WhatAmI.ROUTER:
-            raise LocalError("routing between routers is not built yet: client or peer")
         if settings.timestamping and settings.wall_ns is None:
             raise LocalError("timestamping needs a wall clock")
         self.zid = zid
@@ -84,7 +83,9 @@ class Dispatcher:
         self._interests = Interests(self._tables, self._announcer, self._upward)
         self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
         self._queries = Queries(self._tables, self.stamper)
-        self._gossip = Gossip(self._tables)
+        self._gossip: Gossip = (
+            GatewayGossip(self._tables) if role == WhatAmI.ROUTER else Gossip(self._tables)
+        )
         self._face_count = 0
 
     @property
@@ -115,7 +116,7 @@ class Dispatcher:
             Account(),
             is_local=True,
         )
-        region.faces.append(face)
+        region.add(face)
         return face
 
     def add_face(
@@ -135,7 +136,7 @@ class Dispatcher:
         """
         self._work.steps = steps
         position = EQUAL if is_multicast else position_of(self.role, role)
-        region = self._tables.south if position == BELOW else self._tables.north
+        region = self._tables.peers if is_multicast else self._tables.region_of(role)
         self._face_count += 1
         face = Face(
             self._face_count,
@@ -147,7 +148,7 @@ class Dispatcher:
             self._new_account(),
             is_multicast=is_multicast,
         )
-        region.faces.append(face)
+        region.add(face)
         self._tables.forget_routes()
         self._gossip.add_face(face)
         self._work.run_for(face, self._introduce(face))
@@ -160,7 +161,7 @@ class Dispatcher:
         """What a new neighbour is told and asked at the start."""
         if face.position == ABOVE:
             yield from self._upward.ask_again(face)
-        if face.position != BELOW:
+        if face.position == ABOVE or face.position == EQUAL:
             yield from self._announcer.introduce(face)
         if face.position == EQUAL and not face.is_multicast and not face.is_gone:
             send_final(face, 0)
@@ -199,7 +200,7 @@ class Dispatcher:
         self._work.steps = steps
         face.is_gone = True
         face.job = None
-        face.region.faces.remove(face)
+        face.region.remove(face)
         self._gossip.remove_face(face)
         self._tables.forget_routes()
         self._work.run(self._remove(face))

@@ -12,7 +12,7 @@ from typing import Final
 from zenlake.errors import WireError
 from zenlake.limits import GOSSIP_DISCOVERIES_MAX, GOSSIP_PSIDS_MAX
 from zenlake.routing.face import CONTROL, Face
-from zenlake.routing.region import ABOVE
+from zenlake.routing.region import ABOVE, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.network import Oam
 from zenlake.wire._generated.structures import LinkState, LinkStateList
@@ -63,26 +63,34 @@ class Gossip:
         self._discoveries: dict[ZenohId, Discovery] = {}
 
     def add_face(self, face: Face) -> None:
+        newcomer = self._new_neighbour(face)
+        if newcomer is None:
+            return
+        self._own_sn += 1
+        for neighbour in self._neighbours.values():
+            if neighbour is not newcomer and neighbour.face.position == ABOVE:
+                send_states(neighbour, [describe(newcomer), self._describe_self(True)])
+        to_gateway = face.position == ABOVE
+        states = [self._describe_self(to_gateway)]
+        for neighbour in self._neighbours.values():
+            states.append(describe(neighbour, to_gateway))
+        send_states(newcomer, states)
+
+    def _new_neighbour(self, face: Face) -> Neighbour | None:
+        """A neighbour that takes part, None for others."""
         settings = self._tables.settings
         if (
             not settings.gossip
             or self._tables.role == WhatAmI.CLIENT
             or not settings.gossip_targets & face.role
             or face.is_multicast
+            or face.position == BESIDE
             or face.zid in self._neighbours
         ):
-            return
+            return None
         newcomer = Neighbour(face, self._free_psid())
         self._neighbours[face.zid] = newcomer
-        self._own_sn += 1
-        for neighbour in self._neighbours.values():
-            if neighbour is not newcomer and neighbour.face.position == ABOVE:
-                _send(neighbour, [_describe(newcomer), self._describe_self(True)])
-        to_gateway = face.position == ABOVE
-        states = [self._describe_self(to_gateway)]
-        for neighbour in self._neighbours.values():
-            states.append(_describe(neighbour, to_gateway))
-        _send(newcomer, states)
+        return newcomer
 
     def remove_face(self, face: Face) -> None:
         neighbour = self._neighbours.get(face.zid)
@@ -92,7 +100,7 @@ class Gossip:
         self._own_sn += 1
         for other in self._neighbours.values():
             if other.face.position == ABOVE:
-                _send(other, [self._describe_self(True)])
+                send_states(other, [self._describe_self(True)])
 
     def receive(self, face: Face, message: Oam) -> None:
         neighbour = self._neighbours.get(face.zid)
@@ -131,7 +139,7 @@ class Gossip:
         neighbour.locators = state.locators
         for other in self._neighbours.values():
             if other is not neighbour:
-                _send(other, [_describe(neighbour, other.face.position == ABOVE)])
+                send_states(other, [describe(neighbour, other.face.position == ABOVE)])
 
     def _discover(self, zid: ZenohId, state: LinkState) -> None:
         if len(self._discoveries) < GOSSIP_DISCOVERIES_MAX or zid in self._discoveries:
@@ -158,7 +166,7 @@ class Gossip:
         return psid
 
 
-def _describe(neighbour: Neighbour, to_gateway: bool = True) -> LinkState:
+def describe(neighbour: Neighbour, to_gateway: bool = True) -> LinkState:
     face = neighbour.face
     return LinkState(
         neighbour.psid,
@@ -171,7 +179,7 @@ def _describe(neighbour: Neighbour, to_gateway: bool = True) -> LinkState:
     )
 
 
-def _send(neighbour: Neighbour, states: list[LinkState]) -> None:
+def send_states(neighbour: Neighbour, states: list[LinkState]) -> None:
     body = bytes(LinkStateList(tuple(states)))
     neighbour.face.send(Oam(LINK_STATE, CONTROL, body=body), "")
 

@@ -7,7 +7,7 @@ from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, E
 from zenlake.routing.face import Face
 from zenlake.routing.interest import KEYS_BIT, KIND_BITS, DownInterest, options_of
 from zenlake.routing.memory import interest_bytes
-from zenlake.routing.region import ABOVE, EQUAL
+from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
@@ -28,7 +28,7 @@ class Interests:
         self._upward = upward
 
     def receive(self, face: Face, message: Interest, now: float) -> None:
-        if face.position == ABOVE or face.is_multicast:
+        if face.position in (ABOVE, BESIDE) or face.is_multicast:
             self._tables.counters.ignored_interests += 1
         elif message.mode == InterestMode.FINAL:
             self._end(face, message.id)

@@ -168,10 +168,11 @@ class Publications:
             for face in entity.holders:
                 if (face.region is not region or region.relays) and not face.is_gone:
                     chosen[face] = None
-        if not region.is_north:
-            for face in self._tables.north.faces:
-                if is_unknown(face, SUBSCRIBER, key):
-                    chosen[face] = None
+        for other in self._tables.regions:
+            if other is not region:
+                for face in other.unasked:
+                    if is_unknown(face, SUBSCRIBER, key):
+                        chosen[face] = None
         faces = list(chosen)
         route = Route(faces, [face.shortest(key) for face in faces])
         if len(region.routes) >= CACHED_ROUTES_MAX:
@@ -211,7 +212,7 @@ class Publications:
 
 
 def is_unknown(face: Face, kind: int, key: str) -> bool:
-    """Whether a north face may have matching entities that it has not told us of.
+    """Whether a face may have matching entities that it has not told us of.
 
     A node above, unless it has answered an interest in exactly this key (or in all keys);
     an equal peer until its initial declarations are complete; a group for ever.

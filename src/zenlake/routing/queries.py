@@ -48,7 +48,7 @@ class Queries:
             # Its final is still to come, and will end both for whoever reuses the number.
             counters.reused_request_ids += 1
             return
-        query = Query(source, message.request_id, message.qos)
+        query = Query(source, message.request_id, message.qos, message.budget)
         queries_max = self._tables.settings.queries_max
         if len(source.queries) >= queries_max and not source.is_local:
             self._refuse(query, f"Too many open requests: {queries_max}")
@@ -97,14 +97,18 @@ class Queries:
             self._refuse(query, "Too much memory used by this session")
             return
         source.queries[query.request_id] = query
-        query.branches = len(faces)
         work = self._tables.work
         for face in faces:
-            request_id = face.next_request_id()
-            branch = Branch(query, face, request_id, deadline)
-            face.branches[request_id] = branch
+            branch = Branch(query, face, face.next_request_id(), deadline)
+            face.branches[branch.request_id] = branch
+            query.branches[branch] = None
             self.timers.start(branch)
-            copy = _copy(message, face, request_id, key, self._route_stamped(message.stamps))
+        for branch in list(query.branches):
+            if branch.is_ended:  # a session in this process has answered at once
+                continue
+            face = branch.face
+            stamps = self._route_stamped(message.stamps)
+            copy = _copy(message, face, branch.request_id, key, stamps)
             face.outlet.send(copy, key, reliable)
             work.steps -= SEND_STEPS
 
@@ -139,6 +143,16 @@ class Queries:
             message.extensions,
         )
         query.face.outlet.send(response, key, reliable)
+        if query.budget:
+            query.budget -= 1
+            if query.budget == 0:
+                self._end_early(query)
+
+    def _end_early(self, query: Query) -> None:
+        """Its requester accepts no more responses (the query page: "Routers SHOULD stop")."""
+        for branch in list(query.branches):
+            self.timers.end(branch)
+            self._end(branch)
 
     def receive_final(self, face: Face, message: ResponseFinal) -> None:
         branch = face.branches.get(message.request_id)
@@ -186,8 +200,8 @@ class Queries:
         if _take(branch.face.branches, branch.request_id) is None:
             return
         query = branch.query
-        query.branches -= 1
-        if query.branches == 0:
+        query.branches.pop(branch, None)
+        if not query.branches:
             _take(query.face.queries, query.request_id)
             query.face.account.release(query.size)
             _finish(query)

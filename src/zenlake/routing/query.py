@@ -10,14 +10,17 @@ from zenlake.wire.values.qos import QoS
 class Query:
     """A REQUEST of one face until its RESPONSE_FINAL."""
 
-    __slots__ = ("branches", "face", "qos", "request_id", "size")
+    __slots__ = ("branches", "budget", "face", "qos", "request_id", "size")
 
-    def __init__(self, face: Face, request_id: int, qos: QoS | None) -> None:
+    def __init__(self, face: Face, request_id: int, qos: QoS | None, budget: int | None) -> None:
         self.face = face
         self.request_id = request_id
         self.qos = qos
-        self.branches = 0
-        """How many of the faces it was sent to have not finished."""
+        self.budget = budget or 0
+        """How many more responses its requester accepts; 0 if it set no limit."""
+
+        self.branches: dict[Branch, None] = {}
+        """The faces it was sent to that have not finished."""
 
         self.size = 0
         """The bytes charged to the face for it."""

@@ -97,8 +97,8 @@ class QueryTargets:
             for face, how in known.items()
             if face.region is region and face is not source and not face.is_gone
         }
-        if region.is_north and not source.region.is_north:
-            for face in region.faces:
+        if region is not source.region:
+            for face in region.unasked:
                 if is_unknown(face, QUERYABLE, key) and candidates.get(face) != _COMPLETE:
                     candidates[face] = _UNKNOWN
         return candidates

@@ -1,14 +1,14 @@
 """`Region`: faces that one routing component (a "hat") is in charge of (behaviour reference §4.1).
 
-    own mode    north                 south                    local
-    client      its gateway           -                        the applications in the process
-    peer        peers and routers     clients                  the same
+    own mode    north                 south:0:client    south:0:peer    local
+    client      its gateway           -                 -               the applications
+    peer        peers and routers     clients           -               in the process
+    router      routers               clients           peers
 
 What the hats do differently comes down to two facts about a region: whether traffic may
 stay within it (between clients of one broker it may, between peers it may not, because
-they are linked directly), and where each of its faces stands: below, equal or above.
-A router's hat joins by adding a region of routers and its trees; see `publications` and
-`queries` for the two places that choose destinations.
+they are linked directly), and where each of its faces stands: below, equal or above. Routers
+are the exception: what they declare and publish travels along trees.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from zenlake.routing.route import Route
 
 BELOW: Final = -1
-"""It declares everything to us and hears what it asks for: a client, or the application."""
+"""It declares everything to us and hears what it asks for: a client, a router's peer, or the
+application."""
 
 EQUAL: Final = 0
 """Both sides declare everything to each other: peers."""
@@ -31,24 +32,40 @@ EQUAL: Final = 0
 ABOVE: Final = 1
 """We declare everything to it and hear what we ask for: a gateway."""
 
+BESIDE: Final = 2
+"""Both are routers: they exchange link states, and declarations of all routers."""
+
 # Rank of a role: a node stands below every node of a higher rank (behaviour reference §3.1).
 _RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
 
 
 class Region:
-    __slots__ = ("faces", "is_north", "name", "relays", "routes")
+    __slots__ = ("faces", "is_north", "name", "relays", "routes", "unasked")
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
-        """As users see it: north, south:0:client, local."""
+        """As users see it: north, south:0:client, south:0:peer, local."""
 
         self.relays = relays
-        """Whether what comes from one of its faces may go to another."""
+        """Whether what comes from one of its faces may go to another, by declarations alone."""
 
         self.is_north = is_north
         self.faces: list[Face] = []
+        self.unasked: list[Face] = []
+        """Those that are told of everything unasked: equal, above, and groups."""
+
         self.routes: dict[str, Route] = {}
         """Where publications that come from here go, by full key: a cache."""
+
+    def add(self, face: Face) -> None:
+        self.faces.append(face)
+        if face.position == EQUAL or face.position == ABOVE:
+            self.unasked.append(face)
+
+    def remove(self, face: Face) -> None:
+        self.faces.remove(face)
+        if face in self.unasked:
+            self.unasked.remove(face)
 
 
 def position_of(own_role: WhatAmI, role: WhatAmI) -> int:
@@ -58,5 +75,5 @@ def position_of(own_role: WhatAmI, role: WhatAmI) -> int:
     if rank == own_rank == 0:
         raise LocalError("a client cannot be connected to a client")
     if rank == own_rank:
-        return EQUAL
+        return BESIDE if role == WhatAmI.ROUTER else EQUAL
     return ABOVE if rank > own_rank else BELOW

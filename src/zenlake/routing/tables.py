@@ -20,16 +20,17 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 class Tables:
     __slots__ = (
+        "clients",
         "counters",
         "entities",
         "interests",
         "local",
         "memory",
         "north",
+        "peers",
         "regions",
         "role",
         "settings",
-        "south",
         "version",
         "work",
         "zid",
@@ -44,14 +45,26 @@ class Tables:
         self.memory = MemoryBudget(settings.bytes_max)
         """Of all neighbours together."""
 
-        self.north = Region("north", relays=False, is_north=True)
-        self.south = Region("south:0:client", relays=True, is_north=False)
         self.local = Region("local", relays=True, is_north=False)
-        self.regions = [self.local, self.south, self.north]
+        self.clients = Region("south:0:client", relays=True, is_north=False)
+        self.north = Region("north", relays=False, is_north=True)
+        self.peers = self.north
+        """Where peers and groups are: below a router, else in the north."""
+
+        self.regions = [self.local, self.clients, self.north]
+        if role == WhatAmI.ROUTER:
+            self.peers = Region("south:0:peer", relays=False, is_north=False)
+            self.regions.insert(2, self.peers)
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
         self.version = 0
         """Another one whenever cached routes are void."""
+
+    def region_of(self, role: WhatAmI) -> Region:
+        """Where a neighbour belongs."""
+        if role == WhatAmI.CLIENT:
+            return self.clients
+        return self.peers if role == WhatAmI.PEER else self.north
 
     def gateways(self) -> list[Face]:
         """The faces above."""
