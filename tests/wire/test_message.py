@@ -162,3 +162,13 @@ def test_marker_of_shared_memory_after_its_body_is_refused() -> None:
         decode(late, "network")
     with pytest.raises(WireError, match=r"QUERY\.extensions at byte 11: it must stand before"):
         decode_by_layout(late, "network")
+
+
+def test_a_copy_has_everything_and_is_another_message() -> None:
+    for vector in ALL:
+        original = vector.message
+        copy = original.copy()
+        assert copy == original
+        assert copy is not original
+        for name in original.FIELDS:
+            assert getattr(copy, name) is getattr(original, name)

@@ -141,15 +141,12 @@ class Publications:
             elif face.is_local:
                 face.outlet.send(message, key, reliable)
                 continue
-            copy = Push(
-                message.key if face.is_local else exprs[index],
-                message.body,
-                message.qos,
-                timestamp,
-                None,
-                stamps,
-                message.extensions,
-            )
+            copy = message.copy()
+            if not face.is_local:
+                copy.key = exprs[index]
+            copy.timestamp = timestamp
+            copy.node_id = None
+            copy.stamps = stamps
             face.outlet.send(copy, key, reliable)
 
     def only_destination(self, source: Face, key: str) -> tuple[Outlet, WireExpr] | None:
@@ -192,23 +189,11 @@ class Publications:
             self._tables.counters.future_timestamps += 1
             if self._tables.settings.drop_future_timestamp:
                 return None
-        return Push(
-            message.key,
-            Put(
-                put.payload,
-                self._hlc.new(wall),
-                put.encoding,
-                put.source_info,
-                put.shm,
-                put.attachment,
-                put.extensions,
-            ),
-            message.qos,
-            message.timestamp,
-            message.node_id,
-            message.stamps,
-            message.extensions,
-        )
+        stamped = message.copy()
+        stamped_put = put.copy()
+        stamped_put.timestamp = self._hlc.new(wall)
+        stamped.body = stamped_put
+        return stamped
 
 
 def is_unknown(face: Face, kind: int, key: str) -> bool:

@@ -132,16 +132,11 @@ class Queries:
         query = branch.query
         if query.face.is_gone:
             return
-        response = Response(
-            query.request_id,
-            WireExpr(0, key),
-            message.body,
-            query.qos,
-            message.timestamp,
-            message.responder,
-            self._route_stamped(message.stamps),
-            message.extensions,
-        )
+        response = message.copy()
+        response.request_id = query.request_id
+        response.key = WireExpr(0, key)
+        response.qos = query.qos
+        response.stamps = self._route_stamped(message.stamps)
         query.face.outlet.send(response, key, reliable)
         if query.budget:
             query.budget -= 1
@@ -223,16 +218,9 @@ def _finish(query: Query) -> None:
 def _copy(
     message: Request, face: Face, request_id: int, key: str, stamps: TimestampStack | None
 ) -> Request:
-    return Request(
-        request_id,
-        face.shortest(key),
-        message.body,
-        message.qos,
-        message.timestamp,
-        message.target,
-        message.budget,
-        message.timeout_ms,
-        None,
-        stamps,
-        message.extensions,
-    )
+    copy = message.copy()
+    copy.request_id = request_id
+    copy.key = face.shortest(key)
+    copy.node_id = None
+    copy.stamps = stamps
+    return copy

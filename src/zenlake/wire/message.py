@@ -39,6 +39,10 @@ class Message:
     def encode(self, out: BytesWriter) -> None:
         raise NotImplementedError
 
+    def copy(self) -> Message:
+        """All that it carries, unknown extensions included: how a node forwards a message."""
+        raise NotImplementedError
+
     def __bytes__(self) -> bytes:
         out = BytesWriter()
         self.encode(out)

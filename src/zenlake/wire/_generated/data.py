@@ -86,6 +86,10 @@ class Put(DataMessage):
         self.attachment = attachment
         self.extensions = extensions
 
+    def copy(self) -> Put:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Put(self.payload, self.timestamp, self.encoding, self.source_info, self.shm, self.attachment, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         timestamp = self.timestamp
         encoding = self.encoding
@@ -242,6 +246,10 @@ class Del(DataMessage):
         self.attachment = attachment
         self.extensions = extensions
 
+    def copy(self) -> Del:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Del(self.timestamp, self.source_info, self.attachment, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         timestamp = self.timestamp
         source_info = self.source_info
@@ -359,6 +367,10 @@ class Query(DataMessage):
         self.body = body
         self.attachment = attachment
         self.extensions = extensions
+
+    def copy(self) -> Query:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Query(self.consolidation, self.parameters, self.source_info, self.body_shm, self.body, self.attachment, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         consolidation = self.consolidation
@@ -552,6 +564,10 @@ class Reply(DataMessage):
         self.consolidation = consolidation
         self.extensions = extensions
 
+    def copy(self) -> Reply:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Reply(self.body, self.consolidation, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         consolidation = self.consolidation
         left = len(self.extensions)
@@ -646,6 +662,10 @@ class Err(DataMessage):
         self.source_info = source_info
         self.shm = shm
         self.extensions = extensions
+
+    def copy(self) -> Err:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Err(self.payload, self.encoding, self.source_info, self.shm, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         encoding = self.encoding

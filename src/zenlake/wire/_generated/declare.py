@@ -72,6 +72,10 @@ class DeclareKeyExpr(Declaration):
         self.key = key
         self.extensions = extensions
 
+    def copy(self) -> DeclareKeyExpr:
+        """All that it carries; the copy may be changed before it is sent."""
+        return DeclareKeyExpr(self.expr_id, self.key, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         left = len(self.extensions)
@@ -185,6 +189,10 @@ class UndeclareKeyExpr(Declaration):
         self.expr_id = expr_id
         self.extensions = extensions
 
+    def copy(self) -> UndeclareKeyExpr:
+        """All that it carries; the copy may be changed before it is sent."""
+        return UndeclareKeyExpr(self.expr_id, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         left = len(self.extensions)
         header = 0x01
@@ -257,6 +265,10 @@ class DeclareSubscriber(Declaration):
         self.id = id
         self.key = key
         self.extensions = extensions
+
+    def copy(self) -> DeclareSubscriber:
+        """All that it carries; the copy may be changed before it is sent."""
+        return DeclareSubscriber(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -372,6 +384,10 @@ class UndeclareSubscriber(Declaration):
         self.key = key
         self.extensions = extensions
 
+    def copy(self) -> UndeclareSubscriber:
+        """All that it carries; the copy may be changed before it is sent."""
+        return UndeclareSubscriber(self.id, self.key, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         left = len(self.extensions)
@@ -471,6 +487,10 @@ class DeclareQueryable(Declaration):
         self.key = key
         self.info = info
         self.extensions = extensions
+
+    def copy(self) -> DeclareQueryable:
+        """All that it carries; the copy may be changed before it is sent."""
+        return DeclareQueryable(self.id, self.key, self.info, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -611,6 +631,10 @@ class UndeclareQueryable(Declaration):
         self.key = key
         self.extensions = extensions
 
+    def copy(self) -> UndeclareQueryable:
+        """All that it carries; the copy may be changed before it is sent."""
+        return UndeclareQueryable(self.id, self.key, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         left = len(self.extensions)
@@ -709,6 +733,10 @@ class DeclareToken(Declaration):
         self.id = id
         self.key = key
         self.extensions = extensions
+
+    def copy(self) -> DeclareToken:
+        """All that it carries; the copy may be changed before it is sent."""
+        return DeclareToken(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -824,6 +852,10 @@ class UndeclareToken(Declaration):
         self.key = key
         self.extensions = extensions
 
+    def copy(self) -> UndeclareToken:
+        """All that it carries; the copy may be changed before it is sent."""
+        return UndeclareToken(self.id, self.key, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         left = len(self.extensions)
@@ -920,6 +952,10 @@ class DeclareFinal(Declaration):
 
     def __init__(self, extensions: tuple[Extension, ...] = ()) -> None:
         self.extensions = extensions
+
+    def copy(self) -> DeclareFinal:
+        """All that it carries; the copy may be changed before it is sent."""
+        return DeclareFinal(self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         left = len(self.extensions)

@@ -136,6 +136,10 @@ class Interest(NetworkMessage):
         self.node_id = node_id
         self.extensions = extensions
 
+    def copy(self) -> Interest:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Interest(self.mode, self.id, self.keyexprs, self.subscribers, self.queryables, self.tokens, self.aggregate, self.key, self.qos, self.timestamp, self.node_id, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         qos = self.qos
@@ -348,6 +352,10 @@ class ResponseFinal(NetworkMessage):
         self.timestamp = timestamp
         self.extensions = extensions
 
+    def copy(self) -> ResponseFinal:
+        """All that it carries; the copy may be changed before it is sent."""
+        return ResponseFinal(self.request_id, self.qos, self.timestamp, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         qos = self.qos
         timestamp = self.timestamp
@@ -472,6 +480,10 @@ class Response(NetworkMessage):
         self.responder = responder
         self.stamps = stamps
         self.extensions = extensions
+
+    def copy(self) -> Response:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Response(self.request_id, self.key, self.body, self.qos, self.timestamp, self.responder, self.stamps, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -693,6 +705,10 @@ class Request(NetworkMessage):
         self.node_id = node_id
         self.stamps = stamps
         self.extensions = extensions
+
+    def copy(self) -> Request:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Request(self.request_id, self.key, self.body, self.qos, self.timestamp, self.target, self.budget, self.timeout_ms, self.node_id, self.stamps, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -971,6 +987,10 @@ class Push(NetworkMessage):
         self.stamps = stamps
         self.extensions = extensions
 
+    def copy(self) -> Push:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Push(self.key, self.body, self.qos, self.timestamp, self.node_id, self.stamps, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         key = self.key
         qos = self.qos
@@ -1172,6 +1192,10 @@ class Declare(NetworkMessage):
         self.node_id = node_id
         self.extensions = extensions
 
+    def copy(self) -> Declare:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Declare(self.body, self.interest_id, self.qos, self.timestamp, self.node_id, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         interest_id = self.interest_id
         qos = self.qos
@@ -1343,6 +1367,10 @@ class Oam(NetworkMessage):
         self.timestamp = timestamp
         self.body = body
         self.extensions = extensions
+
+    def copy(self) -> Oam:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Oam(self.id, self.qos, self.timestamp, self.body, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         qos = self.qos

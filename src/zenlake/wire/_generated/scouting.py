@@ -70,6 +70,10 @@ class Scout(ScoutingMessage):
         self.zid = zid
         self.extensions = extensions
 
+    def copy(self) -> Scout:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Scout(self.what, self.version, self.zid, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
         left = len(self.extensions)
@@ -156,6 +160,10 @@ class Hello(ScoutingMessage):
         self.version = version
         self.locators = locators
         self.extensions = extensions
+
+    def copy(self) -> Hello:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Hello(self.whatami, self.zid, self.version, self.locators, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid

@@ -83,6 +83,10 @@ class SourceInfo(Structure):
         self.eid = eid
         self.sn = sn
 
+    def copy(self) -> SourceInfo:
+        """All that it carries; the copy may be changed before it is sent."""
+        return SourceInfo(self.zid, self.eid, self.sn)
+
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
         packed = 0
@@ -140,6 +144,10 @@ class ResponderId(Structure):
         self.zid = zid
         self.eid = eid
 
+    def copy(self) -> ResponderId:
+        """All that it carries; the copy may be changed before it is sent."""
+        return ResponderId(self.zid, self.eid)
+
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
         packed = 0
@@ -187,6 +195,10 @@ class UndeclaredKey(Structure):
 
     def __init__(self, key: WireExpr) -> None:
         self.key = key
+
+    def copy(self) -> UndeclaredKey:
+        """All that it carries; the copy may be changed before it is sent."""
+        return UndeclaredKey(self.key)
 
     def encode(self, out: BytesWriter) -> None:
         key = self.key
@@ -245,6 +257,10 @@ class QueryBody(Structure):
         self.encoding = encoding
         self.payload = payload
 
+    def copy(self) -> QueryBody:
+        """All that it carries; the copy may be changed before it is sent."""
+        return QueryBody(self.encoding, self.payload)
+
     def encode(self, out: BytesWriter) -> None:
         write_encoding(out, self.encoding)
         write_rest(out, self.payload)
@@ -279,6 +295,10 @@ class StampRecord(Structure):
     def __init__(self, flags: int, time: bytes) -> None:
         self.flags = flags
         self.time = time
+
+    def copy(self) -> StampRecord:
+        """All that it carries; the copy may be changed before it is sent."""
+        return StampRecord(self.flags, self.time)
 
     def encode(self, out: BytesWriter) -> None:
         write_u8(out, self.flags)
@@ -319,6 +339,10 @@ class TimestampStack(Structure):
     def __init__(self, points: int, records: tuple[StampRecord, ...]) -> None:
         self.points = points
         self.records = records
+
+    def copy(self) -> TimestampStack:
+        """All that it carries; the copy may be changed before it is sent."""
+        return TimestampStack(self.points, self.records)
 
     def encode(self, out: BytesWriter) -> None:
         if self.points == 0:
@@ -367,6 +391,10 @@ class LaneSn(Structure):
         self.reliable = reliable
         self.best_effort = best_effort
 
+    def copy(self) -> LaneSn:
+        """All that it carries; the copy may be changed before it is sent."""
+        return LaneSn(self.reliable, self.best_effort)
+
     def encode(self, out: BytesWriter) -> None:
         number = self.reliable
         if number >> 7 == 0:
@@ -408,6 +436,10 @@ class JoinQoS(Structure):
 
     def __init__(self, lanes: tuple[LaneSn, ...]) -> None:
         self.lanes = lanes
+
+    def copy(self) -> JoinQoS:
+        """All that it carries; the copy may be changed before it is sent."""
+        return JoinQoS(self.lanes)
 
     def encode(self, out: BytesWriter) -> None:
         if len(self.lanes) != 8:
@@ -454,6 +486,10 @@ class LinkState(Structure):
         self.whatami = whatami
         self.locators = locators
         self.weights = weights
+
+    def copy(self) -> LinkState:
+        """All that it carries; the copy may be changed before it is sent."""
+        return LinkState(self.psid, self.sn, self.links, self.gateway, self.zid, self.whatami, self.locators, self.weights)
 
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
@@ -577,6 +613,10 @@ class LinkStateList(Structure):
 
     def __init__(self, link_states: tuple[LinkState, ...]) -> None:
         self.link_states = link_states
+
+    def copy(self) -> LinkStateList:
+        """All that it carries; the copy may be changed before it is sent."""
+        return LinkStateList(self.link_states)
 
     def encode(self, out: BytesWriter) -> None:
         write_count(out, len(self.link_states), 4096, "link_states")

@@ -114,6 +114,10 @@ class TransportOam(TransportMessage):
         self.body = body
         self.extensions = extensions
 
+    def copy(self) -> TransportOam:
+        """All that it carries; the copy may be changed before it is sent."""
+        return TransportOam(self.id, self.qos, self.body, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         qos = self.qos
         left = len(self.extensions)
@@ -235,6 +239,10 @@ class Init(TransportMessage):
         self.patch = patch
         self.region = region
         self.extensions = extensions
+
+    def copy(self) -> Init:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Init(self.whatami, self.zid, self.version, self.resolution, self.batch_size, self.cookie, self.qos, self.qos_link, self.shm, self.auth, self.multilink, self.lowlatency, self.compression, self.patch, self.region, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
@@ -525,6 +533,10 @@ class Open(TransportMessage):
         self.remote_bound = remote_bound
         self.extensions = extensions
 
+    def copy(self) -> Open:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Open(self.lease, self.initial_sn, self.seconds, self.cookie, self.qos, self.shm, self.shm_bytes, self.auth, self.multilink_ack, self.multilink, self.lowlatency, self.compression, self.remote_bound, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         cookie = self.cookie
         shm = self.shm
@@ -775,6 +787,10 @@ class Close(TransportMessage):
         self.session = session
         self.extensions = extensions
 
+    def copy(self) -> Close:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Close(self.reason, self.session, self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         left = len(self.extensions)
         header = 0x03
@@ -840,6 +856,10 @@ class KeepAlive(TransportMessage):
     def __init__(self, extensions: tuple[Extension, ...] = ()) -> None:
         self.extensions = extensions
 
+    def copy(self) -> KeepAlive:
+        """All that it carries; the copy may be changed before it is sent."""
+        return KeepAlive(self.extensions)
+
     def encode(self, out: BytesWriter) -> None:
         left = len(self.extensions)
         header = 0x04
@@ -900,6 +920,10 @@ class Frame(TransportMessage):
         self.reliable = reliable
         self.qos = qos
         self.extensions = extensions
+
+    def copy(self) -> Frame:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Frame(self.sn, self.messages, self.reliable, self.qos, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         qos = self.qos
@@ -1016,6 +1040,10 @@ class Fragment(TransportMessage):
         self.first = first
         self.drop = drop
         self.extensions = extensions
+
+    def copy(self) -> Fragment:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Fragment(self.sn, self.payload, self.reliable, self.more, self.qos, self.first, self.drop, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         qos = self.qos
@@ -1149,6 +1177,10 @@ class Join(TransportMessage):
         self.shm = shm
         self.patch = patch
         self.extensions = extensions
+
+    def copy(self) -> Join:
+        """All that it carries; the copy may be changed before it is sent."""
+        return Join(self.whatami, self.zid, self.lease, self.next_sn_re, self.next_sn_be, self.seconds, self.version, self.resolution, self.batch_size, self.qos, self.shm, self.patch, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
         zid = self.zid
