@@ -91,6 +91,8 @@ ALIASED_INTERESTS_MAX: Final = 1_024
 CACHED_ROUTES_MAX: Final = 65_536
 GOSSIP_PSIDS_MAX: Final = 4_096
 GOSSIP_DISCOVERIES_MAX: Final = 4_096
+ADMIN_ANSWERS_MAX: Final = 32
+ADMIN_ANSWERS_PER_SESSION_MAX: Final = 4
 HELD_REPLIES_MAX: Final = 100_000
 HELD_REPLY_BYTES_MAX: Final = 256 << 20
 
@@ -716,6 +718,18 @@ LIMITS: Final = (
         GOSSIP_DISCOVERIES_MAX,
         "limits/routing/gossip_discoveries",
         "nodes learnt by gossip that nobody has looked at yet",
+    ),
+    Limit(
+        "ADMIN_ANSWERS_MAX",
+        ADMIN_ANSWERS_MAX,
+        "limits/admin/answers",
+        "answers of the admin space that take several turns: each has a thread; more are refused",
+    ),
+    Limit(
+        "ADMIN_ANSWERS_PER_SESSION_MAX",
+        ADMIN_ANSWERS_PER_SESSION_MAX,
+        "limits/admin/session_answers",
+        "of these, the answers for one session",
     ),
     Limit(
         "HELD_REPLIES_MAX",

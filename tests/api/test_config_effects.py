@@ -15,7 +15,6 @@ from zenlake.api.config_keys import KEYS, REFUSED, WARNED
 
 _WHERE: Final = 'messages: ["put"]'
 OTHER_VALUES: Final = {
-    "metadata": '{name: "x"}',
     "region_name": '"r"',
     "gateway/south": "[]",
     "scouting/gossip/multihop": "true",
@@ -40,9 +39,6 @@ OTHER_VALUES: Final = {
     "transport/auth/pubkey/private_key_file": '"x"',
     "transport/auth/pubkey/key_size": "1024",
     "transport/auth/pubkey/known_keys_file": '"x"',
-    "adminspace/enabled": "true",
-    "adminspace/permissions/read": "false",
-    "adminspace/permissions/write": "true",
     "downsampling": f'[{{{_WHERE}, rules: [{{key_expr: "a", freq: 1}}]}}]',
     "access_control/enabled": "true",
     "access_control/default_permission": '"allow"',
@@ -111,7 +107,7 @@ def test_what_is_switched_off_is_accepted_silently() -> None:
     rules = OTHER_VALUES["access_control/rules"]
     config = zenlake.Config.from_json5(f"""{{
         access_control: {{enabled: false, default_permission: "allow", rules: {rules}}},
-        adminspace: {{enabled: false, permissions: {{write: true}}}},
+        plugins_loading: {{enabled: false, search_dirs: ["."]}},
         transport: {{shared_memory: {{enabled: false, mode: "init"}}}},
     }}""")
     assert says(config) == []
@@ -140,7 +136,7 @@ def test_open_warns_once_of_each_key(caplog: pytest.LogCaptureFixture) -> None:
     config = config_of(
         downsampling=OTHER_VALUES["downsampling"],
         low_pass_filter=OTHER_VALUES["low_pass_filter"],
-        adminspace="{enabled: true}",
+        stats__filters=OTHER_VALUES["stats/filters"],
     )
     with zenlake.open(config) as session:
         session.declare_subscriber("a")
@@ -148,7 +144,7 @@ def test_open_warns_once_of_each_key(caplog: pytest.LogCaptureFixture) -> None:
     assert [text.partition(" ")[0] for text in texts] == [
         "downsampling",
         "low_pass_filter",
-        "adminspace/enabled",
+        "stats/filters",
     ]
 
 

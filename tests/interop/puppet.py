@@ -131,6 +131,17 @@ class Puppet:
         replies = [self._answer(one) for one in asked]
         return {"replies": replies, "seconds": time.monotonic() - start}
 
+    def whole(self, selector: str, **options: Any) -> Json:
+        """All of each reply: `get` leaves out what is long."""
+        found = []
+        for reply in self.session.get(selector, **self._options(options)):
+            sample = self._sample(reply.ok)
+            replier = getattr(reply, "replier_id", None)
+            sample["payload"] = reply.ok.payload.to_bytes().hex()
+            sample["replier"] = None if replier is None else [str(replier.zid), replier.eid]
+            found.append(sample)
+        return {"replies": found}
+
     def querier(self, name: str, key: str, **options: Any) -> Json:
         self.entities[name] = self.session.declare_querier(key, **self._options(options))
         return {}

@@ -9,7 +9,7 @@ from zenlake.errors import KeyExprError
 from zenlake.keyexpr import KeyExpr, KeyTree, SetIntersectionLevel
 from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.keyexpr.matching import includes, intersects, relation
-from zenlake.keyexpr.prefix import strip_nonwild_prefix, strip_prefix
+from zenlake.keyexpr.prefix import remainders, strip_nonwild_prefix, strip_prefix
 
 # Few letters, so that random expressions often have something to do with each other.
 literals = st.text("abé", min_size=1, max_size=3)
@@ -85,10 +85,22 @@ def test_joining_is_canonizing_the_joined_texts(a: str, b: str) -> None:
 def test_stripping_a_prefix_keeps_exactly_the_keys_below_it(
     expr: str, prefix: str, rest: str
 ) -> None:
-    remainders = strip_prefix(expr, prefix)
-    assert intersects(expr, f"{prefix}/{rest}") is any(intersects(r, rest) for r in remainders)
+    stripped = strip_prefix(expr, prefix)
+    assert intersects(expr, f"{prefix}/{rest}") is any(intersects(r, rest) for r in stripped)
     longest = strip_nonwild_prefix(expr, prefix)
-    assert (longest is None) is (not remainders)
+    assert (longest is None) is (not stripped)
+
+
+@given(expressions, keys, expressions)
+def test_remainders_intersect_exactly_what_follows_the_prefix(
+    expr: str, prefix: str, rest: str
+) -> None:
+    found = remainders(expr, prefix)
+    assert len(found) <= 2 * len(prefix.split("/")) + 1
+    is_found = any(intersects(remainder, rest) for remainder in found)
+    if rest == "**":  # the only one that may stand for no chunk
+        is_found = is_found or intersects(expr, prefix)
+    assert intersects(expr, f"{prefix}/{rest}") is is_found
 
 
 entries = st.lists(st.tuples(expressions, st.booleans()), max_size=30)

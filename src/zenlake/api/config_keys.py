@@ -126,7 +126,7 @@ _ROWS: Final = [
     *_section(
         "",
         ("id", ZID, None, None, "id of the node; random if null"),
-        ("metadata", ANYTHING, None, None, "free JSON, shown in the admin space", WARNED),
+        ("metadata", ANYTHING, None, None, "free JSON, shown in the admin space"),
         ("mode", choice(*MODES), None, "peer", "role of the node"),
     ),
     Key("region_name", TEXT, None, None, WARNED, "name of the region"),
@@ -276,8 +276,7 @@ _ROWS: Final = [
         "",
         ("adminspace/enabled", FLAG, False, None, "answer queries about this node"),
         ("adminspace/permissions/read", FLAG, True, None, "answer queries"),
-        ("adminspace/permissions/write", FLAG, False, None, "take new configuration"),
-        effect=WARNED,
+        ("adminspace/permissions/write", FLAG, False, None, "look at new configuration"),
     ),
     Key("namespace", KEY, None, None, HONOURED, "prefix of all keys of this session"),
     *_section(

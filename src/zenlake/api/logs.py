@@ -15,6 +15,7 @@ from zenlake.api.nothing import Nothing
 
 LOGGERS: Final = {
     "zenlake": "zenoh",
+    "zenlake.admin": "zenoh::net::runtime::adminspace",
     "zenlake.config": "zenoh_config",
     "zenlake.handlers": "zenoh::api::handlers",
     "zenlake.node": "zenoh::net::runtime",

@@ -34,6 +34,17 @@ def strip_prefix(text: str, prefix: str) -> list[str]:
     return ["/".join(chunks[start:]) for start in kept]
 
 
+def remainders(text: str, prefix: str) -> list[str]:
+    """The same, quicker: what one remainder matches, another may match as well.
+
+    There are at most as many as `prefix` has chunks, twice and one more.
+    """
+    chunks = text.split("/")
+    starts = dict.fromkeys(_remainders(chunks, prefix))
+    kept = [start for start in starts if start - 1 not in starts or chunks[start - 1] != "**"]
+    return ["/".join(chunks[start:]) for start in kept]
+
+
 def strip_nonwild_prefix(text: str, prefix: str) -> str | None:
     """The longest remainder of `text` after `prefix`, a key without wildcards."""
     chunks = text.split("/")

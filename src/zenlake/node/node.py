@@ -23,6 +23,7 @@ from zenlake.errors import ZenlakeError
 from zenlake.forks import leave_to_parent_after_fork, reset_after_fork
 from zenlake.links import Link, LinkError, Listener
 from zenlake.node.accept import Accepting
+from zenlake.node.admin import Admin
 from zenlake.node.claims import Claims
 from zenlake.node.connect import Connector
 from zenlake.node.discovery import Discovery
@@ -90,6 +91,7 @@ class Node(Turn):
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
         self.past_losses: Counter[str] = Counter(dict.fromkeys(NO_LOSSES, 0))
+        self.admin = Admin(self) if settings.admin.enabled else None
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
@@ -103,6 +105,8 @@ class Node(Turn):
             self._is_watched = True
             self.timer.start()
             self.link_timer.start()
+            if self.admin is not None:
+                self.admin.start()
             open_node(self)
         except BaseException:
             self._close()
@@ -154,6 +158,8 @@ class Node(Turn):
         self.timer.close()
         self.link_timer.close()
         self.job_timer.close()
+        if self.admin is not None:
+            self.admin.close()
         deadline = time.monotonic() + _CLOSE_S
         self._join_all(deadline)
         if self._is_watched:
@@ -186,6 +192,8 @@ class Node(Turn):
             self.link_timer,
             self.job_timer,
         ]
+        if self.admin is not None:
+            joined.append(self.admin)
         for one in joined:
             one.join(max(0.0, deadline - time.monotonic()))
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Final
 
+from zenlake.admin.settings import AdminSettings
 from zenlake.errors import LocalError
 from zenlake.limits import (
     BATCH_BYTES_MAX,
@@ -165,6 +166,7 @@ class NodeSettings:
         self.users: Mapping[str, str] | None = None
         self.links = LinkSettings()
         self.routing = RoutingSettings(timestamping=is_router, wall_ns=time.time_ns)
+        self.admin = AdminSettings()
 
     def sessions_per_address(self) -> int:
         """How many of `max_sessions` may come in from one address."""
@@ -187,6 +189,7 @@ class NodeSettings:
         _read_queues(settings, reader)
         _read_authentication(settings, reader)
         _read_routing(settings, reader)
+        _read_admin(settings, reader)
         _read_limits(settings, reader)
         return settings
 
@@ -403,6 +406,15 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
+
+
+def _read_admin(settings: NodeSettings, reader: _Reader) -> None:
+    settings.admin = AdminSettings(
+        enabled=reader.flag("adminspace/enabled", False),
+        read=reader.flag("adminspace/permissions/read", True),
+        write=reader.flag("adminspace/permissions/write", False),
+        metadata=reader.get("metadata"),
+    )
 
 
 def _read_limits(settings: NodeSettings, reader: _Reader) -> None:

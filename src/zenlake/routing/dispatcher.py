@@ -98,6 +98,11 @@ class Dispatcher:
         self._gossip.own_locators = locators
 
     @property
+    def tables(self) -> Tables:
+        """What is declared and asked, for those who show it; they change nothing."""
+        return self._tables
+
+    @property
     def faces(self) -> list[Face]:
         """All faces there are, the in-process ones first."""
         return [face for region in self._tables.regions for face in region.faces]

@@ -48,6 +48,10 @@ class InterestTable:
         """The interests in all keys."""
         return list(self._unrestricted[kind])
 
+    def get(self, kind: int, key: str) -> dict[DownInterest, None] | None:
+        """The interests in `kind` with exactly this key."""
+        return self._restricted[kind].get(key)
+
     def search(self, kind: int, key: str) -> Search[dict[DownInterest, None]] | None:
         """A search for the other interests in `kind` that `key` concerns, None if there are none.
 

@@ -1,0 +1,44 @@
+"""What the admin space shows and only the node knows: locators, sessions, counters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from zenlake.wire import WhatAmI, ZenohId
+
+
+class SessionFacts(NamedTuple):
+    """One open transport, or one member of a multicast group."""
+
+    zid: ZenohId
+    whatami: WhatAmI
+    region: str | None
+    """None for members of a group: they are in none."""
+
+    group: str | None
+    links: list[tuple[str, str]]
+    """Source and destination."""
+
+
+class Transport(Protocol):
+    """One open transport; the methods are called under the node's lock, in any later turn."""
+
+    def session(self) -> SessionFacts: ...
+
+    def counters(self) -> dict[str, object]:
+        """Numbers, and dictionaries of numbers, by name."""
+        ...
+
+
+class NodeFacts(Protocol):
+    def locators(self) -> list[str]: ...
+
+    def transports(self) -> list[Transport]:
+        """All that are open now; those may be closed by the time they are asked."""
+        ...
+
+    def group_members(self) -> list[SessionFacts]: ...
+
+    def counters(self) -> dict[str, int]:
+        """Of the whole node."""
+        ...

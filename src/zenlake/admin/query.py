@@ -1,0 +1,91 @@
+"""`AdminQuery`: one query to the admin space while it is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.keyexpr.matching import intersects
+from zenlake.keyexpr.parameters import Parameters
+from zenlake.wire import (
+    Encoding,
+    Err,
+    Put,
+    Reply,
+    Request,
+    ResponderId,
+    Response,
+    ResponseFinal,
+    WireExpr,
+)
+
+if TYPE_CHECKING:
+    from zenlake.routing.dispatcher import Dispatcher
+    from zenlake.routing.face import Face
+    from zenlake.routing.work import Job, Work
+
+ENTITY_ID: Final = 1
+"""Of the admin space among the entities of its node, as official nodes number it."""
+
+REPLY_STEPS: Final = 64
+"""What a reply costs a turn: its text is made, and it is encoded for the requester."""
+
+JSON: Final = Encoding.parse("application/json")
+TEXT: Final = Encoding.parse("text/plain")
+
+
+class AdminQuery:
+    __slots__ = ("_dispatcher", "_face", "_request", "_work", "job", "key", "parameters")
+
+    def __init__(
+        self, dispatcher: Dispatcher, face: Face, work: Work, key: str, request: Request
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._face = face
+        self._work = work
+        self._request = request
+        self.key = key
+        self.parameters = Parameters(request.body.parameters or "")
+        self.job: Job | None = None
+        """Makes the replies; None before it begins."""
+
+    @property
+    def requester(self) -> Face | None:
+        """The neighbour that asked; None when it no longer waits: it is gone, or timed out."""
+        branch = self._face.branches.get(self._request.request_id)
+        if branch is None or branch.query.face.is_gone:
+            return None
+        return branch.query.face
+
+    def concerns(self, key: str) -> bool:
+        return intersects(self.key, key)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A parameter that is `true` or `false`; anything else is its default."""
+        value = self.parameters.get(name)
+        return value == "true" if value in ("true", "false") else default
+
+    def reply(self, key: str, payload: bytes, encoding: Encoding) -> None:
+        self._respond(key, Reply(Put(payload, encoding=encoding)))
+        self._work.steps -= REPLY_STEPS
+
+    def fail(self, text: str) -> None:
+        """An error instead of an answer."""
+        self._respond(self.key, Err(text.encode()))
+
+    def finish(self) -> None:
+        """The end of the answer, unless it ended by its timeout."""
+        request = self._request
+        if request.request_id not in self._face.branches:
+            return
+        self._dispatcher.receive(
+            self._face, ResponseFinal(request.request_id, request.qos), True, 0.0
+        )
+
+    def _respond(self, key: str, body: Reply | Err) -> None:
+        request = self._request
+        responder = ResponderId(self._dispatcher.zid, ENTITY_ID)
+        response = Response(
+            request.request_id, WireExpr(0, key), body, request.qos, None, responder, request.stamps
+        )
+        # Only timers of requests and interests need the time.
+        self._dispatcher.receive(self._face, response, True, 0.0)

@@ -1,0 +1,14 @@
+"""How this implementation names itself in the admin space."""
+
+from __future__ import annotations
+
+from functools import cache
+from platform import python_version
+
+
+@cache
+def version_text() -> str:
+    """The same form as official nodes have: `v1.10.2-... built with rustc ...`."""
+    from zenlake import __version__
+
+    return f"zenlake v{__version__} on Python {python_version()}"

@@ -1,0 +1,140 @@
+"""`Admin`: the admin space of a node, its long answers, and what it is told about links."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Final
+
+from zenlake.admin.facts import SessionFacts, Transport
+from zenlake.admin.query import AdminQuery
+from zenlake.admin.space import AdminSpace
+from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.routing.work import TURN_STEPS
+from zenlake.warning_limiter import WarningLimiter
+
+if TYPE_CHECKING:
+    from zenlake.node.link_runner import LinkRunner
+    from zenlake.node.node import Node
+
+_log: Final = logging.getLogger("zenlake.admin")
+
+
+class Admin:
+    """An answer that takes several turns has a thread: its requester may read slowly."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._limiter = WarningLimiter()
+        self._work: SimpleQueue[AdminQuery | str | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="zenlake admin", daemon=True)
+        node.begin()
+        try:
+            self._space = AdminSpace(
+                node.dispatcher,
+                node.settings.admin,
+                Facts(node),
+                self._work.put,
+                self._report,
+            )
+        finally:
+            node.end()
+
+    def start(self) -> None:
+        start_thread(self._thread)
+
+    def close(self) -> None:
+        self._work.put(None)
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+    def _run(self) -> None:
+        """Start answers, and log: neither is done under the node's lock."""
+        while (work := self._work.get()) is not None:
+            if isinstance(work, str):
+                _log.warning(work)
+            else:
+                self._start(work)
+
+    def _start(self, query: AdminQuery) -> None:
+        thread = threading.Thread(
+            target=self._answer, args=(query,), name="zenlake admin answer", daemon=True
+        )
+        try:
+            start_thread(thread)
+        except ThreadError:
+            self._answer(query)
+
+    def _answer(self, query: AdminQuery) -> None:
+        """One turn after the other; `end` waits while the requester's link is full."""
+        node = self._node
+        is_finished = False
+        while not is_finished and not node.is_over():
+            began = time.monotonic()
+            node.begin()
+            try:
+                is_finished = self._space.resume(query, TURN_STEPS)
+                took_s = time.monotonic() - began
+            finally:
+                node.end()
+            time.sleep(took_s)  # as all long work: the lock is free for half of the time
+
+    def _report(self, text: str) -> None:
+        """Why something was refused, at most once in a while for each kind of text."""
+        kind = text.partition("`")[0]
+        if self._limiter.admit(kind, time.monotonic()):
+            # Keys are the words of others: they may hold what commands a terminal.
+            shown = text if text.isprintable() else ascii(text)[1:-1]
+            self._work.put(shown + self._limiter.suppressed_text(kind))
+
+
+class LinkTransport:
+    """A transport over one link, as the admin space shows it."""
+
+    def __init__(self, runner: LinkRunner) -> None:
+        self._runner = runner
+
+    def session(self) -> SessionFacts:
+        runner = self._runner
+        face = runner.face
+        link = runner.link
+        return SessionFacts(
+            runner.agreed.zid,
+            runner.agreed.role,
+            None if face is None else face.region.name,
+            None,
+            [(link.src, link.dst)],
+        )
+
+    def counters(self) -> dict[str, object]:
+        return {}
+
+
+class Facts:
+    """What the admin space asks its node."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def locators(self) -> list[str]:
+        return self._node.locators()
+
+    def transports(self) -> list[Transport]:
+        return [LinkTransport(runner) for runner in list(self._node.runners.values())]
+
+    def group_members(self) -> list[SessionFacts]:
+        found: list[SessionFacts] = []
+        for group in self._node.groups:
+            for transport, link in zip(group.transports(), group.links(), strict=False):
+                found.append(
+                    SessionFacts(
+                        transport.zid, transport.whatami, None, link.group, [(link.src, link.dst)]
+                    )
+                )
+        return found
+
+    def counters(self) -> dict[str, int]:
+        return self._node.stats()

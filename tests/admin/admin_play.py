@@ -1,0 +1,137 @@
+"""The admin space on a dispatcher without links: who asks what, and what is answered."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+from tests.routing.playbook import Play, zid_of
+from zenlake.admin.facts import SessionFacts, Transport
+from zenlake.admin.query import AdminQuery
+from zenlake.admin.settings import AdminSettings
+from zenlake.admin.space import AdminSpace
+from zenlake.wire import (
+    Encoding,
+    Err,
+    Put,
+    Query,
+    QueryTarget,
+    Request,
+    Response,
+    ResponseFinal,
+    WhatAmI,
+    WireExpr,
+)
+
+
+class FakeTransport:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def session(self) -> SessionFacts:
+        links = [("tcp/127.0.0.1:1", "tcp/127.0.0.1:2")]
+        return SessionFacts(zid_of(self.name), WhatAmI.CLIENT, "south:0:client", None, links)
+
+    def counters(self) -> dict[str, object]:
+        return {"bytes_in": 1}
+
+
+class FakeFacts:
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.members: list[SessionFacts] = []
+
+    def locators(self) -> list[str]:
+        return ["tcp/10.0.0.1:7447"]
+
+    def transports(self) -> list[Transport]:
+        return [FakeTransport(name) for name in self.names]
+
+    def group_members(self) -> list[SessionFacts]:
+        return self.members
+
+    def counters(self) -> dict[str, int]:
+        return {}
+
+
+class Answer:
+    """One reply: its payload is JSON, text, or compressed text."""
+
+    def __init__(self, response: Response) -> None:
+        assert not isinstance(response.body, Err)
+        body = response.body.body
+        assert isinstance(body, Put)
+        self.encoding = str(body.encoding or Encoding(0))
+        self.payload = body.payload
+        self.response = response
+
+    @property
+    def json(self) -> Any:
+        assert self.encoding == "application/json"
+        return json.loads(self.payload)
+
+    @property
+    def text(self) -> str:
+        if self.encoding.endswith("gzip"):
+            return gzip.decompress(self.payload).decode()
+        return self.payload.decode()
+
+
+class AdminPlay(Play):
+    """A play with an admin space; its key begins with `root`."""
+
+    def __init__(self, role: str = "peer", **settings: Any) -> None:
+        super().__init__(role)
+        self.facts = FakeFacts()
+        self.long: list[AdminQuery] = []
+        self.reports: list[str] = []
+        self.space = AdminSpace(
+            self.dispatcher,
+            AdminSettings(enabled=True, **settings),
+            self.facts,
+            self.long.append,
+            self.reports.append,
+        )
+        self.root = f"@/{self.dispatcher.zid}/{role}"
+        self._request_id = 0
+
+    def asks(self, name: str, selector: str, target: QueryTarget | None = None) -> int:
+        self._request_id += 1
+        key, _, parameters = selector.partition("?")
+        query = Query(parameters=parameters or None)
+        self.says(name, Request(self._request_id, WireExpr(0, key), query, target=target))
+        return self._request_id
+
+    def goes_on(self, steps: int) -> None:
+        """One turn for each long answer."""
+        self.long[:] = [query for query in self.long if not self.space.resume(query, steps)]
+
+    def answers(self, name: str, request_id: int) -> dict[str, Answer]:
+        """Everything a face was sent: replies of one query by key, and its final at the end."""
+        *responses, last = self.takes(name)
+        assert isinstance(last, ResponseFinal)
+        assert last.request_id == request_id
+        answers: dict[str, Answer] = {}
+        for response in responses:
+            assert isinstance(response, Response)
+            assert response.request_id == request_id
+            assert response.key.suffix not in answers
+            answers[response.key.suffix] = Answer(response)
+        return answers
+
+    def get(self, name: str, selector: str, target: QueryTarget | None = None) -> dict[str, Answer]:
+        """Ask, and read the whole answer."""
+        request_id = self.asks(name, selector, target)
+        for other in list(self.faces):
+            if other != name:
+                for message in self.takes(other):
+                    if isinstance(message, Request):
+                        self.says(other, ResponseFinal(message.request_id))
+        while self.long:
+            self.goes_on(self.turn_steps)
+        return self.answers(name, request_id)
+
+    def keys(self, name: str, selector: str) -> list[str]:
+        """The keys of the answer below `root`, sorted."""
+        return sorted(key.removeprefix(self.root) for key in self.get(name, selector))

@@ -1,0 +1,123 @@
+"""Answers that are long: many short turns, bounded in number, and an end in any case."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.admin.admin_play import AdminPlay
+from tests.routing.playbook import interest, subscriber
+from zenlake.admin.query import REPLY_STEPS
+from zenlake.limits import ADMIN_ANSWERS_MAX, ADMIN_ANSWERS_PER_SESSION_MAX
+from zenlake.routing.work import TURN_STEPS
+from zenlake.wire import Err, Response, ResponseFinal
+
+MANY = 3000
+
+
+def crowded(*clients: str) -> AdminPlay:
+    play = AdminPlay()
+    for client in ("c0", *clients):
+        play.enters(client, "client")
+    play.says("c0", *(subscriber(n, f"many/{n}") for n in range(1, MANY + 1)))
+    return play
+
+
+@pytest.mark.parametrize("name", ["c1", "app"])
+def test_a_long_answer_is_made_in_short_turns(name: str) -> None:
+    play = crowded()
+    play.enters(name, "client" if name == "c1" else "")
+    request_id = play.asks(name, f"{play.root}/subscriber/**")
+    most = TURN_STEPS // REPLY_STEPS + 1
+    turns = 0
+    replies = play.takes(name)
+    assert len(replies) <= most
+    while play.long:
+        play.goes_on(TURN_STEPS)
+        heard = play.takes(name)
+        assert len(heard) <= most + 1
+        replies += heard
+        turns += 1
+    assert turns > MANY // most - 2
+    assert isinstance(replies.pop(), ResponseFinal)
+    assert {reply.request_id for reply in replies} == {request_id}  # type: ignore[attr-defined]
+    assert len({reply.key.suffix for reply in replies}) == MANY  # type: ignore[attr-defined]
+    assert len(replies) == MANY
+
+
+def test_interests_are_told_in_short_turns_too() -> None:
+    play = AdminPlay()
+    play.enters("c1", "client")
+    play.says("c1", *(interest(n, "future", "KS", f"many/{n}") for n in range(1, MANY + 1)))
+    play.forget()
+    request_id = play.asks("c1", f"{play.root}/publisher/**")
+    assert play.long
+    while play.long:
+        play.goes_on(TURN_STEPS)
+    assert len(play.answers("c1", request_id)) == MANY
+
+
+def test_an_answer_ends_when_nobody_waits_for_it() -> None:
+    play = crowded("c1")
+    play.asks("c1", f"{play.root}/subscriber/**")
+    play.leaves("c1")
+    play.goes_on(TURN_STEPS)
+    assert play.long == []
+
+
+def test_an_answer_ends_with_the_timeout_of_its_query() -> None:
+    play = crowded("c1")
+    play.asks("c1", f"{play.root}/subscriber/**")
+    play.forget()
+    play.passes(11.0)
+    error, last = play.takes("c1")
+    assert isinstance(error, Response)
+    assert isinstance(error.body, Err)
+    assert isinstance(last, ResponseFinal)
+    play.goes_on(TURN_STEPS)
+    assert play.long == []
+    assert play.takes("c1") == []
+    assert play.dispatcher.counters.late_responses == 0
+
+
+def test_what_ends_during_an_answer_is_left_out() -> None:
+    play = crowded("c1")
+    request_id = play.asks("c1", f"{play.root}/subscriber/**")
+    play.leaves("c0")
+    while play.long:
+        play.goes_on(TURN_STEPS)
+    assert len(play.answers("c1", request_id)) < MANY
+
+
+def test_a_session_gets_few_long_answers_at_once() -> None:
+    play = crowded("c1", "c2")
+    for _ in range(ADMIN_ANSWERS_PER_SESSION_MAX):
+        play.asks("c1", f"{play.root}/subscriber/**")
+    play.forget()
+    refused = play.asks("c1", f"{play.root}/subscriber/**")
+    *_, error, last = play.takes("c1")
+    assert isinstance(error, Response)
+    assert isinstance(error.body, Err)
+    assert b"for this session" in error.body.payload
+    assert isinstance(last, ResponseFinal)
+    assert last.request_id == refused
+    assert len(play.long) == ADMIN_ANSWERS_PER_SESSION_MAX
+    play.asks("c2", f"{play.root}/subscriber/**")
+    assert len(play.long) == ADMIN_ANSWERS_PER_SESSION_MAX + 1
+    while play.long:
+        play.goes_on(TURN_STEPS)
+    play.asks("c1", f"{play.root}/subscriber/**")
+    assert len(play.long) == 1
+
+
+def test_a_node_makes_a_bounded_number_of_long_answers() -> None:
+    clients = [f"d{number}" for number in range(ADMIN_ANSWERS_MAX)]
+    play = crowded(*clients)
+    for client in clients:
+        play.asks(client, f"{play.root}/subscriber/**")
+    assert len(play.long) == ADMIN_ANSWERS_MAX
+    play.asks("c0", f"{play.root}/subscriber/**")
+    assert len(play.long) == ADMIN_ANSWERS_MAX
+    assert "long answers of the admin space are being made" in play.reports[-1]
+    play.forget()
+    request_id = play.asks("c0", play.root)  # short ones are answered still
+    assert list(play.answers("c0", request_id)) == [play.root]
