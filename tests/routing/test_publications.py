@@ -125,7 +125,7 @@ def test_the_cache_of_routes_is_bounded() -> None:
     play.says("c1", subscriber(1, "nothing"))
     for number in range(CACHED_ROUTES_MAX + 10):
         play.says("app", put(f"k/{number}"))
-    assert 0 < len(play.faces["app"].region.routes) <= CACHED_ROUTES_MAX
+    assert 0 < len(play.faces["app"].origin.routes) <= CACHED_ROUTES_MAX
 
 
 class TestMulticast:

@@ -9,9 +9,10 @@
       interest, interest_table    what nodes below ask for
     declarations    D_x and U_x that come in          announcements   those that go out
     interests       INTERESTs that come in            upward          those that go out
-    publications    PUSH (route: where a key goes)
+    publications    PUSH
+    route, route_cache, origin    where a key goes, until that changes; from where
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
-    gossip          OAM: peers tell of each other
+    gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
     work            long work in short turns: jobs and steps
     memory          what a neighbour makes this node keep, in bytes
     hlc, stamps, timers, settings, counters

@@ -44,7 +44,7 @@ class Announcer:
         `in_answer`: it was declared in answer to an interest of ours, so interests below
         whose answer is not complete get it as part of theirs.
         """
-        self._tables.forget_routes()
+        self._tables.forget_routes_of(entity.kind, entity.key)
         job = self.spreading(entity, source, in_answer, is_gone)
         if in_answer:
             # The D_FINAL that may come next must not overtake it.

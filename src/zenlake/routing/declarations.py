@@ -78,7 +78,6 @@ class Declarations:
                     face.account.release(declaration_bytes(entity.key))
                     if not entity.has_gone_holder():
                         yield from self._announcer.spreading(entity, face, False, is_gone=True)
-                    self._tables.forget_routes()
                 if work.steps <= 0:
                     yield
             held.clear()
@@ -97,7 +96,7 @@ class Declarations:
         elif body.expr_id == 0 or not face.keys.learn(body.expr_id, key):
             counters.refused_aliases += 1
         else:
-            self._tables.forget_routes()
+            self._tables.shorten_routes(key)
 
     def _take_back(self, face: Face, expr_id: int) -> None:
         if face.keys.forget(expr_id):
@@ -175,7 +174,9 @@ class Declarations:
         del holding.ids[id]
         if not holding.ids:
             del entity.holders[face]
-            if not entity.has_gone_holder():
+            if entity.has_gone_holder():
+                self._tables.forget_routes_of(kind, entity.key)
+            else:
                 self._announcer.spread(entity, face, in_answer=False, is_gone=True)
             return
         holding.merge()

@@ -6,10 +6,13 @@ time. Sending happens within the calls, through the outlets of the faces.
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.errors import LocalError
 from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations import Declarations
+from zenlake.routing.entity import QUERYABLE, SUBSCRIBER
 from zenlake.routing.face import Face
 from zenlake.routing.gateway_gossip import GatewayGossip
 from zenlake.routing.gossip import Discovery, Gossip
@@ -20,6 +23,7 @@ from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
 from zenlake.routing.region import ABOVE, BELOW, EQUAL, position_of
+from zenlake.routing.route import Route
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
@@ -36,8 +40,10 @@ from zenlake.wire._generated.network import (
 )
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.whatami import WhatAmI
-from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
+
+FORGOTTEN_KEYS_MAX: Final = 64
+"""When a face ends that declared more, all routes are forgotten, not those to it alone."""
 
 
 class Dispatcher:
@@ -154,7 +160,8 @@ class Dispatcher:
             is_multicast=is_multicast,
         )
         region.add(face)
-        self._tables.forget_routes()
+        if position != BELOW:  # it may get publications before it has declared anything
+            self._tables.forget_routes()
         self._gossip.add_face(face)
         self._work.run_for(face, self._introduce(face))
         return face
@@ -207,8 +214,18 @@ class Dispatcher:
         face.job = None
         face.region.remove(face)
         self._gossip.remove_face(face)
-        self._tables.forget_routes()
+        self._forget_routes_to(face)
         self._work.run(self._remove(face))
+
+    def _forget_routes_to(self, face: Face) -> None:
+        """A face is gone; from now on no route leads to it."""
+        tables = self._tables
+        if face.position != BELOW or face.declaration_count > FORGOTTEN_KEYS_MAX:
+            tables.forget_routes()
+            return
+        for kind in (SUBSCRIBER, QUERYABLE):
+            for entity in face.held[kind].values():
+                tables.forget_routes_of(kind, entity.key)
 
     def _remove(self, face: Face) -> Job:
         """Undo what a face left behind."""
@@ -217,7 +234,6 @@ class Dispatcher:
         if face.position == ABOVE:
             yield from self._upward.remove_gateway(face)
         yield from self._declarations.remove_face(face)
-        self._tables.forget_routes()
         face.account.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
@@ -288,15 +304,10 @@ class Dispatcher:
         """Go on with the jobs that no face waits for; whether any are left."""
         return self._work.run_jobs(steps)
 
-    @property
-    def version(self) -> int:
-        """Changes whenever publications may take another way."""
-        return self._tables.version
-
-    def only_destination(self, face: Face, key: str) -> tuple[Outlet, WireExpr] | None:
+    def only_destination(self, face: Face, key: str) -> Route | None:
         """Where a session's publications on `key` go, if that is a single link.
 
-        Known once such a publication was received, and as long as `version` stays.
+        Known once such a publication was received, and as long as the route is current.
         """
         return self._publications.only_destination(face, key)
 

@@ -53,14 +53,13 @@ class Face:
         "is_multicast",
         "job",
         "keys",
+        "origin",
         "outlet",
         "position",
         "psids",
         "queries",
         "region",
         "role",
-        "targets",
-        "targets_version",
         "told",
         "up_by_id",
         "up_interests",
@@ -84,6 +83,9 @@ class Face:
         self.zid = zid
         self.role = role
         self.region = region
+        self.origin = region.origin
+        """The routes that its messages take."""
+
         self.position = position
         self.outlet = outlet
         self.is_local = is_local
@@ -136,10 +138,6 @@ class Face:
         self.queries: dict[int, Query] = {}
         """Open requests that came from it, by its request id."""
 
-        self.targets: dict[tuple[str, int], list[Face]] = {}
-        """Where its queries went, by key and target, as of this version of the tables."""
-
-        self.targets_version = -1
         self.psids: dict[int, ZenohId] = {}
         """The numbers it gave to nodes in its gossip."""
 

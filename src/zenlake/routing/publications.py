@@ -1,7 +1,7 @@
 """`Publications`: the way of PUSH through the node (§4.2, §4.6). The hot path.
 
-Where a key goes depends on the region it comes from; the answer is kept per region until
-any declaration, interest or alias changes.
+Where a key goes depends on the region it comes from; the answer is kept until a declaration,
+interest or alias changes that concerns it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from zenlake.keyexpr.search import Search
-from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.entity import SUBSCRIBER, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
-from zenlake.routing.outlet import Outlet
-from zenlake.routing.region import ABOVE, EQUAL, Region
+from zenlake.routing.origin import Origin
+from zenlake.routing.region import ABOVE, EQUAL
 from zenlake.routing.route import Route
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
@@ -23,7 +22,6 @@ from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.timestamp import ntp64_of_ns
-from zenlake.wire.values.wire_expr import WireExpr
 
 
 class Publications:
@@ -98,7 +96,8 @@ class Publications:
                 self._tables.counters.unknown_aliases += 1
                 return None
             key = resolved
-        route = source.region.routes.get(key)
+        origin = source.origin
+        route = origin.routes.get(key)
         if route is None:
             if not self._tables.is_valid(key):
                 return None
@@ -107,15 +106,21 @@ class Publications:
                 job = self._send_when_found(source, message, search, key, reliable)
                 self._tables.work.run_for(source, job)
                 return None
-            route = self._make_route(source.region, key, search.found)
+            route = self._make_route(origin, key, search.found)
+            self._tables.routes.add(origin.routes, key, route)
         return route, key
 
     def _send_when_found(
         self, source: Face, message: Push, search: Search[Entity], key: str, reliable: bool
     ) -> Job:
+        cache = self._tables.routes
+        changes = cache.changes
         yield from self._tables.work.finish_search(search)
         if not source.is_gone:
-            route = self._make_route(source.region, key, search.found)
+            origin = source.origin
+            route = self._make_route(origin, key, search.found)
+            if cache.changes == changes:
+                cache.add(origin.routes, key, route)
             self._send(source, message, route, key, reliable)
 
     def _send(self, source: Face, message: Push, route: Route, key: str, reliable: bool) -> None:
@@ -149,17 +154,18 @@ class Publications:
             copy.stamps = stamps
             face.outlet.send(copy, key, reliable)
 
-    def only_destination(self, source: Face, key: str) -> tuple[Outlet, WireExpr] | None:
+    def only_destination(self, source: Face, key: str) -> Route | None:
         """Where all publications on a key go, if that is one link and they go as they are."""
         if self._hlc is not None:
             return None
-        route = source.region.routes.get(key)
+        route = source.origin.routes.get(key)
         if route is None or len(route.faces) != 1 or route.faces[0].is_local:
             return None
-        return route.faces[0].outlet, route.exprs[0]
+        return route
 
-    def _make_route(self, region: Region, key: str, subscribers: list[Entity]) -> Route:
-        """The route of a key that is not in the cache, by the subscribers that match it."""
+    def _make_route(self, origin: Origin, key: str, subscribers: list[Entity]) -> Route:
+        """The route of a key, by the subscribers that match it."""
+        region = origin.region
         chosen: dict[Face, None] = {}
         for entity in subscribers:
             for face in entity.holders:
@@ -171,11 +177,7 @@ class Publications:
                     if is_unknown(face, SUBSCRIBER, key):
                         chosen[face] = None
         faces = list(chosen)
-        route = Route(faces, [face.shortest(key) for face in faces])
-        if len(region.routes) >= CACHED_ROUTES_MAX:
-            region.routes.clear()
-        region.routes[key] = route
-        return route
+        return Route(faces, [face.shortest(key) for face in faces])
 
     def _stamp(self, message: Push) -> Push | None:
         """The message with a timestamp that can be believed, None if it must be dropped."""

@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 from zenlake.routing.face import Face
 from zenlake.routing.memory import BRANCH_BYTES, REQUEST_BYTES
 from zenlake.routing.query import Branch, Query
-from zenlake.routing.query_targets import QueryTargets
+from zenlake.routing.query_targets import QueryTargets, select
+from zenlake.routing.route import QueryRoute
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
@@ -61,9 +62,9 @@ class Queries:
         if timeout_ms is None:
             timeout_ms = self._tables.settings.query_timeout_ms
         deadline = now + timeout_ms / 1000 + GRACE_S
-        known = self._targets.remembered(source, key, message.target)
-        if known is not None:
-            self._ask(query, message, key, reliable, deadline, known)
+        route = source.origin.query_routes.get(key)
+        if route is not None:
+            self._ask(query, message, key, reliable, deadline, route)
         else:
             job = self._choose_and_ask(query, message, key, reliable, deadline)
             self._tables.work.run_for(source, job)
@@ -71,9 +72,9 @@ class Queries:
     def _choose_and_ask(
         self, query: Query, message: Request, key: str, reliable: bool, deadline: float
     ) -> Job:
-        selected: list[Face] = []
-        yield from self._targets.select(query.face, key, message.target, selected)
-        self._ask(query, message, key, reliable, deadline, selected)
+        found: list[QueryRoute] = []
+        yield from self._targets.find(query.face.origin, key, found)
+        self._ask(query, message, key, reliable, deadline, found[0])
 
     def _ask(
         self,
@@ -82,13 +83,13 @@ class Queries:
         key: str,
         reliable: bool,
         deadline: float,
-        selected: list[Face],
+        route: QueryRoute,
     ) -> None:
-        """Send a query to the faces that were selected."""
+        """Send a query to the faces that its target selects."""
         source = query.face
         if source.is_gone:
             return
-        faces = [face for face in selected if not face.is_gone]
+        faces = select(route, message.target, source)
         query.size = REQUEST_BYTES + BRANCH_BYTES * len(faces)
         if not faces:
             _finish(query)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.keyexpr.matching import includes
-from zenlake.limits import CACHED_ROUTES_MAX
-from zenlake.routing.entity import QUERYABLE
+from zenlake.routing.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
+from zenlake.routing.origin import Origin
 from zenlake.routing.publications import is_unknown
 from zenlake.routing.region import Region
+from zenlake.routing.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire.values.choices import QueryTarget
-
-_INCOMPLETE: Final = 0
-_COMPLETE: Final = 1
-_UNKNOWN: Final = 2
-"""It may have queryables that it has not told us of."""
 
 
 class QueryTargets:
@@ -26,87 +20,95 @@ class QueryTargets:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def remembered(self, source: Face, key: str, target: QueryTarget | None) -> list[Face] | None:
-        """The choice for a valid key if it was made since anything changed."""
-        if (
-            source.targets_version != self._tables.version
-            or len(source.targets) >= CACHED_ROUTES_MAX
-        ):
-            source.targets.clear()
-            source.targets_version = self._tables.version
-            return None
-        return source.targets.get((key, -1 if target is None else int(target)))
+    def find(self, origin: Origin, key: str, found: list[QueryRoute]) -> Job:
+        """Put the route of queries on a valid key into `found`; it is remembered.
 
-    def select(
-        self, source: Face, key: str, target: QueryTarget | None, selected: list[Face]
-    ) -> Job:
-        """Put the choice for a valid key into `selected`; it is remembered until anything changes.
-
-        A face may end while the choice is made: the caller leaves out those that are gone.
+        A face may end meanwhile: the caller leaves out those that are gone.
         """
-        known: dict[Face, int] = {}
-        yield from self._find_known(key, known)
-        self._choose(source, key, target, known, selected)
-        if source.targets_version == self._tables.version:
-            source.targets[(key, -1 if target is None else int(target))] = selected
-
-    def _choose(
-        self,
-        source: Face,
-        key: str,
-        target: QueryTarget | None,
-        known: dict[Face, int],
-        selected: list[Face],
-    ) -> None:
-        """The choice is made in each region by itself, the nearest faces first."""
+        cache = self._tables.query_routes
+        changes = cache.changes
+        known: dict[Face, Candidate] = {}
+        yield from self._find_known(origin, key, known)
+        route = QueryRoute()
         for region in self._tables.regions:
-            if region is source.region and not region.relays:
-                continue
-            candidates = self._candidates(region, source, key, known)
-            if target == QueryTarget.ALL:
-                selected.extend(candidates)
-            elif target == QueryTarget.ALL_COMPLETE:
-                selected.extend(face for face, how in candidates.items() if how != _INCOMPLETE)
-            else:
-                selected.extend(_best(candidates))
+            candidates = self._candidates(region, origin, key, known)
+            if candidates:
+                route.regions.append(candidates)
+        if cache.changes == changes:
+            cache.add(origin.query_routes, key, route)
+        found.append(route)
 
-    def _find_known(self, key: str, known: dict[Face, int]) -> Job:
-        """The faces with a matching queryable: whether one of them is complete for the key."""
+    def _find_known(self, origin: Origin, key: str, known: dict[Face, Candidate]) -> Job:
+        """The faces with a matching queryable that queries from `origin` may go to."""
         work = self._tables.work
         search = self._tables.entities[QUERYABLE].search(key)
         while not work.search(search):
             yield
         for entity in search.found:
-            for face, holding in entity.holders.items():
-                if face.is_gone:
-                    continue
-                if holding.info.complete and includes(entity.key, key):
-                    known[face] = _COMPLETE
-                else:
-                    known.setdefault(face, _INCOMPLETE)
+            self._note_holders(origin, entity, key, known)
             work.steps -= MESSAGE_STEPS
             if work.steps <= 0:
                 yield
 
+    def _note_holders(
+        self, origin: Origin, entity: Entity, key: str, known: dict[Face, Candidate]
+    ) -> None:
+        region = origin.region
+        for face, holding in entity.holders.items():
+            if face.is_gone or (face.region is region and not region.relays):
+                continue
+            is_complete = holding.info.complete and includes(entity.key, key)
+            candidate = known.get(face)
+            if candidate is None:
+                known[face] = Candidate(face, COMPLETE if is_complete else INCOMPLETE, 1)
+            elif is_complete:
+                candidate.knowledge = COMPLETE
+
     def _candidates(
-        self, region: Region, source: Face, key: str, known: dict[Face, int]
-    ) -> dict[Face, int]:
+        self, region: Region, origin: Origin, key: str, known: dict[Face, Candidate]
+    ) -> list[Candidate]:
         """Faces of one region; all are one hop away, so any order is one by distance."""
-        candidates = {
-            face: how
-            for face, how in known.items()
-            if face.region is region and face is not source and not face.is_gone
-        }
-        if region is not source.region:
+        candidates = [one for one in known.values() if one.face.region is region]
+        if region is not origin.region:
             for face in region.unasked:
-                if is_unknown(face, QUERYABLE, key) and candidates.get(face) != _COMPLETE:
-                    candidates[face] = _UNKNOWN
+                if is_unknown(face, QUERYABLE, key):
+                    candidate = known.get(face)
+                    if candidate is None:
+                        candidates.append(Candidate(face, UNKNOWN, 1))
+                    elif candidate.knowledge != COMPLETE:
+                        candidate.knowledge = UNKNOWN
         return candidates
 
 
-def _best(candidates: dict[Face, int]) -> list[Face]:
+def select(route: QueryRoute, target: QueryTarget | None, source: Face) -> list[Face]:
+    """The faces that a query goes to: the choice is made in each region by itself."""
+    selected: list[Face] = []
+    for candidates in route.regions:
+        if target == QueryTarget.ALL:
+            _add_all(selected, candidates, source)
+        elif target == QueryTarget.ALL_COMPLETE:
+            for one in candidates:
+                if one.knowledge != INCOMPLETE and _is_possible(one.face, source):
+                    selected.append(one.face)
+        else:
+            _add_best(selected, candidates, source)
+    return selected
+
+
+def _add_best(selected: list[Face], candidates: list[Candidate], source: Face) -> None:
     """The nearest complete one; if none is complete, all of them."""
-    for face, how in candidates.items():
-        if how == _COMPLETE:
-            return [face]
-    return list(candidates)
+    for one in candidates:
+        if one.knowledge == COMPLETE and _is_possible(one.face, source):
+            selected.append(one.face)
+            return
+    _add_all(selected, candidates, source)
+
+
+def _add_all(selected: list[Face], candidates: list[Candidate], source: Face) -> None:
+    for one in candidates:
+        if _is_possible(one.face, source):
+            selected.append(one.face)
+
+
+def _is_possible(face: Face, source: Face) -> bool:
+    return face is not source and not face.is_gone

@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
+from zenlake.routing.origin import Origin
 from zenlake.wire.values.whatami import WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
-    from zenlake.routing.route import Route
 
 BELOW: Final = -1
 """It declares everything to us and hears what it asks for: a client, a router's peer, or the
@@ -40,7 +40,7 @@ _RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
 
 
 class Region:
-    __slots__ = ("faces", "is_north", "name", "relays", "routes", "unasked")
+    __slots__ = ("faces", "is_north", "name", "origin", "relays", "unasked")
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
@@ -54,8 +54,7 @@ class Region:
         self.unasked: list[Face] = []
         """Those that are told of everything unasked: equal, above, and groups."""
 
-        self.routes: dict[str, Route] = {}
-        """Where publications that come from here go, by full key: a cache."""
+        self.origin = Origin(self)
 
     def add(self, face: Face) -> None:
         self.faces.append(face)

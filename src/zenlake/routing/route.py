@@ -1,20 +1,63 @@
-"""`Route`: where publications on one key go, and how the key is written for each."""
+"""Routes: where messages on one key go, as long as nothing changes that."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.wire.values.wire_expr import WireExpr
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
 
+INCOMPLETE: Final = 0
+COMPLETE: Final = 1
+UNKNOWN: Final = 2
+"""It may have queryables that it has not told us of."""
 
-class Route:
-    """Two lists of equal length; the source of a message may be among the faces."""
+
+class CachedRoute:
+    __slots__ = ("is_current",)
+
+    def __init__(self) -> None:
+        self.is_current = True
+        """Whether it still holds. May be read without the node's lock."""
+
+
+class Route(CachedRoute):
+    """Where publications go, and how the key is written for each.
+
+    Two lists of equal length; the source of a message may be among the faces.
+    """
 
     __slots__ = ("exprs", "faces")
 
     def __init__(self, faces: list[Face], exprs: list[WireExpr]) -> None:
+        super().__init__()
         self.faces = faces
         self.exprs = exprs
+
+
+class QueryRoute(CachedRoute):
+    """Whom queries may be sent to: a list for each region, the nearest faces first.
+
+    The source of a query may be among the faces; the choice depends on the target (§4.5).
+    """
+
+    __slots__ = ("regions",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.regions: list[list[Candidate]] = []
+
+
+class Candidate:
+    """A face with a matching queryable, or one that may have one."""
+
+    __slots__ = ("distance", "face", "knowledge")
+
+    def __init__(self, face: Face, knowledge: int, distance: int) -> None:
+        self.face = face
+        self.knowledge = knowledge
+        """COMPLETE for the key of the query, INCOMPLETE or UNKNOWN."""
+
+        self.distance = distance

@@ -5,12 +5,15 @@ from __future__ import annotations
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.routing.counters import Counters
-from zenlake.routing.entity import KINDS
+from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
 from zenlake.routing.entity_table import EntityTable
 from zenlake.routing.face import Face
 from zenlake.routing.interest_table import InterestTable
 from zenlake.routing.memory import MemoryBudget
+from zenlake.routing.origin import Origin
 from zenlake.routing.region import ABOVE, Region
+from zenlake.routing.route import QueryRoute, Route
+from zenlake.routing.route_cache import RouteCache
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.work import KEY_BYTES_PER_STEP, Work
 from zenlake.wire.values.whatami import WhatAmI
@@ -28,10 +31,11 @@ class Tables:
         "memory",
         "north",
         "peers",
+        "query_routes",
         "regions",
         "role",
+        "routes",
         "settings",
-        "version",
         "work",
         "zid",
     )
@@ -57,8 +61,10 @@ class Tables:
             self.regions.insert(2, self.peers)
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
-        self.version = 0
-        """Another one whenever cached routes are void."""
+        self.routes: RouteCache[Route] = RouteCache(self.work)
+        self.query_routes: RouteCache[QueryRoute] = RouteCache(self.work)
+        for region in self.regions:
+            self.add_origin(region.origin)
 
     def region_of(self, role: WhatAmI) -> Region:
         """Where a neighbour belongs."""
@@ -70,12 +76,34 @@ class Tables:
         """The faces above."""
         return [face for face in self.north.faces if face.position == ABOVE]
 
+    def add_origin(self, origin: Origin) -> None:
+        self.routes.add_origin(origin.routes)
+        self.query_routes.add_origin(origin.query_routes)
+
     def forget_routes(self) -> None:
-        """Something changed that a cached route may depend on."""
-        self.version += 1
-        for region in self.regions:
-            if region.routes:
-                region.routes.clear()
+        """Something changed that any route may depend on."""
+        self.routes.forget_all()
+        self.query_routes.forget_all()
+
+    def forget_routes_of(self, kind: int, key: str) -> None:
+        """Something changed about entities of a kind whose keys intersect `key`, "" for all."""
+        if kind == SUBSCRIBER:
+            if key:
+                self.routes.forget(key)
+            else:
+                self.routes.forget_all()
+        elif kind == QUERYABLE:
+            if key:
+                self.query_routes.forget(key)
+            else:
+                self.query_routes.forget_all()
+
+    def shorten_routes(self, prefix: str) -> None:
+        """A neighbour gave a beginning of keys a number: find routes anew that may use it.
+
+        Those with a verbatim chunk after it, which `**` does not match, stay as they are.
+        """
+        self.routes.forget(prefix if prefix.endswith("**") else prefix + "/**")
 
     def resolve(self, face: Face, expr: WireExpr) -> str | None:
         """The valid key that a face means; None, and counted, if there is none."""

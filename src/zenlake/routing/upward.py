@@ -93,8 +93,7 @@ class Upward:
             return
         if not up.is_final:
             up.is_final = True
-            _count_answer(up, 1)
-        self._tables.forget_routes()
+            self._count_answer(up, 1)
         self._settle(up)
         if up.mode == InterestMode.CURRENT:
             for interest in up.users:
@@ -163,29 +162,28 @@ class Upward:
 
     def _forget(self, up: UpInterest) -> None:
         if up.is_final:
-            _count_answer(up, -1)
+            self._count_answer(up, -1)
         up.face.up_by_id.pop(up.id, None)
         if up.mode != InterestMode.CURRENT:
             up.face.up_interests.pop(up.place, None)
-        self._tables.forget_routes()
+
+    def _count_answer(self, up: UpInterest, change: int) -> None:
+        """Only an interest that asked for what there is now makes the picture complete."""
+        if up.mode != InterestMode.CURRENT_FUTURE:
+            return
+        for kind in KINDS:
+            if up.options & KIND_BITS[kind]:
+                answered = up.face.answered[kind]
+                count = answered.get(up.key, 0) + change
+                if count > 0:
+                    answered[up.key] = count
+                else:
+                    answered.pop(up.key, None)
+                self._tables.forget_routes_of(kind, up.key)
 
 
 def _is_joined(interest: DownInterest, gateway: Face) -> bool:
     return any(up.face is gateway for up in interest.up)
-
-
-def _count_answer(up: UpInterest, change: int) -> None:
-    """Only an interest that asked for what there is now makes the picture complete."""
-    if up.mode != InterestMode.CURRENT_FUTURE:
-        return
-    for kind in KINDS:
-        if up.options & KIND_BITS[kind]:
-            answered = up.face.answered[kind]
-            count = answered.get(up.key, 0) + change
-            if count > 0:
-                answered[up.key] = count
-            else:
-                answered.pop(up.key, None)
 
 
 def _message(up: UpInterest) -> Interest:

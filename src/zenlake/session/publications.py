@@ -118,25 +118,22 @@ class Publications:
         is_heard_here = publication.stays_near and self._subscribers.has_local(publication.key)
         if port.clock is not None or port.face is None or is_heard_here or not publication.goes_far:
             return
-        found = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
-        if found is None:
+        route = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
+        if route is None:
             return
         made = Shortcut(
-            found[0],
-            found[1],
+            route,
             publication.encoding,
             publication.qos,
             publication.wire_qos,
             publication.reliable,
         )
-        made.routes_version = port.dispatcher.version
         made.subscribers_version = self._subscribers.version
         publication.shortcut = made
 
     def _is_current(self, shortcut: Shortcut) -> bool:
         return (
-            shortcut.routes_version == self._port.dispatcher.version
-            and shortcut.subscribers_version == self._subscribers.version
+            shortcut.route.is_current and shortcut.subscribers_version == self._subscribers.version
         )
 
 

@@ -2,14 +2,14 @@
 
 Most publishers have one gateway or one peer that listens, and change nothing from value to
 value. Then a message is a constant head, a length and the payload; it goes straight to the
-link, without the node's lock. A shortcut is void as soon as routes or the session's own
+link, without the node's lock. A shortcut is void as soon as its route or the session's own
 subscribers change.
 """
 
 from __future__ import annotations
 
-from zenlake.routing.outlet import Outlet
-from zenlake.wire import Encoding, Push, Put, QoS, WireExpr
+from zenlake.routing.route import Route
+from zenlake.wire import Encoding, Push, Put, QoS
 from zenlake.wire.primitives import write_vle
 from zenlake.wire.writer import BytesWriter
 
@@ -31,26 +31,25 @@ class Shortcut:
         "_outlet",
         "_qos",
         "_reliable",
-        "routes_version",
+        "route",
         "subscribers_version",
     )
 
     def __init__(
         self,
-        outlet: Outlet,
-        expr: WireExpr,
+        route: Route,
         encoding: Encoding | None,
         qos: QoS,
         wire_qos: QoS | None,
         reliable: bool,
     ) -> None:
-        empty = bytes(Push(expr, Put(b"", None, encoding), wire_qos))
+        empty = bytes(Push(route.exprs[0], Put(b"", None, encoding), wire_qos))
         self._head = empty[:-1]  # the payload's length comes last
         self._last_head = _Head(empty, 0)
-        self._outlet = outlet
+        self._outlet = route.faces[0].outlet
         self._qos = qos.byte
         self._reliable = reliable
-        self.routes_version = -1
+        self.route = route
         self.subscribers_version = -1
 
     def send(self, payload: bytes) -> bool:

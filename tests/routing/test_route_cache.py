@@ -1,0 +1,196 @@
+"""Routes are kept until something changes that concerns them, and no longer."""
+
+from __future__ import annotations
+
+import random
+
+from tests.routing.playbook import (
+    Play,
+    alias,
+    end,
+    final,
+    interest,
+    no_alias,
+    no_queryable,
+    no_subscriber,
+    put,
+    queryable,
+    request,
+    subscriber,
+    token,
+)
+from zenlake.keyexpr.matching import intersects
+from zenlake.limits import CACHED_ROUTES_MAX
+from zenlake.routing.route import Route
+from zenlake.routing.route_cache import FORGET_STEPS, RouteCache
+from zenlake.routing.work import Work
+
+
+def play_with_routes() -> Play:
+    """A router that knows where publications and queries on `a/b` and `c/d` go."""
+    play = Play("router", gossip=False)
+    for name in ("c1", "c2", "c3"):
+        play.enters(name, "client")
+    play.says("c2", subscriber(1, "a/*"), subscriber(2, "c/*"))
+    play.says("c2", queryable(1, "a/*"), queryable(2, "c/*"))
+    for number, key in enumerate(("a/b", "c/d"), 1):
+        play.says("c1", put(key), request(number, key))
+        play.says("c2", end(number))
+    play.forget()
+    return play
+
+
+def kept(play: Play) -> tuple[list[str], list[str]]:
+    origin = play.faces["c1"].origin
+    return sorted(origin.routes), sorted(origin.query_routes)
+
+
+def test_a_declaration_voids_the_routes_it_intersects_and_no_other() -> None:
+    play = play_with_routes()
+    route = play.faces["c1"].origin.routes["c/d"]
+    play.says("c3", subscriber(1, "a/b"))
+    assert kept(play) == (["c/d"], ["a/b", "c/d"])
+    play.says("c3", queryable(1, "a/**"))
+    assert kept(play) == (["c/d"], ["c/d"])
+    play.says("c1", put("a/b"))
+    play.says("c3", no_subscriber(1), no_queryable(1))
+    assert kept(play) == (["c/d"], ["c/d"])
+    assert route.is_current
+    play.says("c3", subscriber(2, "**"))
+    assert kept(play) == ([], ["c/d"])
+    assert not route.is_current
+
+
+def test_tokens_interests_and_clients_without_declarations_void_nothing() -> None:
+    play = play_with_routes()
+    play.says("c3", token(1, "**"), interest(1, "current_future", "KSQT", "**"))
+    play.enters("c4", "client")
+    play.leaves("c4")
+    play.leaves("c3")
+    assert kept(play) == (["a/b", "c/d"], ["a/b", "c/d"])
+
+
+def test_the_end_of_a_client_voids_what_led_to_it() -> None:
+    play = play_with_routes()
+    play.says("c3", subscriber(1, "a/b"), queryable(1, "c/d"))
+    play.says("c1", put("a/b"), request(9, "c/d"))
+    play.leaves("c3")
+    assert kept(play) == (["c/d"], ["a/b"])
+    play.says("c1", put("a/b"))
+    play.hears("c2", "PUT x a/b", "REQUEST 3 c/d", "PUT x a/b")
+
+
+def test_the_end_of_a_client_with_many_declarations_voids_all() -> None:
+    play = play_with_routes()
+    play.says("c3", *(subscriber(number, f"x/{number}") for number in range(1, 100)))
+    assert kept(play)[0] == ["a/b", "c/d"]
+    play.leaves("c3")
+    assert kept(play) == ([], [])
+
+
+def test_a_number_for_a_key_voids_what_it_makes_shorter() -> None:
+    play = play_with_routes()
+    play.says("c2", alias(1, "a"))
+    assert kept(play)[0] == ["c/d"]
+    play.says("c1", put("a/b"))
+    play.hears("c2", "PUT x [yours 1]/b")
+    play.says("c2", no_alias(1))
+    play.says("c1", put("a/b"))
+    play.hears("c2", "PUT x a/b")
+
+
+def test_a_number_taken_back_is_used_no_more_on_any_key() -> None:
+    play = Play("router", gossip=False)
+    play.enters("c1", "client")
+    play.enters("c2", "client")
+    play.says("c2", alias(1, "a"), subscriber(1, "a/@v/b"))
+    play.says("c1", put("a/@v/b"))
+    play.says("c2", no_alias(1))
+    play.says("c1", put("a/@v/b"))
+    play.hears("c2", "PUT x [yours 1]/@v/b", "PUT x a/@v/b")
+
+
+def test_an_answer_from_above_voids_what_it_is_about() -> None:
+    play = Play("client")
+    play.enters("app")
+    play.enters("r", "router")
+    play.says("app", interest(1, "current_future", "KS", "a"), put("a"), put("b"))
+    play.says("r", final(1))
+    assert sorted(play.faces["app"].origin.routes) == ["b"]
+    play.forget()
+    play.says("app", put("a"))
+    play.silence()
+
+
+def test_an_undeclaration_during_the_end_of_another_holder_voids_the_route() -> None:
+    play = Play("router", gossip=False)
+    for name in ("c1", "c2", "c3"):
+        play.enters(name, "client")
+    play.says("c2", subscriber(1, "k"))
+    play.says("c3", *(token(number, f"t/{number}") for number in range(200)), subscriber(1, "k"))
+    face = play.faces.pop("c3")
+    play.dispatcher.remove_face(face, play.now, 1)
+    play.says("c1", put("k"))
+    play.hears("c2", "PUT x k")
+    play.says("c2", no_subscriber(1))
+    play.says("c1", put("k"))
+    play.work()
+    play.silence()
+
+
+def test_a_change_that_concerns_too_many_keys_voids_all() -> None:
+    cache: RouteCache[Route] = RouteCache(Work())
+    routes: dict[str, Route] = {}
+    cache.add_origin(routes)
+    for number in range(FORGET_STEPS):
+        cache.add(routes, f"k/{number}/x", Route([], []))
+    cache.forget("*/*/y")
+    assert routes == {}
+    assert len(cache) == 0
+
+
+def test_random_changes_void_exactly_what_they_intersect() -> None:
+    chance = random.Random(1)
+    keys = ["a", "a/b", "a/*", "a/$*b", "**", "*/b", "c/**/b", "@v/a", "a/b/c"]
+    for _ in range(200):
+        cache: RouteCache[Route] = RouteCache(Work())
+        origins: list[dict[str, Route]] = [{}, {}]
+        for routes in origins:
+            cache.add_origin(routes)
+            for key in chance.sample(keys, 5):
+                cache.add(routes, key, Route([], []))
+        before = [dict(routes) for routes in origins]
+        changed = chance.choice(keys)
+        cache.forget(changed)
+        for routes, old in zip(origins, before, strict=True):
+            assert routes == {key: old[key] for key in old if not intersects(key, changed)}
+            assert all(route.is_current == (key in routes) for key, route in old.items())
+        assert len(cache) == len({key for routes in origins for key in routes})
+
+
+def test_the_cache_of_all_origins_together_is_bounded() -> None:
+    cache: RouteCache[Route] = RouteCache(Work())
+    origins: list[dict[str, Route]] = [{}, {}, {}]
+    for routes in origins:
+        cache.add_origin(routes)
+    route = Route([], [])
+    for number in range(CACHED_ROUTES_MAX):
+        cache.add(origins[number % 3], f"k/{number}", route)
+        assert sum(map(len, origins)) <= CACHED_ROUTES_MAX
+    long_key = "k/" * 2000 + "k"
+    for number in range(CACHED_ROUTES_MAX // 8):
+        cache.add(origins[0], f"{long_key}/{number}", route)
+    assert sum(map(len, origins)) <= CACHED_ROUTES_MAX // 8
+
+
+def test_a_removed_origin_is_forgotten() -> None:
+    cache: RouteCache[Route] = RouteCache(Work())
+    routes: dict[str, Route] = {}
+    cache.add_origin(routes)
+    route = Route([], [])
+    cache.add(routes, "k", route)
+    cache.remove_origin(routes)
+    assert routes == {}
+    assert not route.is_current
+    cache.forget("k")
+    assert len(cache) == 0
