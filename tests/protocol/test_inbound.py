@@ -12,7 +12,7 @@ from tests.protocol.transports import framed, payloads, told, transport
 from tests.vectors import UNITS
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.transport import Transport
-from zenlake.wire import CloseReason, Frame, KeepAlive, Push, Put, WireExpr
+from zenlake.wire import Close, CloseReason, Frame, KeepAlive, Push, Put, WireExpr
 from zenlake.wire.message import Extension
 
 
@@ -188,6 +188,37 @@ def test_thousand_batches_in_one_read_and_byte_by_byte() -> None:
     for index in range(len(stream)):
         found += receiver.receive(stream[index : index + 1], 0.0)
     assert payloads(found) == expected
+
+
+def test_much_that_is_read_at_once_is_taken_in_portions() -> None:
+    """However many batches one read brings, a call decodes a bounded part of them."""
+    contents = [frame(n, b"a%d" % n, b"b%d" % n) for n in range(1_000)]
+    contents += [bytes(KeepAlive())] * 5_000
+    data = b"".join(map(framed, contents))
+    whole = payloads(transport().receive(data, 0.0))
+    inbound = transport().inbound
+    got = payloads(inbound.receive(data, 0.0, 100))
+    calls = 1
+    while inbound.has_more:
+        portion = payloads(inbound.receive_more(0.0, 100))
+        assert len(portion) <= 102
+        got += portion
+        calls += 1
+    assert got == whole
+    assert calls == 80  # 6,000 batches and 2,000 messages
+
+
+def test_bad_bytes_and_close_end_a_portion() -> None:
+    inbound = transport().inbound
+    first = framed(frame(0, b"a", b"b"))
+    assert payloads(inbound.receive(first + framed(b"\x18\x00"), 0.0, 1)) == [b"a", b"b"]
+    with pytest.raises(TransportError):
+        inbound.receive_more(0.0, 1)
+    assert not inbound.has_more
+    inbound = transport().inbound
+    inbound.receive(framed(bytes(Close(0))) + first, 0.0, 1)
+    assert inbound.close_code == 0
+    assert not inbound.has_more
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_533])

@@ -113,16 +113,20 @@ class GroupRunner:
     def _run(self) -> None:
         try:
             while not self._is_closed:
-                with self.sender.lock:
-                    deadline = self._group.next_deadline()
+                deadline = self._group.next_deadline()
                 left = None if deadline == inf else deadline - time.monotonic()
                 for datagram in self._sockets.receive(left):
                     source = f"{datagram.source[0]}:{datagram.source[1]}"
                     now = time.monotonic()
                     with self.sender.lock:
                         events = self._group.receive(datagram.data, source, now)
+                        sender = self._group.peers.get(source)
                     self._take(events, now)
-                self._handle_timeout(time.monotonic())
+                    if sender is not None:
+                        self._warn_of_drop(sender)
+                now = time.monotonic()
+                if now >= self._group.next_deadline():
+                    self._handle_timeout(now)
         except LinkError as error:
             log.error("the group is left: %s", error)
             for peer in list(self._members):
@@ -136,15 +140,15 @@ class GroupRunner:
         with self.sender.lock:
             events = self._group.handle_timeout(now)
         self._take(events, now)
-        self._warn_of_drops()
+        for peer in self.peers():
+            self._warn_of_drop(peer)
         self.sender.settle(-1, False)
 
-    def _warn_of_drops(self) -> None:
-        for peer in self.peers():
-            dropped, peer.inbound.reassembly.report = peer.inbound.reassembly.report, None
-            if dropped is not None:
-                face = self._members.get(peer)
-                self._node.drop_warnings.received(dropped, face, peer.source)
+    def _warn_of_drop(self, peer: GroupPeer) -> None:
+        dropped, peer.inbound.reassembly.report = peer.inbound.reassembly.report, None
+        if dropped is not None:
+            face = self._members.get(peer)
+            self._node.drop_warnings.received(dropped, face, peer.source)
 
     def _take(self, events: list[GroupEvent], now: float) -> None:
         for event in events:

@@ -43,6 +43,8 @@ _BUSY_S: Final = 0.2
 _CERTIFICATE_CHECK_S: Final = 60.0
 # So much read at once is decoded and routed by one reader at a time (node/turn.py).
 _BULK_BYTES: Final = 16 * 1024
+# Batches and messages that are decoded before those are routed: about a millisecond.
+_UNITS_IN_A_TURN: Final = 1024
 
 
 class LinkRunner:
@@ -145,6 +147,9 @@ class LinkRunner:
             began = time.monotonic()
             if not self._hand_on(relieved, began):
                 return None
+            if transport.inbound.has_more:
+                self._take(b"", began)
+                continue
             if self._failure is not None:
                 raise self._failure
             if transport.peer_closed is not None:
@@ -164,19 +169,27 @@ class LinkRunner:
         return self.cause
 
     def _take(self, data: bytes, now: float) -> None:
-        self._is_bulk = len(data) >= _BULK_BYTES
+        """Decode some of what was read; without data, some of the rest."""
+        if data:
+            self._is_bulk = len(data) >= _BULK_BYTES
         if self._is_bulk:
             with self.node.bulk:
                 self._decode(data, now)
+                self.node.pause_bulk()
         else:
             self._decode(data, now)
         if self.transport.inbound.reassembly.report is not None:
             self._warn_of_drop()
 
     def _decode(self, data: bytes, now: float) -> None:
+        inbound = self.transport.inbound
         try:
             with self._inward:
-                self._deliveries.extend(self.transport.receive(data, now))
+                if data:
+                    deliveries = inbound.receive(data, now, _UNITS_IN_A_TURN)
+                else:
+                    deliveries = inbound.receive_more(now, _UNITS_IN_A_TURN)
+            self._deliveries.extend(deliveries)
         except TransportError as error:
             self._failure = error
             self._deliveries.extend(error.deliveries)

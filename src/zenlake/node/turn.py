@@ -176,16 +176,22 @@ class Turn:
             finally:
                 links = self._take_links()
                 sinks = self._release_sinks()
-            if self._waiting:
-                sleep(_PAUSE_S)
-            else:
-                # Compiled code keeps Python's own lock until it calls something that releases it:
-                # others may not even have come as far as waiting for ours.
-                self._nothing.poll(0)
+            self.pause_bulk()
         if links is not None:
             for outward, full, is_blocking in links:
                 outward.settle(full, is_blocking)
         return after, sinks
+
+    def pause_bulk(self) -> None:
+        """By the owner of `bulk`: whoever waits for the node's lock is next.
+
+        Compiled code keeps Python's own lock until it calls something that releases it: others
+        may not even have come as far as waiting for ours.
+        """
+        if self._waiting:
+            sleep(_PAUSE_S)
+        else:
+            self._nothing.poll(0)
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""

@@ -74,6 +74,10 @@ class GroupPeer:
     def expires_at(self) -> float:
         return self.inbound.received_at + self.lease_s
 
+    def next_deadline(self) -> float:
+        """When it is gone, or a message of it will not be completed any more."""
+        return min(self.expires_at(), self.inbound.reassembly.next_deadline())
+
     def has_closed(self) -> bool:
         return self.inbound.close_code >= 0
 

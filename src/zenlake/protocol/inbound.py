@@ -27,6 +27,7 @@ from zenlake.wire.values.qos import Priority
 _DATA: Final = 5
 """The priority of a FRAME that names none."""
 _OPEN: Final = -1
+_UNLIMITED: Final = 1 << 62
 
 
 class Inbound:
@@ -43,6 +44,7 @@ class Inbound:
         "batches",
         "bytes",
         "close_code",
+        "has_more",
         "ignored_messages",
         "messages",
         "reassembly",
@@ -67,6 +69,8 @@ class Inbound:
         """When the last batch came."""
         self.close_code = _OPEN
         """The reason of the peer's CLOSE; nothing after it is read."""
+        self.has_more = False
+        """Whether `receive_more` has something to give."""
         self.batches = 0
         self.bytes = 0
         self.messages = 0
@@ -80,39 +84,57 @@ class Inbound:
         deframer.limit_batches(self._batch_size)
         return deframer
 
-    def receive(self, data: bytes, now: float) -> list[Delivery]:
-        """Bytes of a stream as they come, or one datagram."""
-        deliveries: list[Delivery] = []
+    def receive(self, data: bytes, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
+        """Bytes of a stream as they come, or one datagram.
+
+        It stops after about so many batches and messages; then `has_more` is set, and
+        `receive_more` goes on, before anything else is received.
+        """
         if self._is_broken:
             raise TransportError("the link was dropped before")
         if self.close_code != _OPEN:
-            return deliveries
+            return []
         self.bytes += len(data)
+        if self._deframer is not None:
+            self._deframer.feed(data)
+            return self.receive_more(now, units_max)
+        deliveries: list[Delivery] = []
         try:
-            deframer = self._deframer
-            if deframer is None:
-                self._take_datagram(data, now, deliveries)
-            else:
-                deframer.feed(data)
-                while self.close_code == _OPEN:  # what follows CLOSE need not be a batch
-                    batch = deframer.next_batch()
-                    if batch is None:
-                        break
-                    self._take(batch, now, deliveries)
-        except TransportError as error:
-            self._break()
-            error.deliveries = deliveries
-            raise
-        except WireError as malformed:
-            self._break()
-            failure = TransportError(str(malformed))
-            failure.deliveries = deliveries
-            raise failure from None
+            self._take_datagram(data, now, deliveries)
+        except (TransportError, WireError) as error:
+            raise self._broken(error, deliveries) from None
         return deliveries
 
-    def _break(self) -> None:
+    def receive_more(self, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
+        """The next batches of a stream that are complete."""
+        deliveries: list[Delivery] = []
+        deframer = self._deframer
+        self.has_more = False
+        if deframer is None:
+            return deliveries
+        units_end = self.batches + self.messages + units_max
+        try:
+            while self.close_code == _OPEN:  # what follows CLOSE need not be a batch
+                batch = deframer.next_batch()
+                if batch is None:
+                    break
+                self._take(batch, now, deliveries)
+                if self.batches + self.messages >= units_end:
+                    self.has_more = self.close_code == _OPEN
+                    break
+        except (TransportError, WireError) as error:
+            raise self._broken(error, deliveries) from None
+        return deliveries
+
+    def _broken(
+        self, error: TransportError | WireError, deliveries: list[Delivery]
+    ) -> TransportError:
+        """The link is over; `deliveries` came before the bad byte."""
         self._is_broken = True
         self.reassembly.release()
+        failure = error if isinstance(error, TransportError) else TransportError(str(error))
+        failure.deliveries = deliveries
+        return failure
 
     def _take_datagram(self, data: bytes, now: float, deliveries: list[Delivery]) -> None:
         if len(data) > self._batch_size:

@@ -69,7 +69,7 @@ class Transport:
     # --- inward ------------------------------------------------------------------------------
 
     def receive(self, data: bytes, now: float) -> list[Delivery]:
-        """Bytes of the link as they come (stream), or one datagram.
+        """Bytes of the link as they come (stream), or one datagram; see `Inbound.receive`.
 
         TransportError: drop the link; its `deliveries` came before the bad byte.
         """

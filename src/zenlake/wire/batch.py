@@ -7,11 +7,17 @@ it early if there was one: a real receiver has delivered the former before it me
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.errors import WireError
+from zenlake.give_way import give_way
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import decode_transport
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
 from zenlake.wire.writer import BytesWriter
+
+# Messages between two points where other threads may run: less than a millisecond.
+_GIVE_WAY_MASK: Final = 0xFF
 
 
 class Batch:
@@ -44,6 +50,8 @@ def decode_batch(data: bytes) -> Batch:
         while pos < len(data):
             message, pos = decode_transport(data, pos)
             messages.append(message)
+            if len(messages) & _GIVE_WAY_MASK == 0:
+                give_way()
     except WireError as error:
         if isinstance(error.partial, TransportMessage):
             messages.append(error.partial)
@@ -67,6 +75,8 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
             else:
                 cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
                 raise WireError("low-latency unit", "header", pos, cause)
+            if len(messages) & _GIVE_WAY_MASK == 0:
+                give_way()
     except WireError as error:
         return LowLatencyUnit(messages, error)
     return LowLatencyUnit(messages, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from zenlake.give_way import give_way
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push, decode_network
 from zenlake.wire.message import NetworkMessage
@@ -22,6 +23,8 @@ _MISSED_MIN: Final = 2
 _MISSED_MAX: Final = 64
 # Of the nine bytes of a time, the first come first: the last four count units of eight seconds.
 _CHANGING_BYTES: Final = 5
+# Messages between two points where other threads may run: less than a millisecond.
+_GIVE_WAY_MASK: Final = 0xFF
 
 
 def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
@@ -29,10 +32,14 @@ def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64
     end: i64 = len(buf)
     missed: i64 = _MISSED_MIN
     wait: i64 = 0
+    count: i64 = 0
     while pos < end and buf[pos] & 0x1F >= 0x19:
         start: i64 = pos
         message, pos = decode_network(buf, start)
         messages.append(message)
+        count += 1
+        if count & _GIVE_WAY_MASK == 0:
+            give_way()
         if wait > 0:
             wait -= 1
         elif (
