@@ -61,6 +61,20 @@ class Link:
         """Waits for bytes of a stream or one datagram; b"" when the other side ended."""
         raise NotImplementedError
 
+    def set_patience(self, seconds: float) -> None:
+        """Let `receive` without a time raise LinkTimeout after this one, if the link can."""
+
+    def begin_idle(self) -> int:
+        """The descriptor to wait for while nobody calls `receive`, or -1 if there is none.
+
+        It stays open until `end_idle`, even if the link is closed meanwhile, which makes it
+        readable.
+        """
+        return -1
+
+    def end_idle(self) -> None:
+        """After `begin_idle` gave a descriptor."""
+
     def try_send(self, data: bytes) -> int:
         """Sends what fits at once and says how much that was; a datagram goes whole or not.
 

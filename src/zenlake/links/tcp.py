@@ -7,6 +7,7 @@ import errno
 import os
 import select
 import socket
+import struct
 import time
 from collections.abc import Callable
 from typing import Final
@@ -57,12 +58,28 @@ class TcpLink(Link):
             is_filled = len(data) == self._receive_bytes
             self._receive_bytes = RECEIVE_BYTES_MAX if is_filled else _RECEIVE_BYTES
             return data
+        except BlockingIOError:
+            raise LinkTimeout(self.dst, "nothing came for a while") from None
         except OSError as error:
             if shared.is_closed:
                 return b""
             raise LinkError(self.dst, str(error)) from error
         finally:
             shared.leave()
+
+    def set_patience(self, seconds: float) -> None:
+        whole = int(seconds)
+        micros = int((seconds - whole) * 1e6)
+        with contextlib.suppress(OSError):
+            self._socket.setsockopt(
+                socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", whole, micros)
+            )
+
+    def begin_idle(self) -> int:
+        return self._socket.fileno() if self._shared.enter() else -1
+
+    def end_idle(self) -> None:
+        self._shared.leave()
 
     def try_send(self, data: bytes) -> int:
         shared = self._shared

@@ -23,6 +23,10 @@ class Events:
         self._listeners: list[Listener] = []
         self._lock = threading.Lock()
 
+    @property
+    def has_listeners(self) -> bool:
+        return len(self._listeners) > 0
+
     def add(self, listener: Listener) -> None:
         with self._lock:
             self._listeners = [*self._listeners, listener]

@@ -4,6 +4,9 @@ Its reader thread waits on the link and hands messages to routing, under the nod
 messages that routing sends back out leave after the lock is released. Whoever finds that the
 link is over, sender or timer, breaks it off; the reader then undoes what must be undone, once.
 
+A link that was silent for a while is left to a thread that waits for all such links
+(idle_links.py).
+
 A reader also runs callbacks; one that takes long goes on as a thread of the callback's, and
 another reader takes its place (see relief.py), beginning with what this one has left.
 """
@@ -16,9 +19,10 @@ from collections import deque
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from zenlake.links import Link, LinkError
+from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.node.claims import Claim
 from zenlake.node.gathering import GATHERING, send_gathered
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, patience_s
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY, RELIEF
@@ -45,6 +49,8 @@ _CERTIFICATE_CHECK_S: Final = 60.0
 _BULK_BYTES: Final = 16 * 1024
 # Batches and messages that are decoded before those are routed: about a millisecond.
 _UNITS_IN_A_TURN: Final = 1024
+# What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
+_SHORT_BYTES: Final = 1024
 
 
 class LinkRunner:
@@ -67,7 +73,7 @@ class LinkRunner:
         self.opened_at = time.monotonic()
         self.cause = ""
         self._certificate_check_at = inf if link.expires_at is None else -inf
-        self._is_over = False
+        self.is_over = False
         self._is_closed_here = False
         self._early = early  # what came right behind the handshake
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
@@ -75,6 +81,8 @@ class LinkRunner:
         self._failure: TransportError | None = None  # comes after them
         self._is_bulk = False  # whether much was read at once
         self._inward = threading.Lock()
+        self._patience_s = inf  # how long a reader waits for messages
+        self._busy_at = self.opened_at  # when it had one
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.away_since = 0.0
         self._errand: Sink | None = None
@@ -115,12 +123,18 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
+        self._set_patience()
         try:
             start_thread(self._reader)
         except ThreadError:
             self.close()
             raise
-        node.link_timer.wake()
+        node.note_deadline(self)
+
+    def _set_patience(self) -> None:
+        if IS_SUPPORTED:
+            self._patience_s = patience_s()
+            self.link.set_patience(self._patience_s)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -143,7 +157,7 @@ class LinkRunner:
         if self._early:
             data, self._early = self._early, b""
             self._take(data, time.monotonic())
-        while not self._is_over:
+        while not self.is_over:
             began = time.monotonic()
             if not self._hand_on(relieved, began):
                 return None
@@ -160,13 +174,77 @@ class LinkRunner:
             if GATHERING:
                 send_gathered()
             self._reading_since = now
-            data = self.link.receive()
+            if now - self._busy_at > self._patience_s and self._leave_idle():
+                return None  # only keep-alives come
+            try:
+                data = self.link.receive()
+            except LinkTimeout:
+                self._busy_at = -inf
+                continue
             self._reading_since = inf
             if not data:
                 return self.cause or "the link ended"
             self._take(data, time.monotonic())
             data = b""  # not kept while nothing comes
         return self.cause
+
+    def _leave_idle(self) -> bool:
+        """Whether `wake` will be called when there is something to read."""
+        descriptor = self.link.begin_idle()
+        if descriptor < 0:
+            return False
+        if not IDLE_LINKS.add(descriptor, self):
+            self.link.end_idle()
+            return False
+        return True
+
+    def wake(self) -> None:
+        """By the thread that waits for idle links: keep-alives, and the end of the link.
+
+        Whatever else has come is for a reader.
+        """
+        self.link.end_idle()
+        self._reading_since = inf
+        now = time.monotonic()
+        cause = ""
+        try:
+            data = self.link.receive(0.0)
+            if not data:
+                cause = "the link ended"
+            elif len(data) > _SHORT_BYTES:
+                self._early = data
+            else:
+                self._take(data, now)
+        except LinkTimeout:
+            pass
+        except LinkError as error:
+            cause = error.cause
+        if cause and not self.node.events.has_listeners:
+            self.drop(cause)
+        elif cause or self._has_work():
+            self._failure = self._failure or (TransportError(cause) if cause else None)
+            self._start_reader()
+        else:
+            self._reading_since = now
+            if not self._leave_idle():
+                self._start_reader()
+
+    def _has_work(self) -> bool:
+        transport = self.transport
+        return (
+            bool(self._early or self._deliveries or self.is_over)
+            or self._failure is not None
+            or transport.inbound.has_more
+            or transport.peer_closed is not None
+        )
+
+    def _start_reader(self) -> None:
+        self._set_patience()
+        self._reader = self._new_reader()
+        try:
+            start_thread(self._reader)
+        except ThreadError as error:
+            self.drop(str(error))
 
     def _take(self, data: bytes, now: float) -> None:
         """Decode some of what was read; without data, some of the rest."""
@@ -206,8 +284,10 @@ class LinkRunner:
         node = self.node
         face = self.face
         assert face is not None
+        if deliveries:
+            self._busy_at = now
         while deliveries or face.job is not None:
-            if self._is_over:
+            if self.is_over:
                 deliveries.clear()
                 break
             if face.job is not None:
@@ -335,8 +415,9 @@ class LinkRunner:
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
         """Say CLOSE, then end the link; no undeclarations (behaviour reference §2.1)."""
         self._is_closed_here = True
+        self.cause = self.cause or "closed here"  # the other side may end the link meanwhile
         self.sender.say_close(reason, _FAREWELL_S)
-        self.drop("closed here")
+        self.drop(self.cause)
 
     def break_off(self, cause: str) -> None:
         """By threads that must not wait for anybody: end the link; the reader does the rest."""
@@ -349,9 +430,9 @@ class LinkRunner:
         node = self.node
         node.begin()
         try:
-            if self._is_over:
+            if self.is_over:
                 return
-            self._is_over = True
+            self.is_over = True
             self.cause = self.cause or cause
             node.past_losses.update(last_losses_of(self))
             if node.runners.get(self.agreed.zid) is self:
@@ -359,7 +440,7 @@ class LinkRunner:
             if self.face is not None:
                 node.dispatcher.remove_face(self.face, time.monotonic(), TURN_STEPS)
         finally:
-            node.end()
+            node.end_unhurried()
         self.sender.stop()
         self.link.close()
         self.transport.release()
@@ -379,12 +460,14 @@ class LinkRunner:
 
     def leave_to_parent(self) -> None:
         """In a forked child: if this thread reads the link, it does no more."""
-        self._is_over = True
+        self.is_over = True
         self._relieved += 1
 
     def is_alive(self) -> bool:
         return self._reader.is_alive()
 
     def join(self, timeout_s: float) -> None:
+        if self._reader is not threading.current_thread():
+            self.ended.wait(max(0.0, timeout_s))
         join_thread(self._reader, timeout_s)
         self.sender.join(timeout_s)

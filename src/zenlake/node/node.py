@@ -16,7 +16,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from math import inf
 from typing import Final, Protocol
 
 from zenlake.errors import ZenlakeError
@@ -30,9 +29,11 @@ from zenlake.node.discovery import Discovery
 from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.events import Events
 from zenlake.node.group_runner import GroupRunner
+from zenlake.node.idle_links import IDLE_LINKS
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_log import LinkLog
 from zenlake.node.link_runner import LinkRunner
+from zenlake.node.link_times import LinkTimes
 from zenlake.node.opening import Binder, open_node
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.relief import RELIEF
@@ -49,6 +50,7 @@ from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 
 # Threads end at once, but for readers that run a callback: programs shall exit within a second.
 _CLOSE_S: Final = 0.5
+_RETIRED_MIN: Final = 64
 FRAGMENTS_OF_PROCESS: Final = HeldBytes()
 """What the sessions of all nodes hold."""
 reset_after_fork(FRAGMENTS_OF_PROCESS.clear)
@@ -87,9 +89,12 @@ class Node(Turn):
         self.connectors: list[Connector] = []
         self.scoutings: list[Scouting] = []
         self.groups: list[GroupRunner] = []
+        self._link_times = LinkTimes()
+        self._link_times_lock = threading.Lock()
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
+        self._retired_max = _RETIRED_MIN  # then those whose threads have ended are left out
         self.past_losses: Counter[str] = Counter(dict.fromkeys(NO_LOSSES, 0))
         self.admin = Admin(self) if settings.admin.enabled else None
         self._state_lock = threading.Lock()
@@ -102,6 +107,7 @@ class Node(Turn):
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
         try:
             RELIEF.open()
+            IDLE_LINKS.open()
             self._is_watched = True
             self.timer.start()
             self.link_timer.start()
@@ -165,6 +171,7 @@ class Node(Turn):
         if self._is_watched:
             self._is_watched = False
             RELIEF.close(deadline - time.monotonic())
+            IDLE_LINKS.close(deadline - time.monotonic())
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
         """All at once: a link that does not take its CLOSE must not hold up the others."""
@@ -247,7 +254,10 @@ class Node(Turn):
     def retire(self, runner: LinkRunner) -> None:
         """A transport that is over; its threads end soon, and `close` waits for the last ones."""
         with self._state_lock:
-            self._retired = [one for one in self._retired if one.is_alive()] + [runner]
+            self._retired.append(runner)
+            if len(self._retired) >= self._retired_max:
+                self._retired = [one for one in self._retired if one.is_alive()]
+                self._retired_max = max(_RETIRED_MIN, 2 * len(self._retired))
 
     def update_locators(self) -> None:
         """After a change of where this node listens: neighbours tell others of it."""
@@ -270,13 +280,28 @@ class Node(Turn):
 
     # --- time ----------------------------------------------------------------------------------
 
+    def note_deadline(self, runner: LinkRunner) -> None:
+        """A link is new."""
+        with self._link_times_lock:
+            self._link_times.add(runner, time.monotonic())
+            deadline = self._link_times.next_deadline()
+        if deadline < self.link_timer.armed:
+            self.link_timer.wake()
+
     def _next_link_deadline(self) -> float:
-        return min((one.next_deadline() for one in self._all_runners()), default=inf)
+        with self._link_times_lock:
+            return self._link_times.next_deadline()
 
     def _handle_link_timeout(self, now: float) -> None:
-        for runner in self._all_runners():
-            if runner.next_deadline() <= now:
+        with self._link_times_lock:
+            due = self._link_times.take_due(now)
+        try:
+            for runner in due:
                 runner.handle_timeout(now)
+        finally:
+            with self._link_times_lock:
+                for runner in due:
+                    self._link_times.add(runner, now)
 
     def _all_runners(self) -> list[LinkRunner]:
         """Without the lock: keep-alives and leases wait for nobody who routes."""

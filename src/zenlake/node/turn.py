@@ -80,6 +80,24 @@ class Turn:
             for sink in sinks:
                 sink.settle()
 
+    def end_unhurried(self) -> None:
+        """The same without waiting for any link.
+
+        A neighbour that reads too slowly what it is told loses its transport when its queue is
+        full, and holds nobody up until then.
+        """
+        self._settle_unhurried(self._take_links(), self._release_sinks())
+
+    def _settle_unhurried(
+        self, links: list[tuple[Outward, int, bool]] | None, sinks: list[Sink] | None
+    ) -> None:
+        if links is not None:
+            for outward, _, _ in links:
+                outward.settle(-1, False)
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
+
     def end_reply(self) -> None:
         """The same after a reply or its final, which leave together.
 
@@ -219,11 +237,7 @@ class Turn:
         return -inf if self.dispatcher.has_jobs else inf
 
     def _run_jobs(self, now: float) -> None:
-        """One turn for the jobs that nobody waits for.
-
-        It waits for no link: a neighbour that reads too slowly what it is told loses its
-        transport when its queue is full, and holds nobody up until then.
-        """
+        """One turn for the jobs that nobody waits for."""
         if not self.dispatcher.has_jobs:
             return
         with self._long_work:
@@ -235,12 +249,7 @@ class Turn:
                 links = self._take_links()
                 sinks = self._release_sinks()
             sleep(monotonic() - began)
-        if links is not None:
-            for outward, _, _ in links:
-                outward.settle(-1, False)
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
+        self._settle_unhurried(links, sinks)
 
     def add_session(self, session: SessionCore) -> None:
         """An application in this process; between `begin` and `end`."""

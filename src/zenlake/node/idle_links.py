@@ -1,0 +1,149 @@
+"""IdleLinks: one thread of the process waits for all links that have nothing to read.
+
+A reader that waits in a thread of its own hears a message soonest, but a thread for each of
+thousands of silent sessions costs memory, and thousands that wake at once (a cut cable, a reset
+by whoever opened them all) keep everybody else from running. So a reader whose link was silent
+for a while leaves it here and ends. Keep-alives and the end of a link are taken care of here;
+for anything else the link gets a reader again.
+
+Without epoll (systems other than Linux) every link keeps its reader.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+from typing import Final, Protocol
+
+from zenlake.forks import reset_after_fork
+from zenlake.node.threads import ThreadError, join_thread, start_thread
+
+log = logging.getLogger("zenlake.node")
+
+IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
+# How long a reader waits for more before it leaves its link here; with many threads, shorter.
+_PATIENCE_S: Final = 1.0
+_SHORT_PATIENCE_S: Final = 0.02
+_MANY_THREADS: Final = 128
+_EVENTS_AT_ONCE: Final = 256
+
+
+class IdleReader(Protocol):
+    """Reads a link, see link_runner.py."""
+
+    def wake(self) -> None:
+        """Something can be read. Must not wait for anybody."""
+
+    def drop(self, cause: str) -> None: ...
+
+
+def patience_s() -> float:
+    return _SHORT_PATIENCE_S if threading.active_count() > _MANY_THREADS else _PATIENCE_S
+
+
+class IdleLinks:
+    """The thread starts with the first idle link and ends with the last node."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """In a forked child: the parent's links are none of its business.
+
+        The child's copies of the descriptors are left open: they are two numbers, and closing an
+        epoll set while it is shared is safe only in the process that owns it.
+        """
+        self._lock = threading.Lock()
+        self._readers: dict[int, IdleReader] = {}
+        self._epoll: select.epoll | None = None
+        self._wake_fd = -1
+        self._thread: threading.Thread | None = None
+        self._nodes = 0
+
+    def open(self) -> None:
+        """A node opened."""
+        with self._lock:
+            self._nodes += 1
+
+    def close(self, timeout_s: float) -> None:
+        """A node closed, and its links before; with the last one the thread ends."""
+        with self._lock:
+            self._nodes -= 1
+            thread = self._thread
+            if self._nodes > 0 or thread is None:
+                return
+            os.eventfd_write(self._wake_fd, 1)
+        join_thread(thread, timeout_s)
+
+    def add(self, descriptor: int, reader: IdleReader) -> bool:
+        """Wake the reader when its descriptor can be read, once; False if nobody can wait.
+
+        The descriptor must stay open until the reader is woken.
+        """
+        with self._lock:
+            if self._thread is None and not self._start():
+                return False
+            assert self._epoll is not None
+            self._readers[descriptor] = reader
+            flags = select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLONESHOT
+            try:
+                self._epoll.modify(descriptor, flags)
+            except FileNotFoundError:
+                self._epoll.register(descriptor, flags)
+            return True
+
+    def _start(self) -> bool:
+        """Under the lock."""
+        try:
+            self._epoll = select.epoll()
+            self._wake_fd = os.eventfd(0, os.EFD_CLOEXEC)
+            self._epoll.register(self._wake_fd, select.EPOLLIN)
+            thread = threading.Thread(
+                target=self._run, args=(self._epoll,), name="zenlake idle links", daemon=True
+            )
+            start_thread(thread)
+        except (OSError, ThreadError):
+            self._release()
+            return False
+        self._thread = thread
+        return True
+
+    def _release(self) -> None:
+        if self._epoll is not None:
+            self._epoll.close()
+        if self._wake_fd >= 0:
+            os.close(self._wake_fd)
+        self._epoll = None
+        self._wake_fd = -1
+        self._thread = None
+
+    def _run(self, epoll: select.epoll) -> None:
+        while not self._ends():
+            for descriptor, _ in epoll.poll(maxevents=_EVENTS_AT_ONCE):
+                if descriptor == self._wake_fd:
+                    os.eventfd_read(descriptor)
+                    continue
+                with self._lock:
+                    reader = self._readers.pop(descriptor, None)
+                if reader is not None:
+                    self._wake(reader)
+
+    def _wake(self, reader: IdleReader) -> None:
+        try:
+            reader.wake()
+        except Exception:  # others must be woken
+            log.exception("an idle link failed")
+            reader.drop("reading failed")
+
+    def _ends(self) -> bool:
+        with self._lock:
+            is_over = self._nodes <= 0 and not self._readers
+            if is_over:
+                self._release()
+            return is_over
+
+
+IDLE_LINKS: Final = IdleLinks()
+reset_after_fork(IDLE_LINKS.reset)

@@ -1,0 +1,48 @@
+"""LinkTimes: when each of many links next needs to be looked at.
+
+Every message moves the deadlines of a link, always to a later time. So nothing is noted when
+that happens: a link is looked at when the deadline comes that it had before, and noted again
+with the one that it has by then.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from zenlake.node.link_runner import LinkRunner
+
+# A link is looked at so often even if it asks for later: it may have got a fragment of a message,
+# which is given up some time after.
+_LOOK_S: Final = 5.0
+
+
+class LinkTimes:
+    """A heap of deadlines; the caller sees to it that one thread at a time uses it."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, LinkRunner]] = []
+        self._count = 0  # equal deadlines keep their order
+
+    def add(self, runner: LinkRunner, now: float) -> None:
+        self._count += 1
+        deadline = min(runner.next_deadline(), now + _LOOK_S)
+        heappush(self._heap, (deadline, self._count, runner))
+
+    def next_deadline(self) -> float:
+        return self._heap[0][0] if self._heap else inf
+
+    def take_due(self, now: float) -> list[LinkRunner]:
+        """Links that need `handle_timeout` now; `add` them again afterwards."""
+        due: list[LinkRunner] = []
+        while self._heap and self._heap[0][0] <= now:
+            runner = heappop(self._heap)[2]
+            if runner.is_over:
+                continue
+            if runner.next_deadline() <= now:
+                due.append(runner)
+            else:
+                self.add(runner, now)
+        return due

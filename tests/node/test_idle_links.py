@@ -1,0 +1,116 @@
+"""Silent links have no thread of their own, and are heard all the same."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from zenlake.node import Node
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED
+from zenlake.wire import WhatAmI
+
+pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this system has no epoll")
+
+
+def readers() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one.name.startswith("zenlake read")]
+
+
+def wait_until_idle(count: int) -> None:
+    """So many links wait together, and no reader is left."""
+    wait_until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 20.0)
+
+
+def both_linked(one: Node, other: Node) -> None:
+    wait_until(lambda: len(one.runners) == len(other.runners) == 1)
+
+
+@contextmanager
+def linked() -> Iterator[tuple[Node, Node]]:
+    with (
+        opened(settings_of(listen=["tcp/127.0.0.1:0"])) as [listening],
+        opened(settings_of(WhatAmI.CLIENT, listening.locators())) as [connecting],
+    ):
+        both_linked(listening, connecting)
+        yield listening, connecting
+
+
+def test_a_silent_link_is_heard_again() -> None:
+    with linked() as (listening, connecting):
+        here = Application(listening)
+        there = Application(connecting)
+        here.subscribe("key")
+        for n in range(2):
+            wait_until_idle(2)
+            there.put("key", b"%d" % n, BLOCK)
+            here.wait_for(n + 1)
+        assert here.payloads() == [b"0", b"1"]
+
+
+def test_keep_alives_need_no_reader() -> None:
+    near = settings_of(listen=["tcp/127.0.0.1:0"])
+    near.lease_ms = 400
+    with opened(near) as [listening]:
+        far = settings_of(WhatAmI.CLIENT, listening.locators())
+        far.lease_ms = 400
+        with opened(far) as [connecting]:
+            both_linked(listening, connecting)
+            wait_until_idle(2)
+            runner = listening.runners[connecting.zid]
+            batches = runner.transport.batches_in
+            until = time.monotonic() + 2.0
+            while time.monotonic() < until:
+                assert not readers()
+                time.sleep(0.01)
+            assert runner.transport.batches_in > batches + 8
+            assert listening.runners == {connecting.zid: runner}
+
+
+@pytest.mark.parametrize("side", ["near", "far", "cut"])
+def test_a_silent_link_ends(side: str) -> None:
+    """By either node, or without a word: whoever waits for its end is told."""
+    with linked() as (listening, connecting):
+        wait_until_idle(2)
+        near = listening.runners[connecting.zid]
+        far = connecting.runners[listening.zid]
+        if side == "near":
+            near.close()
+        elif side == "far":
+            far.close()
+        else:
+            near.break_off("cut")
+        assert near.ended.wait(5.0)
+        assert far.ended.wait(5.0)
+        assert near.cause
+
+
+def test_listeners_hear_of_the_end_of_a_silent_link() -> None:
+    with opened(settings_of(listen=["tcp/127.0.0.1:0"])) as [listening]:
+        heard: list[bool] = []
+        with opened(settings_of(WhatAmI.CLIENT, listening.locators())) as [connecting]:
+            both_linked(listening, connecting)
+            wait_until_idle(2)
+            listening.events.add(lambda came, _transport, _link: heard.append(came))
+        wait_until(lambda: heard == [False])
+
+
+def test_many_silent_links_share_a_thread() -> None:
+    clients = 30
+    with opened(settings_of(listen=["tcp/127.0.0.1:0"])) as [listening]:
+        many = [settings_of(WhatAmI.CLIENT, listening.locators()) for _ in range(clients)]
+        with opened(*many) as nodes:
+            wait_until(lambda: len(listening.runners) == clients)
+            wait_until_idle(2 * clients)
+            here = Application(listening)
+            here.subscribe("all")
+            for node in nodes:
+                Application(node).put("all", b"x", BLOCK)
+            here.wait_for(clients)
+            for runner in list(listening.runners.values()):
+                runner.link.close()
+            wait_until(lambda: not listening.runners)

@@ -1,0 +1,91 @@
+"""Links are looked at when a deadline of theirs has come, and not otherwise."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, cast
+
+from zenlake.node.link_times import LinkTimes
+
+if TYPE_CHECKING:
+    from zenlake.node.link_runner import LinkRunner
+
+
+class Runner:
+    """As much of a LinkRunner as is looked at."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.is_over = False
+        self.looks = 0
+
+    def next_deadline(self) -> float:
+        self.looks += 1
+        return self.deadline
+
+
+def due(times: LinkTimes, now: float) -> list[Runner]:
+    return cast("list[Runner]", times.take_due(now))
+
+
+def times_of(*runners: Runner) -> LinkTimes:
+    times = LinkTimes()
+    for one in runners:
+        times.add(cast("LinkRunner", one), 0.0)
+    return times
+
+
+def test_the_earliest_deadline_counts() -> None:
+    times = times_of(Runner(3.0), Runner(1.0), Runner(2.0))
+    assert times.next_deadline() == 1.0
+    assert LinkTimes().next_deadline() == inf
+
+
+def test_due_links_are_taken_and_added_again() -> None:
+    first, second = Runner(1.0), Runner(2.0)
+    times = times_of(first, second)
+    assert due(times, 0.5) == []
+    assert due(times, 1.5) == [first]
+    assert times.next_deadline() == 2.0
+    first.deadline = 4.0
+    times.add(cast("LinkRunner", first), 1.5)
+    assert due(times, 4.0) == [second, first]
+
+
+def test_a_deadline_that_moved_is_found_when_the_old_one_comes() -> None:
+    runner = Runner(1.0)
+    times = times_of(runner)
+    runner.deadline = 3.0
+    assert times.take_due(1.0) == []
+    assert times.next_deadline() == 3.0
+
+
+def test_a_link_without_deadline_is_looked_at_now_and_then() -> None:
+    runner = Runner(inf)
+    times = times_of(runner)
+    runner.deadline = 20.0  # a fragment came
+    taken: list[Runner] = []
+    while not taken:
+        now = times.next_deadline()
+        assert now <= 20.0
+        taken = due(times, now)
+    assert taken == [runner]
+    assert now == 20.0
+    assert runner.looks < 10
+
+
+def test_links_that_are_over_are_forgotten() -> None:
+    runner = Runner(1.0)
+    times = times_of(runner)
+    runner.is_over = True
+    assert times.take_due(2.0) == []
+    assert times.next_deadline() == inf
+
+
+def test_idle_links_cost_nothing() -> None:
+    """10,000 links: those that are not due are not looked at."""
+    runners = [Runner(4.0) for _ in range(10_000)]
+    times = times_of(*runners, Runner(1.0))
+    before = sum(one.looks for one in runners)
+    assert len(times.take_due(1.0)) == 1
+    assert sum(one.looks for one in runners) == before
