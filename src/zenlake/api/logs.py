@@ -19,6 +19,7 @@ LOGGERS: Final = {
     "zenlake.config": "zenoh_config",
     "zenlake.handlers": "zenoh::api::handlers",
     "zenlake.node": "zenoh::net::runtime",
+    "zenlake.router": "zenohd",
     "zenlake.session": "zenoh::api::session",
     "zenlake.transport": "zenoh_transport",
 }
@@ -35,6 +36,7 @@ _LEVELS: Final = {
 }
 _NUMBERS: Final = dict(zip("012345", _LEVELS, strict=True))
 _ROOT: Final = logging.getLogger("zenlake")
+_PLAIN: Final = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 class _Filters:
@@ -91,10 +93,15 @@ def init_log_from_env_or(level: str) -> Nothing:
     _show(filters)
 
 
-def _show(filters: _Filters) -> None:
+def show_logs(text: str, formatter: logging.Formatter) -> None:
+    """Show what the filters let pass, in a form of the caller's."""
+    _show(_Filters(text), formatter)
+
+
+def _show(filters: _Filters, formatter: logging.Formatter = _PLAIN) -> None:
     if not _ROOT.handlers:
         handler = logging.StreamHandler(sys.stdout)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(formatter)
         _ROOT.addHandler(handler)
     for name in LOGGERS:
         logging.getLogger(name).setLevel(filters.level_of(name))

@@ -17,6 +17,7 @@ from zenlake.cli.output import complain
 from zenlake.errors import ZenlakeError
 
 COMMANDS = {
+    "router": "run a Zenoh router, or ask a running one where a key goes",
     "decode": "print every message of a capture, one a line",
     "check": "find what breaks the rules of the protocol in a capture",
     "explain": "read bytes bit by bit and label them",
@@ -30,6 +31,7 @@ COMMANDS = {
     "completion": "print a completion script for a shell",
 }
 EPILOG = """examples:
+  zenlake router -l tcp/[::]:7447
   zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake check capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f

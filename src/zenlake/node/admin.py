@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.admin.facts import SessionFacts, Transport
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
+from zenlake.node.link_log import printable
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.routing.work import TURN_STEPS
 from zenlake.warning_limiter import WarningLimiter
@@ -86,9 +87,7 @@ class Admin:
         """Why something was refused, at most once in a while for each kind of text."""
         kind = text.partition("`")[0]
         if self._limiter.admit(kind, time.monotonic()):
-            # Keys are the words of others: they may hold what commands a terminal.
-            shown = text if text.isprintable() else ascii(text)[1:-1]
-            self._work.put(shown + self._limiter.suppressed_text(kind))
+            self._work.put(printable(text) + self._limiter.suppressed_text(kind))
 
 
 class LinkTransport:

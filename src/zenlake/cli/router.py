@@ -1,0 +1,165 @@
+"""zenlake router: a router as a process, with the flags of zenohd (behaviour reference §6.1)."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from zenlake.errors import LocalError
+
+if TYPE_CHECKING:
+    from zenlake.api.config import Config
+    from zenlake.api.session import Session
+
+EXAMPLES = """examples:
+  zenlake router
+  zenlake router -l tcp/[::]:7447 -l udp/[::]:7447 -e tcp/other.example:7447
+  zenlake router -c router.json5 --cfg 'transport/link/tx/lease:5000' --log debug
+  zenlake router --json | jq .message
+
+exit codes: 0 ended by SIGTERM or SIGINT; 2 the configuration is wrong, or an endpoint
+cannot be opened
+"""
+_PERMISSIONS: Final = ("r", "w", "rw", "none")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from zenlake import __version__
+
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("-c", "--config", metavar="PATH", help="configuration file, JSON5")
+    add("-l", "--listen", metavar="ENDPOINT", action="append", help="where to listen; may repeat")
+    add("-e", "--connect", metavar="ENDPOINT", action="append", help="connect to; may repeat")
+    add("-i", "--id", metavar="HEX", help="id of this node; random by default")
+    add("--no-timestamp", action="store_true", help="do not stamp what has no timestamp")
+    add("--no-multicast-scouting", action="store_true", help="neither send nor answer SCOUT")
+    add(
+        "--cfg",
+        metavar="KEY:VALUE",
+        action="append",
+        help="set a configuration key, by its path, to a JSON5 value; applied last; with an empty "
+        "KEY the whole configuration, instead of a file; may repeat",
+    )
+    add(
+        "--adminspace-permissions",
+        metavar="[r|w|rw|none]",
+        choices=_PERMISSIONS,
+        help="what the admin space allows: read, write, both or nothing",
+    )
+    add("--log", metavar="FILTER", help="what to log, as RUST_LOG has it, which it replaces: debug")
+    add("--json", action="store_true", help="logs as JSON, one object a line")
+    add("-P", "--plugin", metavar="NAME", action="append", help="not supported")
+    add("--plugin-search-dir", metavar="PATH", action="append", help="not supported")
+    add("--rest-http-port", metavar="SOCKET", help="not supported, except `none`")
+    add("-V", "--version", action="version", version=f"zenlake {__version__}")
+
+
+def run(args: argparse.Namespace) -> int:
+    import zenlake
+    from zenlake.cli.router_log import start_log
+
+    _refuse_unsupported(args)
+    config = config_of(args)
+    start_log(args.log, args.json)
+    log = logging.getLogger("zenlake.router")
+    ending = _Ending()
+    log.info("zenlake %s, mode %s", zenlake.__version__, config.mode)
+    log.debug("configuration: %s", config)
+    with zenlake.open(config) as session:
+        _log_opened(log, session)
+        log.info("ended by %s", ending.wait())
+    return 0
+
+
+class _Ending:
+    """Waits for a signal; a second one ends the process at once, as if nobody had asked."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._name = ""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._handle)
+
+    def _handle(self, number: int, _frame: Any) -> None:
+        self._name = signal.Signals(number).name
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        self._event.set()
+
+    def wait(self) -> str:
+        self._event.wait()
+        return self._name
+
+
+def _log_opened(log: logging.Logger, session: Session) -> None:
+    from zenlake.node import Node
+
+    node = session._shell.node
+    assert isinstance(node, Node)
+    log.info("the id is %s", session.zid())
+    for locator in node.locators():
+        log.info("reachable at %s", locator)
+
+
+def _refuse_unsupported(args: argparse.Namespace) -> None:
+    """A router without what it was asked for would be taken for one that has it."""
+    if args.plugin or args.plugin_search_dir:
+        raise LocalError("plugins are not supported: run without --plugin, --plugin-search-dir")
+    port = args.rest_http_port
+    if port is not None and port.lower() != "none":
+        raise LocalError("the REST plugin is not supported: run without --rest-http-port")
+
+
+def config_of(args: argparse.Namespace) -> Config:
+    """Flags over the file, `--cfg` over flags."""
+    import json
+
+    from zenlake.api.config import Config
+
+    settings = [_key_and_value(text) for text in args.cfg or ()]
+    whole = [value for key, value in settings if not key]
+    if whole:
+        config = Config.from_json5(whole[-1])
+    elif args.config is not None:
+        config = Config.from_file(args.config)
+    else:
+        config = Config()
+    if "mode" not in config.explicit():
+        config.insert_json5("mode", '"router"')
+    config.insert_json5("adminspace/enabled", "true")
+    if args.id is not None:
+        config.insert_json5("id", json.dumps(args.id))
+    if args.listen:
+        config.insert_json5("listen/endpoints", json.dumps(args.listen))
+    if args.connect:
+        config.insert_json5("connect/endpoints", json.dumps(args.connect))
+    if args.no_timestamp:
+        config.insert_json5("timestamping/enabled", "false")
+    if args.no_multicast_scouting:
+        config.insert_json5("scouting/multicast/enabled", "false")
+    if args.adminspace_permissions is not None:
+        letters = args.adminspace_permissions
+        may = {"read": letters in ("r", "rw"), "write": letters in ("w", "rw")}
+        config.insert_json5("adminspace/permissions", json.dumps(may))
+    for key, value in settings:
+        if key:
+            _insert(config, key, value)
+    return config
+
+
+def _insert(config: Config, key: str, value: str) -> None:
+    try:
+        config.insert_json5(key, value)
+    except LocalError as error:
+        raise LocalError(f"--cfg {key}: {error}") from None
+
+
+def _key_and_value(text: str) -> tuple[str, str]:
+    key, colon, value = text.partition(":")
+    if not colon:
+        raise LocalError(f"--cfg takes KEY:VALUE, not {text!r}")
+    return key.strip("/"), value

@@ -1,0 +1,69 @@
+"""`zenlake router` as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from types import TracebackType
+from typing import Any
+
+PATIENCE_S = 20
+
+
+class RouterProcess:
+    """Started when made, and open: `locators` are where it can be reached."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        command = [sys.executable, "-m", "zenlake.cli.main", "router", "--json"]
+        defaults = ["--no-multicast-scouting", "--cfg", "scouting/delay:0"]
+        if not {"-l", "--listen"} & set(arguments):
+            defaults += ["-l", "tcp/127.0.0.1:0"]
+        self.process = subprocess.Popen(
+            [*command, *defaults, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                **environment,
+            },
+        )
+        self.entries: list[dict[str, Any]] = []
+        self.zid = self._wait_for("the id is ").rpartition(" ")[2]
+        self.locators = [self._wait_for("reachable at ").rpartition(" ")[2]]
+
+    @property
+    def endpoint(self) -> str:
+        return self.locators[0]
+
+    def _wait_for(self, text: str) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            entry = json.loads(line)
+            self.entries.append(entry)
+            if text in entry["message"]:
+                return str(entry["message"])
+        raise AssertionError(f"it ended: {self.process.communicate()[1]}")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """The exit code; what it logged meanwhile is in `entries`."""
+        self.process.send_signal(number)
+        out, self.errors = self.process.communicate(timeout=PATIENCE_S)
+        self.entries += [json.loads(line) for line in out.splitlines()]
+        return self.process.returncode
+
+    def __enter__(self) -> RouterProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.process.kill()
+        self.process.communicate()
