@@ -93,6 +93,9 @@ GOSSIP_PSIDS_MAX: Final = 4_096
 GOSSIP_DISCOVERIES_MAX: Final = 4_096
 ADMIN_ANSWERS_MAX: Final = 32
 ADMIN_ANSWERS_PER_SESSION_MAX: Final = 4
+NETWORK_NODES_MAX: Final = 2_048
+NETWORK_LINKS_MAX: Final = 32_768
+LINK_STATE_LIST_BYTES_MAX: Final = 1 << 20
 HELD_REPLIES_MAX: Final = 100_000
 HELD_REPLY_BYTES_MAX: Final = 256 << 20
 
@@ -730,6 +733,26 @@ LIMITS: Final = (
         ADMIN_ANSWERS_PER_SESSION_MAX,
         "limits/admin/session_answers",
         "of these, the answers for one session",
+    ),
+    Limit(
+        "NETWORK_NODES_MAX",
+        NETWORK_NODES_MAX,
+        "limits/routing/network_nodes",
+        "routers of one network; each may be the root of a tree with all of them; more are ignored",
+    ),
+    Limit(
+        "NETWORK_LINKS_MAX",
+        NETWORK_LINKS_MAX,
+        "limits/routing/network_links",
+        "links that all these routers list together, each from both ends: a tree is computed at"
+        " once; more are ignored",
+    ),
+    Limit(
+        "LINK_STATE_LIST_BYTES_MAX",
+        LINK_STATE_LIST_BYTES_MAX,
+        "limits/routing/link_state_list_bytes",
+        "one link-state message: its entries are kept until the last is read; a longer one is"
+        " ignored",
     ),
     Limit(
         "HELD_REPLIES_MAX",

@@ -13,6 +13,11 @@
     route, route_cache, origin    where a key goes, until that changes; from where
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
+    network         OAM: routers tell how they are linked, made of
+      link_states                 what is said on one link
+      network_graph, _node        who is linked to whom (weights: how far that is)
+      tree_cache, trees           shortest paths, from those who are asked for
+      network_report              all this for the admin space
     work            long work in short turns: jobs and steps
     memory          what a neighbour makes this node keep, in bytes
     hlc, stamps, timers, settings, counters

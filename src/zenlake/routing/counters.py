@@ -14,6 +14,7 @@ _NAMES: Final = (
     "refused_aliases",
     "refused_declarations",
     "refused_interests",
+    "refused_link_states",
     "refused_requests",
     "reused_ids",
     "reused_request_ids",
@@ -48,6 +49,9 @@ class Counters:
 
         self.refused_declarations = 0
         self.refused_interests = 0
+        self.refused_link_states = 0
+        """Nodes and links of a network beyond the limits."""
+
         self.refused_requests = 0
         """Beyond the limits; each was answered with RESPONSE_FINAL."""
 

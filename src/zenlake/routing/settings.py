@@ -14,6 +14,7 @@ from zenlake.limits import (
 )
 from zenlake.routing.stamps import CustomTime
 from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
 
 GOSSIP_TARGETS: Final = WhatAmI.ROUTER | WhatAmI.PEER
 
@@ -28,9 +29,11 @@ class RoutingSettings:
         "drop_future_timestamp",
         "face_bytes_max",
         "gossip",
+        "gossip_multihop",
         "gossip_targets",
         "interest_timeout_s",
         "interests_max",
+        "link_weights",
         "queries_max",
         "query_timeout_ms",
         "timestamping",
@@ -47,7 +50,9 @@ class RoutingSettings:
         query_timeout_ms: int = 10_000,
         interest_timeout_s: float = 10.0,
         gossip: bool = True,
+        gossip_multihop: bool = False,
         gossip_targets: int = GOSSIP_TARGETS,
+        link_weights: dict[ZenohId, int] | None = None,
         declarations_max: int = FACE_DECLARATIONS_MAX,
         interests_max: int = FACE_INTERESTS_MAX,
         queries_max: int = FACE_QUERIES_MAX,
@@ -69,7 +74,13 @@ class RoutingSettings:
         """`routing/interests/timeout`: how long an answer waits for the node above."""
 
         self.gossip = gossip
+        self.gossip_multihop = gossip_multihop
+        """`scouting/gossip/multihop`: pass on the addresses of nodes that are no neighbours."""
+
         self.gossip_targets = gossip_targets
+        self.link_weights = link_weights or {}
+        """`routing/router/linkstate/transport_weights`: by neighbour, 1 to 65,535."""
+
         """`scouting/gossip/target` as a mask of roles."""
 
         self.declarations_max = declarations_max

@@ -1,0 +1,224 @@
+"""Networks of link-state nodes for tests: links that deliver in order, each at its own pace."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from zenlake.routing.counters import Counters
+from zenlake.routing.face import Face
+from zenlake.routing.memory import Account, MemoryBudget
+from zenlake.routing.network import Network
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.region import EQUAL, Region
+from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.work import UNLIMITED, Job, Work
+from zenlake.wire import (
+    NetworkMessage,
+    Oam,
+    WhatAmI,
+    ZenohId,
+    decode,
+    decode_link_states,
+    encode,
+)
+
+STEPS_MAX = 1_000_000
+
+
+class Pipe(Outlet):
+    """What was sent to a face and is not delivered yet."""
+
+    def __init__(self) -> None:
+        self.messages: deque[Oam] = deque()
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        assert isinstance(message, Oam)
+        assert decode(encode(message), "network") == message
+        self.messages.append(message)
+
+    def texts(self) -> list[str]:
+        """All of it, one line a message; afterwards it is empty."""
+        texts = [text_of(message) for message in self.messages]
+        self.messages.clear()
+        return texts
+
+
+class Router:
+    """A network alone, with what a dispatcher has around it."""
+
+    def __init__(self, zid: str, role: WhatAmI = WhatAmI.ROUTER, **settings: Any) -> None:
+        self.zid = ZenohId.parse(zid)
+        self.work = Work()
+        self.counters = Counters()
+        self.budget = MemoryBudget()
+        self.region = Region("north", relays=True, is_north=True)
+        self.network = Network(
+            self.zid, role, RoutingSettings(**settings), self.counters, self.work
+        )
+        self.gained: list[tuple[str, str]] = []
+        """Roots, and the children that their trees gained."""
+
+        self._next_face = 1
+
+    def face(self, zid: str, role: WhatAmI = WhatAmI.ROUTER) -> tuple[Face, Pipe]:
+        """A neighbour that is not linked yet."""
+        pipe = Pipe()
+        account = Account(self.budget)
+        face = Face(self._next_face, ZenohId.parse(zid), role, self.region, EQUAL, pipe, account)
+        self._next_face += 1
+        return face, pipe
+
+    def receive(self, face: Face, message: Oam, now: float, steps: int = UNLIMITED) -> int:
+        """All turns that a message takes; how many those were."""
+        return self.finish(self.network.receive(face, message, now), steps)
+
+    def finish(self, job: Job, steps: int = UNLIMITED) -> int:
+        turns = 1
+        self.work.steps = steps
+        for _ in job:
+            turns += 1
+            self.work.steps = steps
+            assert turns < STEPS_MAX
+        return turns
+
+    def compute(self, now: float, steps: int = UNLIMITED) -> int:
+        """Compute the trees that are due; in how many turns."""
+        return self.finish(self._compute(now), steps)
+
+    def _compute(self, now: float) -> Job:
+        if self.network.handle_timeout(now):
+            for root in self.network.stale_roots():
+                faces = yield from self.network.update_tree(root)
+                self.gained += [(str(root), str(face.zid)) for face in faces]
+
+    def edges(self) -> dict[tuple[str, str], float]:
+        """The graph as this node knows it."""
+        return {
+            (str(node.zid), str(other.zid)): weight
+            for node in self.network.graph.nodes.values()
+            for other, weight in node.edges.items()
+        }
+
+    def names(self) -> set[str]:
+        return {str(zid) for zid in self.network.graph.nodes}
+
+    def children(self, root: str) -> list[str]:
+        return [str(face.zid) for face in self.network.children(ZenohId.parse(root))]
+
+    def next_hop(self, root: str, target: str) -> str | None:
+        face = self.network.next_hop(ZenohId.parse(root), ZenohId.parse(target))
+        return None if face is None else str(face.zid)
+
+
+class Connection:
+    """A session of two routers, with messages under way in both directions."""
+
+    def __init__(self, one: Router, other: Router) -> None:
+        self.ends = (one, other)
+        to_other, one_pipe = one.face(str(other.zid))
+        to_one, other_pipe = other.face(str(one.zid))
+        self.faces = (to_other, to_one)
+        self.pipes = (one_pipe, other_pipe)
+
+    def deliver(self, sender: int, now: float) -> bool:
+        """The next message that an end sent."""
+        pipe = self.pipes[sender]
+        if not pipe.messages:
+            return False
+        receiver = 1 - sender
+        self.ends[receiver].receive(self.faces[receiver], pipe.messages.popleft(), now)
+        return True
+
+
+class Mesh:
+    def __init__(self, seed: int = 0) -> None:
+        self.random = Random(seed)
+        self.now = 0.0
+        self.routers: dict[str, Router] = {}
+        self.connections: dict[tuple[str, str], Connection] = {}
+
+    def starts(self, *names: str, **settings: Any) -> None:
+        for name in names:
+            self.routers[name] = Router(name, **settings)
+
+    def links(self, one: str, other: str) -> None:
+        connection = Connection(self.routers[one], self.routers[other])
+        self.connections[pair(one, other)] = connection
+        for end, face in zip(connection.ends, connection.faces, strict=True):
+            end.network.add_link(face, self.now)
+
+    def unlinks(self, one: str, other: str) -> None:
+        """Both ends notice; what was under way is lost."""
+        connection = self.connections.pop(pair(one, other))
+        for end, face in zip(connection.ends, connection.faces, strict=True):
+            face.is_gone = True
+            end.network.remove_link(face, self.now)
+            face.account.close()
+
+    def stops(self, name: str) -> None:
+        """A router is killed: its neighbours notice."""
+        for one, other in list(self.connections):
+            if name in (one, other):
+                self.unlinks(one, other)
+        del self.routers[name]
+
+    def line(self, *names: str) -> None:
+        for one, other in pairwise(names):
+            self.links(one, other)
+
+    def deliver_some(self, count: int) -> None:
+        """Messages of links chosen at random."""
+        for _ in range(count):
+            if not self.connections:
+                return
+            connection = self.random.choice(list(self.connections.values()))
+            connection.deliver(self.random.randrange(2), self.now)
+
+    def settles(self) -> None:
+        """Everything under way is delivered, and all trees are computed."""
+        delivered = 0
+        while True:
+            busy = [
+                (connection, sender)
+                for connection in self.connections.values()
+                for sender in range(2)
+                if connection.pipes[sender].messages
+            ]
+            if not busy:
+                break
+            connection, sender = self.random.choice(busy)
+            connection.deliver(sender, self.now)
+            delivered += 1
+            assert delivered < STEPS_MAX, "the network never comes to rest"
+        self.passes(1.0)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        for router in self.routers.values():
+            router.compute(self.now)
+
+
+def pair(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one < other else (other, one)
+
+
+def text_of(message: Oam) -> str:
+    """`1=b2 sn 2 links 0:7,2`: psid, id, version, neighbours with the weights that are set."""
+    assert isinstance(message.body, bytes)
+    states = []
+    for state in decode_link_states(message.body).link_states:
+        name = "" if state.zid is None else f"={state.zid}"
+        where = "" if state.locators is None else f" at {','.join(state.locators)}"
+        weights = state.weights or (0,) * len(state.links)
+        links = ",".join(
+            f"{psid}:{weight}" if weight else f"{psid}"
+            for psid, weight in zip(state.links, weights, strict=True)
+        )
+        role = "" if state.whatami == WhatAmI.ROUTER else f" {state.whatami}"
+        mark = " gateway" if state.gateway else ""
+        text = f"{state.psid}{name} sn {state.sn}{role}{mark}{where}"
+        states.append(text + (f" links {links}" if links else ""))
+    return "; ".join(states)
