@@ -14,7 +14,7 @@
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
     network         OAM: routers tell how they are linked, made of
-      link_states                 what is said on one link
+      flooding, link_states       what is said, and how on one link
       network_graph, _node        who is linked to whom (weights: how far that is)
       tree_cache, trees           shortest paths, from those who are asked for
       network_report              all this for the admin space

@@ -1,9 +1,7 @@
-"""`Network`: nodes that tell each other how they are linked (behaviour reference §4.7).
+"""`Network`: nodes that know how all of them are linked (behaviour reference §4.7).
 
-Every node describes itself: its neighbours, in versions that only grow (`sn`). Whoever hears a
-newer version passes it on, so that all nodes know the same graph and compute the same trees.
-Routers form such a network; so do peers where gossip is multihop, and the linkstate peers of
-releases up to 1.8.
+Routers form a network; so do peers where gossip is multihop, and the linkstate peers of releases
+up to 1.8. All nodes know the same graph (`flooding`) and compute the same trees.
 
     network.add_link(face, now)               a neighbour
     yield from network.receive(face, m, now)  what it says
@@ -13,12 +11,6 @@ releases up to 1.8.
     network.handle_timeout(now)
     for root in network.stale_roots():
         gained = yield from network.update_tree(root)
-
-Some rules differ from deployed nodes. A node that is restarted is believed at once, although its
-earlier life may still be known somewhere: versions begin with the time of day, not with 1; a node
-that hears of its earlier life describes itself anew, with a greater version; and only a neighbour
-itself speaks for itself, even if its version is smaller than before. Who tells of an old version
-is told of the new one, as it may have dropped a node that others did not.
 """
 
 from __future__ import annotations
@@ -26,42 +18,24 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Final
 
-from zenlake.limits import GOSSIP_DISCOVERIES_MAX
 from zenlake.routing.counters import Counters
 from zenlake.routing.face import Face
-from zenlake.routing.gossip import LINK_STATE, Discovery
-from zenlake.routing.link_states import NetworkLink, Statement, read_statements
+from zenlake.routing.flooding import Flooding
+from zenlake.routing.gossip import Discovery
 from zenlake.routing.network_graph import NetworkGraph
 from zenlake.routing.network_node import NetworkNode
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.tree_cache import TreeCache
-from zenlake.routing.weights import HASH_STEPS
-from zenlake.routing.work import SEND_STEPS, Job, Work
+from zenlake.routing.work import Job, Work
 from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.structures import LinkState
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 DISTANCE_MAX: Final = 0xFFFF
-SN_MAX: Final = 1 << 63
-"""Nobody counts that far: somebody made it up, and it could hardly be exceeded."""
-
-_Nodes = dict[NetworkNode, None]
-"""A set that keeps its order."""
 
 
 class Network:
-    __slots__ = (
-        "_counters",
-        "_discoveries",
-        "_links",
-        "_settings",
-        "_weights",
-        "_work",
-        "graph",
-        "own_locators",
-        "trees",
-    )
+    __slots__ = ("_flooding", "graph", "trees")
 
     def __init__(
         self,
@@ -71,257 +45,36 @@ class Network:
         counters: Counters,
         work: Work,
     ) -> None:
-        self._settings = settings
-        self._counters = counters
-        self._work = work
-        self._weights = settings.link_weights
         self.graph = NetworkGraph(zid, role, counters)
-        self.graph.own.sn = _first_sn(settings)
         self.trees = TreeCache(self.graph, work)
-        self.own_locators: list[str] = []
-        self._links: dict[ZenohId, NetworkLink] = {}
-        self._discoveries: dict[ZenohId, Discovery] = {}
+        self._flooding = Flooding(self.graph, self.trees, settings, counters, work)
 
-    # Links of this node.
+    @property
+    def own_locators(self) -> list[str]:
+        """Where this node listens; told where gossip is enabled."""
+        return self._flooding.own_locators
+
+    @own_locators.setter
+    def own_locators(self, locators: list[str]) -> None:
+        self._flooding.own_locators = locators
 
     def add_link(self, face: Face, now: float) -> None:
         """A neighbour of this network; a second link to the same node replaces the first."""
-        graph = self.graph
-        if face.zid == graph.own.zid:
-            return
-        node = graph.nodes.get(face.zid)
-        is_new = node is None
-        if node is None:
-            node = graph.add_neighbour(face.zid, face.role, face.account)
-        link = NetworkLink(face, node)
-        self._links[face.zid] = link
-        face.psids.clear()
-        graph.set_link(node, self._weights.get(face.zid, 0))
-        self.trees.forget_child(node)
-        graph.own.sn += 1
-        for other in self._links.values():
-            if other is not link:
-                states = [self._describe(other, node, True, False)] if is_new else []
-                states.append(self._describe(other, graph.own, False))
-                self._send(other, states)
-        self._send(link, [self._describe(link, known, True) for known in graph.by_index()])
-        self.trees.note_changes(now)
+        self._flooding.add_link(face, now)
 
     def remove_link(self, face: Face, now: float) -> None:
-        link = self._links.get(face.zid)
-        if link is None or link.face is not face:
-            return
-        del self._links[face.zid]
-        self.graph.remove_link(link.node)
-        self._remove_unreachable()
-        for other in self._links.values():
-            self.graph.move_charges(face.account, other.face.account)
-            break
-        self._announce_self()
-        self.trees.note_changes(now)
+        self._flooding.remove_link(face, now)
 
     def set_weights(self, weights: dict[ZenohId, int], now: float) -> None:
         """Other weights for the links of this node, by neighbour."""
-        self._weights = weights
-        is_changed = False
-        for node, weight in list(self.graph.own.links.items()):
-            new_weight = weights.get(node.zid, 0)
-            if new_weight != weight:
-                is_changed = True
-                self.graph.set_link(node, new_weight)
-        if is_changed:
-            self._announce_self()
-            self.trees.note_changes(now)
+        self._flooding.set_weights(weights, now)
 
     def has_link(self, face: Face) -> bool:
-        link = self._links.get(face.zid)
-        return link is not None and link.face is face
-
-    # What neighbours say.
+        return self._flooding.has_link(face)
 
     def receive(self, face: Face, message: Oam, now: float) -> Job:
         """A link-state list; other messages are counted."""
-        if message.id != LINK_STATE or not self.has_link(face):
-            self._counters.unexpected_messages += 1
-            return
-        body = message.body if isinstance(message.body, bytes) else b""
-        statements = yield from read_statements(face, body, self._work)
-        if statements is None:
-            self._counters.malformed_gossip += 1
-            return
-        for statement in statements:
-            self._work.steps -= HASH_STEPS * len(statement.links)
-            for zid in statement.links:
-                self.graph.hashes.get(statement.zid, zid)
-            if self._work.steps <= 0:
-                yield
-        link = self._links.get(face.zid)
-        if link is not None and link.face is face:
-            self._apply(link, statements)
-            self.trees.note_changes(now)
-
-    def _apply(self, link: NetworkLink, statements: list[Statement]) -> None:
-        """All at once: in the middle of a list, nodes may look unreachable that are not."""
-        graph = self.graph
-        new: _Nodes = {}
-        updated: _Nodes = {}
-        behind: _Nodes = {}
-        is_own_old = False
-        for statement in statements:
-            if statement.zid == graph.own.zid:
-                is_own_old = self._is_own_old(statement) or is_own_old
-                continue
-            node = graph.nodes.get(statement.zid)
-            if node is None:
-                node = graph.add_distant(statement.zid, statement.role, link.face.account)
-                if node is None:
-                    continue
-                new[node] = None
-            elif not self._is_news(link, node, statement):
-                if statement.sn < node.sn and node is not link.node:
-                    behind[node] = None
-                    if statement.sn == 0:
-                        # It had forgotten the node, and all that it was told of it.
-                        self.trees.forget_child_of(node, link.node)
-                continue
-            elif node.sn == 0:
-                new[node] = None
-            elif node not in new:
-                updated[node] = None
-            self._learn(link, node, statement, new)
-        if new or updated:
-            self._remove_unreachable()
-            self._discover(new)
-            self._discover(updated)
-        self._pass_on(link, new, updated, behind)
-        if is_own_old:
-            self._announce_self()
-
-    def _is_own_old(self, statement: Statement) -> bool:
-        """Whether others know an older life of this node as well as this one, or better."""
-        own = self.graph.own
-        if statement.sn < own.sn or statement.sn >= SN_MAX:
-            return False
-        if statement.sn == own.sn and _lists_same(own, statement):
-            return False
-        own.sn = statement.sn
-        return True
-
-    def _is_news(self, link: NetworkLink, node: NetworkNode, statement: Statement) -> bool:
-        if link.node is node:
-            return self._is_own_news(link, statement)
-        if statement.sn <= node.sn:
-            return False
-        neighbour = self._links.get(node.zid)
-        if neighbour is None or not neighbour.has_spoken:
-            return True
-        # It will say so itself; or it was restarted, and must hear that it has been here before.
-        self._send(neighbour, [self._repeat(node, statement)])
-        return False
-
-    def _is_own_news(self, link: NetworkLink, statement: Statement) -> bool:
-        """Of a neighbour about itself."""
-        node = link.node
-        is_first = not link.has_spoken
-        link.has_spoken = True
-        if statement.sn > node.sn:
-            return True
-        if statement.sn == 0:
-            return False
-        if statement.sn == node.sn and not (is_first and not _lists_same(node, statement)):
-            return False
-        # Its words come in order, but what others say of it may be faster, or of an earlier life.
-        self._send(link, [self._describe(link, node, False)])
-        return True
-
-    def _learn(
-        self, link: NetworkLink, node: NetworkNode, statement: Statement, new: _Nodes
-    ) -> None:
-        """A newer version of a node."""
-        graph = self.graph
-        account = link.face.account
-        links = statement.links
-        locators = node.locators if statement.locators is None else statement.locators
-        if not graph.has_room(node, len(links), account):
-            links = {}
-        if not graph.charge(node, account, len(links), locators):
-            links = {}
-            locators = None
-        node.sn = statement.sn
-        node.role = statement.role
-        node.is_gateway = statement.is_gateway
-        node.locators = locators
-        targets: dict[NetworkNode, int] = {}
-        for zid, weight in links.items():
-            target = graph.nodes.get(zid)
-            if target is None:
-                target = graph.add_distant(zid, None, account)
-                if target is None:
-                    continue
-                new[target] = None
-            if target is not node:
-                targets[target] = weight
-        graph.set_links(node, targets)
-
-    def _remove_unreachable(self) -> None:
-        self._work.steps -= self.graph.link_count
-        for node in self.graph.remove_unreachable():
-            self.trees.remove_root(node)
-
-    def _discover(self, nodes: _Nodes) -> None:
-        for node in nodes:
-            role = node.role
-            if not node.locators or role is None or node.zid in self._links:
-                continue
-            if len(self._discoveries) < GOSSIP_DISCOVERIES_MAX or node.zid in self._discoveries:
-                self._discoveries[node.zid] = Discovery(node.zid, role, node.locators)
-
-    # What neighbours hear.
-
-    def _pass_on(self, source: NetworkLink, new: _Nodes, updated: _Nodes, behind: _Nodes) -> None:
-        """One message for each link, or nodes would look unreachable to the neighbour.
-
-        The source hears of nodes that it knows less of than we do: it may have taken them for
-        unreachable while we did not, and would wait for ever.
-        """
-        nodes = self.graph.nodes
-        for link in self._links.values():
-            states: list[LinkState] = []
-            for node in new:
-                if nodes.get(node.zid) is node:
-                    states.append(self._describe(link, node, True))
-            for node in behind if link is source else updated:
-                if node is not link.node and nodes.get(node.zid) is node:
-                    states.append(self._describe(link, node, False))
-            if states:
-                self._send(link, states)
-
-    def _announce_self(self) -> None:
-        self.graph.own.sn += 1
-        for link in self._links.values():
-            self._send(link, [self._describe(link, self.graph.own, False)])
-
-    def _send(self, link: NetworkLink, states: list[LinkState]) -> None:
-        self._work.steps -= SEND_STEPS + len(states)
-        link.send(states)
-
-    def _describe(
-        self, link: NetworkLink, node: NetworkNode, is_new: bool, with_links: bool = True
-    ) -> LinkState:
-        settings = self._settings
-        locators: tuple[str, ...] | None = None
-        if settings.gossip and settings.gossip_targets & link.face.role:
-            if node is self.graph.own:
-                locators = tuple(self.own_locators)
-            elif settings.gossip_multihop or node.zid in self._links:
-                locators = node.locators
-        return link.describe(node, is_new=is_new, with_links=with_links, locators=locators)
-
-    def _repeat(self, node: NetworkNode, statement: Statement) -> LinkState:
-        """What a third node said of a neighbour, to that neighbour."""
-        nodes = self.graph.nodes
-        links = [nodes[zid].index for zid in statement.links if zid in nodes]
-        return LinkState(node.index, statement.sn, tuple(links), whatami=statement.role)
+        return self._flooding.receive(face, message, now)
 
     # Changes, for whoever routes.
 
@@ -338,12 +91,14 @@ class Network:
         return left
 
     def has_discoveries(self) -> bool:
-        return len(self._discoveries) > 0
+        return len(self._flooding.discoveries) > 0
 
     def take_discoveries(self) -> list[Discovery]:
         """Nodes that are no neighbours and said where they listen."""
-        found = [d for d in self._discoveries.values() if d.zid not in self._links]
-        self._discoveries.clear()
+        found = [
+            d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links
+        ]
+        self._flooding.discoveries.clear()
         return found
 
     def next_deadline(self) -> float | None:
@@ -381,7 +136,7 @@ class Network:
         if root_node is None or target_node is None:
             return None
         direction = self.trees.get(root_node).direction(target_node)
-        link = None if direction is None else self._links.get(direction.zid)
+        link = None if direction is None else self._flooding.links.get(direction.zid)
         return None if link is None else link.face
 
     def distance(self, target: ZenohId) -> int | None:
@@ -406,19 +161,7 @@ class Network:
     def _faces_of(self, nodes: list[NetworkNode]) -> list[Face]:
         faces: list[Face] = []
         for node in nodes:
-            link = self._links.get(node.zid)
+            link = self._flooding.links.get(node.zid)
             if link is not None:
                 faces.append(link.face)
         return faces
-
-
-def _first_sn(settings: RoutingSettings) -> int:
-    """Greater than in any earlier life, unless more than one link a millisecond changed in it."""
-    return 1 if settings.wall_ns is None else max(1, settings.wall_ns() // 1_000_000)
-
-
-def _lists_same(node: NetworkNode, statement: Statement) -> bool:
-    """Whether a statement lists the same neighbours; weights are lost by relays up to 1.4."""
-    if len(node.links) != len(statement.links):
-        return False
-    return all(target.zid in statement.links for target in node.links)
