@@ -34,7 +34,15 @@ class FakeTransport:
         return SessionFacts(zid_of(self.name), WhatAmI.CLIENT, "south:0:client", None, links)
 
     def counters(self) -> dict[str, object]:
-        return {"bytes_in": 1}
+        kinds = {"push": {"messages": 2, "bytes": 30}}
+        return {
+            "zid": str(zid_of(self.name)),
+            "whatami": "client",
+            "in": {"by_kind": kinds},
+            "drops": {"dropped_messages": 7},
+            "queued_bytes": 5,
+            "round_trip_us": None,
+        }
 
 
 class FakeFacts:
@@ -51,8 +59,8 @@ class FakeFacts:
     def group_members(self) -> list[SessionFacts]:
         return self.members
 
-    def counters(self) -> dict[str, int]:
-        return {}
+    def counters(self) -> dict[str, object]:
+        return {"transports": len(self.names)}
 
 
 class Answer:

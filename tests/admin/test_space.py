@@ -46,6 +46,7 @@ ALL_KEYS = [
     "/subscriber/demo/**",
     "/subscriber/demo/p",
     "/token/alive/c1",
+    "/zenlake/node",
 ]
 
 
@@ -207,6 +208,36 @@ def test_metrics_are_compressed_unless_told_otherwise(play: AdminPlay) -> None:
     assert lines[-1] == "# EOF"
     bare = play.get("c1", f"{key}?compression=false;descriptors=false")[key]
     assert [line for line in bare.text.splitlines() if line.startswith("#")] == ["# EOF"]
+
+
+def test_metrics_have_the_counters_of_each_transport(play: AdminPlay) -> None:
+    play.facts.names = ["c1"]
+    key = f"{play.root}/metrics"
+    lines = play.get("c1", f"{key}?compression=false")[key].text.splitlines()
+    labels = f'remote_id="{C1}",remote_whatami="client"'
+    more = f'{labels},direction="in",kind="push"'
+    assert f"zenlake_messages_total{{{more}}} 2" in lines
+    assert f"zenlake_bytes_total{{{more}}} 30" in lines
+    assert f"zenlake_queued_bytes{{{labels}}} 5" in lines
+    assert f'zenlake_drops_total{{{labels},cause="dropped_messages"}} 7' in lines
+    assert not any(line.startswith("zenlake_round_trip_us") for line in lines)
+    lines = play.get("c1", f"{key}?compression=false;per_transport=false")[key].text.splitlines()
+    assert not any("remote_id" in line for line in lines)
+
+
+def test_counters_of_the_node_and_of_each_neighbour(play: AdminPlay) -> None:
+    play.facts.names = ["c1", "c2"]
+    answers = play.get("c1", f"{play.root}/zenlake/**")
+    assert sorted(answers) == sorted(
+        f"{play.root}/zenlake/{name}" for name in ("node", f"face/{C1}", f"face/{C2}")
+    )
+    assert answers[f"{play.root}/zenlake/face/{C1}"].json["queued_bytes"] == 5
+    node = answers[f"{play.root}/zenlake/node"].json
+    assert node["transports"] == 2
+    assert node["refusals"]["invalid_keys"] == 0
+    assert 0 < node["memory_bytes"] < node["memory_bytes_max"]
+    key = f"{play.root}/zenlake/face/{C2}"
+    assert list(play.get("c1", f"@/*/*/*/face/{C2}")) == [key]
 
 
 def test_the_queryable_is_not_complete(play: AdminPlay) -> None:

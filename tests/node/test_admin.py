@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import threading
 import time
 
@@ -47,7 +48,7 @@ def test_closing_a_node_ends_its_long_answers() -> None:
         node.close()
         assert time.monotonic() - began < 5
         until(lambda: not any("admin" in thread.name for thread in threading.enumerate()))
-        assert handler.recv()
+        del handler
         assert len(subscribers) == SUBSCRIBERS
 
 
@@ -71,6 +72,31 @@ def test_sessions_show_their_links_and_regions() -> None:
         assert sessions[str(client.zid())]["links"] == [shown]
         assert root["locators"] == node_of(node).locators()
         assert root["metadata"] == {"place": "lab"}
+
+
+def test_counters_of_a_neighbour_tell_its_traffic_by_kind() -> None:
+    with listening(adminspace__enabled="true") as node, connected(node) as client:
+        samples: list[zenlake.Sample] = []
+        subscriber = node.declare_subscriber("demo/**", samples.append)
+        for _ in range(100):
+            client.put("demo/a", bytes(50), congestion_control=zenlake.CongestionControl.BLOCK)
+        until(lambda: len(samples) == 100)
+        key = f"@/{node.zid()}/peer/zenlake/face/{client.zid()}"
+        (reply,) = client.get(key)
+        assert reply.ok
+        counters = json.loads(reply.ok.payload.to_bytes())
+        subscriber.undeclare()
+    assert counters["zid"] == str(client.zid())
+    came = counters["in"]
+    assert came["by_kind"]["push"]["messages"] == 100
+    assert 5000 < came["by_kind"]["push"]["bytes"] < 10_000
+    assert came["by_kind"]["request"]["messages"] == 1
+    assert sum(kind["messages"] for kind in came["by_kind"].values()) == came["messages"]
+    assert sum(kind["bytes"] for kind in came["by_kind"].values()) <= came["bytes"]
+    assert counters["open_queries"] == 1
+    assert counters["drops"]["dropped_messages"] == 0
+    assert counters["region"] == "south:0:client"
+    assert counters["round_trip_us"] > 0 or sys.platform != "linux"
 
 
 def test_what_is_refused_is_logged_without_control_characters(

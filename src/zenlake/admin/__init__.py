@@ -9,6 +9,7 @@
       metrics       OpenMetrics text
       declarations  subscribers, queryables and tokens, with their sources
       interests     publishers and queriers, with theirs
+      faces         counters of the node and of each neighbour, which only zenlake has
       graph         the nodes that routing knows of
     sources         who declared something, as JSON
     config_writes   publications on `config/**`

@@ -26,7 +26,7 @@ class Transport(Protocol):
     def session(self) -> SessionFacts: ...
 
     def counters(self) -> dict[str, object]:
-        """Numbers, and dictionaries of numbers, by name."""
+        """Numbers and texts, and dictionaries of such, by name."""
         ...
 
 
@@ -39,6 +39,6 @@ class NodeFacts(Protocol):
 
     def group_members(self) -> list[SessionFacts]: ...
 
-    def counters(self) -> dict[str, int]:
-        """Of the whole node."""
+    def counters(self) -> dict[str, object]:
+        """Of the whole node, without what its open transports count themselves."""
         ...

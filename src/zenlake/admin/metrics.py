@@ -19,6 +19,13 @@ _TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 _PLAIN: Final = Encoding.parse(_TYPE)
 _GZIP: Final = Encoding.parse(f"{_TYPE};content-encoding=gzip")
 _GZIP_WINDOW: Final = 31
+_GAUGES: Final = {
+    "queued_bytes": "Bytes that wait for the link.",
+    "round_trip_us": "Round-trip time of the link in microseconds, if the system knows it.",
+    "memory_bytes": "Memory that routing keeps for a neighbour.",
+    "declarations": "Subscribers, queryables and tokens that a neighbour has declared.",
+}
+_TEXT_STEPS: Final = 16
 _BYTES_PER_STEP: Final = 16
 """Text is made and compressed at about this speed on plain Python."""
 
@@ -43,7 +50,7 @@ class Metrics:
                 continue
             data = text.encode()
             parts.append(packer.compress(data) if is_compressed else data)
-            work.steps -= 1 + len(data) // _BYTES_PER_STEP
+            work.steps -= _TEXT_STEPS + len(data) // _BYTES_PER_STEP
             if work.steps <= 0:
                 yield
         end = b"# EOF\n"
@@ -60,3 +67,39 @@ class Metrics:
             f'zenoh_build_info{{local_id="{tables.zid}",local_whatami="{tables.role}",'
             f'version="{version_text()}"}} 1\n'
         )
+        yield from _traffic_texts(transports)
+        for name, help_text in _GAUGES.items():
+            yield f"# HELP zenlake_{name} {help_text}\n# TYPE zenlake_{name} gauge\n"
+            for transport in transports:
+                counters = transport.counters()
+                if counters.get(name) is not None:
+                    yield f"zenlake_{name}{{{_labels(counters)}}} {counters[name]}\n"
+        yield "# HELP zenlake_drops What was lost, by cause.\n# TYPE zenlake_drops counter\n"
+        for transport in transports:
+            counters = transport.counters()
+            for cause, count in _dict(counters.get("drops")).items():
+                yield f'zenlake_drops_total{{{_labels(counters)},cause="{cause}"}} {count}\n'
+
+
+def _traffic_texts(transports: list[Transport]) -> Iterator[str]:
+    for what in ("messages", "bytes"):
+        yield (
+            f"# HELP zenlake_{what} Of network messages, by direction and kind.\n"
+            f"# TYPE zenlake_{what} counter\n"
+        )
+        for transport in transports:
+            counters = transport.counters()
+            labels = _labels(counters)
+            for direction in ("in", "out"):
+                kinds = _dict(_dict(counters.get(direction)).get("by_kind"))
+                for kind, figures in kinds.items():
+                    more = f'{labels},direction="{direction}",kind="{kind}"'
+                    yield f"zenlake_{what}_total{{{more}}} {_dict(figures)[what]}\n"
+
+
+def _labels(counters: dict[str, object]) -> str:
+    return f'remote_id="{counters.get("zid")}",remote_whatami="{counters.get("whatami")}"'
+
+
+def _dict(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}

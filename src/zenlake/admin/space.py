@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake.admin.config_writes import refusal_of
 from zenlake.admin.declarations import Declarations
+from zenlake.admin.faces import FaceCounters, NodeCounters
 from zenlake.admin.facts import NodeFacts
 from zenlake.admin.graph import Graph
 from zenlake.admin.interests import Interests
@@ -80,6 +81,8 @@ class AdminSpace(Outlet):
             Declarations(root, "token", TOKEN, tables),
             Interests(root, "publisher", SUBSCRIBER, tables),
             Interests(root, "querier", QUERYABLE, tables),
+            NodeCounters(root, tables, facts),
+            FaceCounters(root, tables, facts),
         ]
         self._face = dispatcher.add_local(self)
         self._declare(DeclareQueryable(_QUERYABLE_ID, WireExpr(0, f"{root}/**")))

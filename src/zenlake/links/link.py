@@ -86,6 +86,10 @@ class Link:
         """Waits until `try_send` may take something; False when the time is over."""
         raise NotImplementedError
 
+    def round_trip_us(self) -> int | None:
+        """Microseconds to the other side and back, as the system has measured; None if unknown."""
+        return None
+
     def close(self) -> None:
         """Ends the link, and with it a `receive` that waits in another thread."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from zenlake.admin.facts import SessionFacts, Transport
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
+from zenlake.node.stats import losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.routing.work import TURN_STEPS
 from zenlake.warning_limiter import WarningLimiter
@@ -19,6 +20,9 @@ from zenlake.warning_limiter import WarningLimiter
 if TYPE_CHECKING:
     from zenlake.node.link_runner import LinkRunner
     from zenlake.node.node import Node
+    from zenlake.protocol.inbound import Inbound
+    from zenlake.protocol.outbound import Outbound
+    from zenlake.routing.face import Face
 
 _log: Final = logging.getLogger("zenlake.admin")
 
@@ -109,7 +113,43 @@ class LinkTransport:
         )
 
     def counters(self) -> dict[str, object]:
-        return {}
+        """What docs/admin-space.md describes."""
+        runner = self._runner
+        transport = runner.transport
+        shown: dict[str, object] = {
+            "zid": str(runner.agreed.zid),
+            "whatami": str(runner.agreed.role),
+            "link": runner.link.dst,
+            "open_seconds": round(time.monotonic() - runner.opened_at, 3),
+            "in": _direction(transport.inbound),
+            "out": _direction(transport.outbound),
+            "drops": losses_of(runner),
+            "queued_bytes": transport.total_queued_bytes(),
+            "round_trip_us": runner.link.round_trip_us(),
+        }
+        if runner.face is not None:
+            shown |= _routing_counters(runner.face)
+        return shown
+
+
+def _direction(half: Inbound | Outbound) -> dict[str, object]:
+    return {
+        "bytes": half.bytes,
+        "batches": half.batches,
+        "messages": half.messages,
+        "by_kind": half.traffic.by_kind(),
+    }
+
+
+def _routing_counters(face: Face) -> dict[str, object]:
+    return {
+        "region": face.region.name,
+        "declarations": face.declaration_count,
+        "interests": len(face.interests),
+        "open_queries": len(face.queries),
+        "unanswered_requests": len(face.branches),
+        "memory_bytes": face.account.held_bytes,
+    }
 
 
 class Facts:
@@ -135,5 +175,11 @@ class Facts:
                 )
         return found
 
-    def counters(self) -> dict[str, int]:
-        return self._node.stats()
+    def counters(self) -> dict[str, object]:
+        node = self._node
+        return {
+            "transports": len(node.runners),
+            "handshakes_pending": node.accepting.pending,
+            "handshakes_refused": node.accepting.refused,
+            "drops_of_ended_transports": dict(node.past_losses),
+        }

@@ -16,6 +16,7 @@ from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
 from zenlake.protocol.sequence import is_newer, previous_sn
 from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
+from zenlake.protocol.traffic import Traffic
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import Close, Fragment, Frame, KeepAlive
 from zenlake.wire.batch import decode_batch
@@ -50,6 +51,7 @@ class Inbound:
         "reassembly",
         "received_at",
         "stale_frames",
+        "traffic",
     )
 
     def __init__(
@@ -74,6 +76,7 @@ class Inbound:
         self.batches = 0
         self.bytes = 0
         self.messages = 0
+        self.traffic = Traffic()
         self.stale_frames = 0
         """Frames and fragments whose number was not newer than the last."""
         self.ignored_messages = 0
@@ -156,9 +159,11 @@ class Inbound:
     def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         """The transport messages of one batch."""
         batch = decode_batch(content)
+        # Nearly every batch holds one FRAME; of several, each counts for an equal part.
+        size = len(content) // max(1, len(batch.messages))
         for message in batch.messages:
             if isinstance(message, Frame):
-                self._take_frame(message, deliveries)
+                self._take_frame(message, size, deliveries)
             elif isinstance(message, Fragment):
                 self._take_fragment(message, now, deliveries)
             elif isinstance(message, Close):
@@ -169,9 +174,9 @@ class Inbound:
         if batch.error is not None:
             raise batch.error
 
-    def _take_frame(self, frame: Frame, deliveries: list[Delivery]) -> None:
+    def _take_frame(self, frame: Frame, size: int, deliveries: list[Delivery]) -> None:
         if self._accept(self._channel(frame.qos, frame.reliable), frame.sn):
-            self.deliver(frame.messages, frame.reliable, deliveries)
+            self.deliver(frame.messages, size, frame.reliable, deliveries)
 
     def _take_fragment(self, fragment: Fragment, now: float, deliveries: list[Delivery]) -> None:
         channel = self._channel(fragment.qos, fragment.reliable)
@@ -190,8 +195,7 @@ class Inbound:
         if uses_shared_memory(message):
             self.ignored_messages += 1
             return
-        self.messages += 1
-        deliveries.append(Delivery([message], fragment.reliable))
+        self.deliver([message], len(whole), fragment.reliable, deliveries)
 
     def _channel(self, qos: Priority | None, reliable: bool) -> int:
         priority = _DATA if qos is None else int(qos)
@@ -211,13 +215,15 @@ class Inbound:
         return True
 
     def deliver(
-        self, messages: list[NetworkMessage], reliable: bool, deliveries: list[Delivery]
+        self, messages: list[NetworkMessage], size: int, reliable: bool, deliveries: list[Delivery]
     ) -> None:
+        """Messages that came in so many bytes."""
         bad = find_shared_memory(messages)
         if bad >= 0:
             messages = messages[:bad]
         if messages:
             self.messages += len(messages)
+            self.traffic.count_read(messages, size)
             deliveries.append(Delivery(messages, reliable))
         if bad >= 0:
             raise TransportError("a payload in shared memory, which was not agreed")

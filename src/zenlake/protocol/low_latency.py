@@ -44,7 +44,7 @@ class LowLatencyInbound(Inbound):
                 break
             elif isinstance(message, NetworkMessage):
                 messages.append(message)
-        self.deliver(messages, True, deliveries)
+        self.deliver(messages, len(content), True, deliveries)
         if close is not None:
             self.take_close(close)
         elif unit.error is not None:
@@ -68,6 +68,7 @@ class LowLatencyOutbound(Outbound):
             self.dropped_messages += 1
         else:
             self.messages += 1
+            self.traffic.count(data)
             self._push_unit(data)
             self.has_full_batch = True
         return self._queued_bytes

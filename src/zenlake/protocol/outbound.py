@@ -10,6 +10,7 @@ from typing import Final
 
 from zenlake.protocol.lane import Lane
 from zenlake.protocol.offer import Agreed
+from zenlake.protocol.traffic import Traffic
 from zenlake.wire._generated.transport import Close
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.framing import frame_batch
@@ -36,6 +37,7 @@ class Outbound:
         "has_full_batch",
         "is_closed",
         "messages",
+        "traffic",
     )
 
     def __init__(self, agreed: Agreed, is_stream: bool) -> None:
@@ -64,6 +66,7 @@ class Outbound:
         self.has_full_batch = False
         """Whether something waits, or did a moment ago, that gains nothing by waiting longer."""
         self.messages = 0
+        self.traffic = Traffic()
         self.batches = 0
         self.bytes = 0
         self.dropped_messages = 0
@@ -80,6 +83,7 @@ class Outbound:
         lane = self._lanes[priority if self._is_qos else 0]
         lane.push(data, reliable)
         self.messages += 1
+        self.traffic.count(data)
         if express:
             lane.seal()
         if lane.has_sealed():
