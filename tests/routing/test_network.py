@@ -206,10 +206,21 @@ class TestGraph:
         to_b2.texts()
         router.receive(b2, says(state(2, 1, 0, zid="d4"), state(0, 4, 1, 2)), 0.0)
         assert network.node_of(b2, 2) == ZenohId.parse("d4")
-        assert network.psid_of(ZenohId.parse("d4")) == 2, "our number is used again"
-        assert to_b2.texts() == ["2=d4 sn 1 links 1"]
+        assert network.psid_of(ZenohId.parse("d4")) == 3
+        assert to_b2.texts() == ["3=d4 sn 1 links 1"]
         assert network.node_of(b2, 0) == ZenohId.parse("b2")
         assert network.node_of(b2, 77) is None
+
+    def test_our_numbers_are_used_again_late(self) -> None:
+        router = Router("a1")
+        network = router.network
+        numbers: list[int | None] = []
+        for number in range(20):
+            face, _ = router.face(f"b{number:x}")
+            network.add_link(face, 0.0)
+            numbers.append(network.psid_of(face.zid))
+            network.remove_link(face, 0.0)
+        assert numbers == [*range(1, 18), 1, 2, 3]
 
     def test_both_ends_may_set_a_weight_and_the_greater_counts(self) -> None:
         mesh = Mesh()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from typing import Final
+
 from zenlake.limits import NETWORK_LINKS_MAX, NETWORK_NODES_MAX
 from zenlake.routing.counters import Counters
 from zenlake.routing.memory import Account
@@ -9,6 +12,9 @@ from zenlake.routing.network_node import NetworkNode, node_bytes
 from zenlake.routing.weights import EdgeHashes, edge_weight
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
+
+FREE_INDICES: Final = 16
+"""So many numbers of nodes that left are kept from being used again."""
 
 
 class NetworkGraph:
@@ -31,8 +37,9 @@ class NetworkGraph:
         self.own = NetworkNode(zid, role, 0, 0)
         self.own.sn = 1
         self.nodes: dict[ZenohId, NetworkNode] = {zid: self.own}
-        self._free_indices: list[int] = []
-        """Numbers of nodes that left; used again the latest first, as deployed nodes do."""
+        self._free_indices: deque[int] = deque()
+        """Numbers of nodes that left. Messages that carry one may still be under way, so it is
+        used again only after others."""
 
         self.hashes = EdgeHashes()
         self.link_count = 0
@@ -70,7 +77,8 @@ class NetworkGraph:
         return None
 
     def _add(self, zid: ZenohId, role: WhatAmI | None) -> NetworkNode:
-        index = self._free_indices.pop() if self._free_indices else len(self.nodes)
+        is_free = len(self._free_indices) > FREE_INDICES
+        index = self._free_indices.popleft() if is_free else self.size
         node = NetworkNode(zid, role, index, self.version + 1)
         self.nodes[zid] = node
         self.appeared.append(zid)

@@ -7,7 +7,7 @@
     plan        the network of a seed   world       all nodes, and the course of a run
     wire, end   a connection            tap, accounts   what passes on it, decoded
     node        the real machines       application, workload, faults
-    records, promises, ledger           what must arrive where, and what must not
+    records, promises, ledger, reach    what must arrive where, and what must not
     model, leftovers                    what nodes must know at the end, and must not keep
 
 The nodes are made of the machines of `protocol`, `routing` and `session` as they are; sockets,

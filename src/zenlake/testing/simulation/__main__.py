@@ -1,4 +1,4 @@
-"""Run seeds: `python -m zenlake.testing.simulation --seed N [--trace]`, `--seeds A..B`."""
+"""Run seeds: `python -m zenlake.testing.simulation [--routers] --seed N [--trace]`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def main() -> int:
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--seed", type=int, help="one seed")
     chosen.add_argument("--seeds", type=_range, metavar="A..B", help="from A up to B, without B")
+    parser.add_argument("--routers", action="store_true", help="networks with routers")
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     arguments = parser.parse_args()
@@ -26,7 +27,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     failed = 0
     for seed in seeds:
-        outcome = run_seed(seed, keeps_all=arguments.trace)
+        outcome = run_seed(seed, with_routers=arguments.routers, keeps_all=arguments.trace)
         counts.update(outcome.counts)
         counts["promises"] += outcome.promises
         counts["events"] += outcome.happened

@@ -41,13 +41,13 @@ class Side:
 class Accounts:
     """Both sides; each message is checked when it is sent."""
 
-    def __init__(self) -> None:
-        self._sides = (Side(), Side())
+    def __init__(self, sides: tuple[Side, Side] | None = None) -> None:
+        self._sides = sides or (Side(), Side())
 
     def read(self, side: int, message: NetworkMessage) -> None:
         mine, theirs = self._sides[side], self._sides[1 - side]
         if isinstance(message, Push | Request):
-            _resolve(mine, theirs, message.key)
+            resolve(mine, theirs, message.key)
         elif isinstance(message, Interest):
             self._ask(mine, theirs, message)
         elif isinstance(message, Declare):
@@ -69,7 +69,7 @@ class Accounts:
         if id in mine.asked:
             raise Failure(f"interest {id} is asked twice")
         if interest.key is not None:
-            _resolve(mine, theirs, interest.key)
+            resolve(mine, theirs, interest.key)
         mine.asked.add(id)
         mine.unanswered.add(id)
         if interest.mode != InterestMode.CURRENT:
@@ -80,32 +80,35 @@ class Accounts:
         if asked and asked not in theirs.asked:
             raise Failure(f"an answer to interest {asked}, which is none")
         if isinstance(body, DeclareKeyExpr):
-            key = _resolve(theirs, mine, body.key)
-            if mine.aliases.setdefault(body.expr_id, key) != key:
-                raise Failure(f"number {body.expr_id} stands for two keys")
+            self.number_key(mine, theirs, body)
         elif isinstance(body, DeclareFinal):
             if asked:
                 if asked not in theirs.unanswered and asked in theirs.interests:
                     raise Failure(f"interest {asked} is answered to the end twice")
                 theirs.unanswered.discard(asked)
         elif isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
-            key = _resolve(mine, theirs, body.key)
+            key = resolve(mine, theirs, body.key)
             if body.id == 0 and not (isinstance(body, DeclareToken) and asked):
                 raise Failure(f"{body.NAME} with number 0")
             if body.id and mine.declared.setdefault((_kind(body), body.id), key) != key:
                 raise Failure(f"{body.NAME} {body.id} stands for two keys")
         elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
             if body.id == 0 and isinstance(body, UndeclareToken) and body.key is not None:
-                _resolve(mine, theirs, body.key.key)
+                resolve(mine, theirs, body.key.key)
             elif mine.declared.pop((_kind(body), body.id), None) is None:
                 raise Failure(f"{body.NAME} {body.id}, which was not declared")
+
+    def number_key(self, mine: Side, theirs: Side, body: DeclareKeyExpr) -> None:
+        key = resolve(theirs, mine, body.key)
+        if mine.aliases.setdefault(body.expr_id, key) != key:
+            raise Failure(f"number {body.expr_id} stands for two keys")
 
 
 def _kind(body: NetworkMessage | object) -> str:
     return type(body).__name__.removeprefix("Undeclare").removeprefix("Declare")
 
 
-def _resolve(mine: Side, theirs: Side, expr: WireExpr) -> str:
+def resolve(mine: Side, theirs: Side, expr: WireExpr) -> str:
     """The key that the side `mine` means; `sender` says whose number it is."""
     if expr.scope == 0:
         return expr.suffix

@@ -185,6 +185,9 @@ class Application:
     def _asked(self, queryable: Queryable, item: Asked) -> None:
         number = int(item.incoming.parameters.removeprefix("n="))
         get = self.ledger.gets[number]
+        if number in queryable.heard and self.node.world.reach.was_settled(get.declared_at):
+            raise queryable.fail(f"query {number} came twice")
+        queryable.heard.add(number)
         if not queryable.hears(get.node):
             raise queryable.fail(f"{get} was not for it")
         promise = get.promises.get(queryable)

@@ -59,6 +59,11 @@ class End(Outlet):
         assert isinstance(self._machine, Opener)
         self._say(self._machine.start())
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether its node still believes in it."""
+        return self.face is not None and not self.is_over and self.node.is_running
+
     # --- what arrives ----------------------------------------------------------------------------
 
     def arrived(self, data: bytes) -> None:
@@ -186,10 +191,11 @@ class End(Outlet):
             return
         node.journal.note(node.name, "session on wire %s with %s", wire.number, agreed.zid)
         node.journal.count("sessions")
+        wire.note_change()
         now = node.now()
         self.transport = Transport(agreed, now, wire.is_stream, node.budget)
         if wire.tap is None:
-            wire.tap = Tap(agreed, wire.is_stream)
+            wire.tap = Tap(agreed, wire.is_stream, wire.is_between_routers())
         steps = node.turn_steps
         self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now, steps=steps)
         self._route()
@@ -273,6 +279,7 @@ class End(Outlet):
         node.journal.note(node.name, "wire %s is over: %s", self.wire.number, cause)
         node.ends.remove(self)
         self.wire.hang_up(self)
+        self.wire.note_change()
         if self.transport is not None:
             self.transport.release()
         if self.face is not None:

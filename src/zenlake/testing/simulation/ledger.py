@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.testing.simulation.promises import Promise, Promises, Route
+from zenlake.testing.simulation.promises import Party, Promise, Promises, Route
 from zenlake.testing.simulation.records import (
     Get,
     Listener,
@@ -23,6 +23,9 @@ from zenlake.wire import QueryTarget
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
     from zenlake.testing.simulation.world import World
+
+_FORGOTTEN_S: Final = 10.0
+"""After this long no node believes in a node that ended."""
 
 
 class Ledger:
@@ -55,7 +58,7 @@ class Ledger:
 
     def _settled(self, node: SimulatedNode, record: Record) -> tuple[Route | None, bool]:
         """The route from `node` to a record's node, and whether both know each other well."""
-        route = self._world.route(node, record.node)
+        route = self._world.reach.route(node, record.node)
         if route is None:
             return None, False
         ready_at = route.ready_at()
@@ -74,7 +77,8 @@ class Ledger:
             route, is_settled = self._settled(publication.node, subscriber)
             if route is None:
                 continue
-            publication.routes[subscriber] = route
+            if is_settled or route.network is None:
+                publication.routes[subscriber] = route
             if is_settled or publication.node is subscriber.node:
                 what = f"publication {publication.number} `{publication.key}` for {subscriber}"
                 promise = Promise(what, now, route, [subscriber])
@@ -84,6 +88,7 @@ class Ledger:
         """Before it is sent: who must be asked."""
         self.gets.append(get)
         now = self._world.timeline.now
+        found: list[tuple[Queryable, Route]] = []
         for queryable in self.queryables:
             if not queryable.is_live or not intersects(queryable.key, get.key):
                 continue
@@ -93,14 +98,32 @@ class Ledger:
             if route is None:
                 continue
             get.routes[queryable] = route
-            is_meant = get.target == QueryTarget.ALL or (
-                get.target == QueryTarget.ALL_COMPLETE
-                and queryable.is_complete
-                and includes(queryable.key, get.key)
-            )
-            if is_meant and (is_settled or queryable.node is get.node):
-                promise = Promise(f"{get} for {queryable}", now, route, [queryable])
-                get.promises[queryable] = self.promises.add(promise)
+            if is_settled or queryable.node is get.node:
+                found.append((queryable, route))
+        complete = [
+            (one, route) for one, route in found if one.is_complete and includes(one.key, get.key)
+        ]
+        if get.target == QueryTarget.BEST_MATCHING and self._has_rival(get, complete):
+            return
+        if get.target == QueryTarget.BEST_MATCHING and complete:
+            promise = self.promises.add(_promise_of_any(get, complete, now))
+            get.promises.update((one, promise) for one, _ in complete)
+            return
+        for queryable, route in complete if get.target == QueryTarget.ALL_COMPLETE else found:
+            promise = Promise(f"{get} for {queryable}", now, route, [queryable])
+            get.promises[queryable] = self.promises.add(promise)
+
+    def _has_rival(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
+        """Whether the query may go to one that is not settled, or gone, instead of these."""
+        now = self._world.timeline.now
+        return any(
+            one.is_complete
+            and includes(one.key, get.key)
+            and one.closed_at > now - 1.0
+            and (one.node.stopped_at is None or one.node.stopped_at > now - _FORGOTTEN_S)
+            and all(one is not other for other, _ in complete)
+            for one in self.queryables
+        )
 
     def ask_liveliness(self, get: Get) -> None:
         get.is_liveliness = True
@@ -143,3 +166,15 @@ class Ledger:
         self.promises.check()
         for get in self.gets:
             get.check_end()
+
+
+def _promise_of_any(get: Get, complete: list[tuple[Queryable, Route]], now: float) -> Promise:
+    """One of those who answer for all of the key is asked; it is excused if one is gone."""
+    nodes = dict.fromkeys(node for _, route in complete for node in route.nodes)
+    wires = dict.fromkeys(wire for _, route in complete for wire in route.wires)
+    network = next((route.network for _, route in complete if route.network is not None), None)
+    route = Route(
+        [get.node, *(node for node in nodes if node is not get.node)], list(wires), network
+    )
+    parties: list[Party] = [one for one, _ in complete]
+    return Promise(f"{get} for any of {len(complete)} that are complete", now, route, parties)

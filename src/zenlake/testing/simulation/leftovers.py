@@ -68,7 +68,8 @@ def check_nothing_declared(node: SimulatedNode) -> None:
 def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
     """Nothing that a sound neighbour sends over a sound wire is refused."""
     names = ["invalid_keys", "malformed_gossip", "redefined_aliases", "refused_aliases"]
-    names += ["refused_declarations", "refused_interests", "refused_requests"]
+    names += ["refused_declarations", "refused_interests", "refused_link_states"]
+    names += ["refused_requests"]
     names += ["ignored_interests", "unexpected_messages", "reused_ids", "reused_request_ids"]
     if not is_lossy:
         names.append("unknown_aliases")

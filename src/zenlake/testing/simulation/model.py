@@ -1,9 +1,10 @@
 """What each node must know when all is quiet, found the long way from the ledger.
 
 A peer knows what its own application and its clients declared and, of each peer it is linked
-to, what that one's application and clients did. A client knows of its gateway's world what it
-asked for; what it was told on account of a question that is over it may still know, as long as
-it is true (behaviour reference §3.2, §4.3).
+to, what that one's application and clients did; and so does a router of its peers. A client
+knows of its gateway's world what it asked for, and a peer of its router's what it or its clients
+asked for; what they were told on account of a question that is over they may still know, as long
+as it is true (behaviour reference §3.2, §3.4, §4.3).
 """
 
 from __future__ import annotations
@@ -72,8 +73,10 @@ class Model:
         other = end.wire.other(end).node
         for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
             known = _held(end, kind)
-            if node.role == WhatAmI.CLIENT:
-                visible = self._of(kind, self._world.behind(other, node))
+            if other.role == WhatAmI.ROUTER == node.role:
+                continue
+            if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
+                visible = self._of(kind, self._world.reach.behind(other, node))
                 wanted = self._wanted(kind, node, visible)
                 extra = {key for key in known if known[key] != visible.get(key)}
                 missing = {key for key in wanted if key not in known}
@@ -82,13 +85,15 @@ class Model:
                 continue
             nodes = [other]
             if other.role == WhatAmI.PEER:
-                nodes.extend(self._world.clients_of(other))
+                nodes.extend(self._world.reach.clients_of(other))
             wanted = self._of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
 
-    def _wanted(self, kind: int, client: SimulatedNode, visible: Known) -> Known:
+    def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
+        """Of what it may know, what it or its clients asked for."""
         ledger = self._world.ledger
+        askers = [node, *self._world.reach.clients_of(node)]
         asked: list[Record]
         if kind == TOKEN:
             # Without history it asked for the future only.
@@ -96,7 +101,7 @@ class Model:
         else:
             is_querier = kind == QUERYABLE
             asked = [one for one in ledger.speakers if one.is_querier == is_querier]
-        keys = [one.key for one in asked if one.node is client and one.is_live]
+        keys = [one.key for one in asked if one.node in askers and one.is_live]
         return {
             key: complete
             for key, complete in visible.items()
@@ -120,7 +125,7 @@ class Model:
         for watcher in self._world.ledger.watchers:
             if not watcher.is_live:
                 continue
-            nodes = [watcher.node, *self._world.reachable(watcher.node)]
+            nodes = [watcher.node, *self._world.reach.reachable(watcher.node)]
             alive = {key for key in self._of(TOKEN, nodes) if intersects(key, watcher.key)}
             told = {key for key, is_present in watcher.present.items() if is_present}
             silent = {
@@ -144,7 +149,7 @@ class Model:
         """Queryables of others must cover the whole key (behaviour reference §2.3)."""
         kind = QUERYABLE if speaker.is_querier else SUBSCRIBER
         own = self._of(kind, [speaker.node], Locality.REMOTE)
-        others = self._of(kind, self._world.reachable(speaker.node))
+        others = self._of(kind, self._world.reach.reachable(speaker.node))
         if any(intersects(key, speaker.key) for key in own):
             return True
         if speaker.is_querier:

@@ -98,11 +98,21 @@ class SimulatedNode:
         self.connectors = [Connector(self, group) for group in plan.connects]
         self._waiting: deque[Callable[[], None]] = deque()
         self._alarm_at = inf
-        routing = RoutingSettings(timestamping=plan.is_timestamping, wall_ns=self.wall_ns)
+        routing = RoutingSettings(
+            timestamping=plan.is_timestamping,
+            wall_ns=self.wall_ns,
+            link_weights=self._weights(),
+        )
         self.dispatcher = Dispatcher(zid, plan.role, routing)
         self.core = SessionCore(
             zid, self.dispatcher, FACTORY, self.wall_ns, SessionSettings(), self._complain
         )
+
+    def _weights(self) -> dict[ZenohId, int]:
+        """Of links to nodes as they are now; the first nodes do not know the last ones yet."""
+        nodes = self.world.nodes
+        weights = self.plan.weights.items()
+        return {nodes[index].zid: weight for index, weight in weights if index < len(nodes)}
 
     # --- clocks and chance -----------------------------------------------------------------------
 
@@ -120,6 +130,13 @@ class SimulatedNode:
         raise Failure(f"{self.name}: {text}")
 
     # --- what happens to it ----------------------------------------------------------------------
+
+    @property
+    def is_below_others(self) -> bool:
+        """Whether it may have a gateway, which it asks for what there is."""
+        if self.role == WhatAmI.PEER:
+            return any(node.role == WhatAmI.ROUTER for node in self.world.nodes)
+        return self.role == WhatAmI.CLIENT
 
     @property
     def is_running(self) -> bool:

@@ -35,6 +35,8 @@ class NodePlan:
     is_timestamping: bool = False
     clock_offset_s: float = 0.0
     clock_rate: float = 1.0
+    weights: dict[int, int] = field(default_factory=dict)
+    """Of links to other routers, by index."""
 
     def offer(self, zid: ZenohId) -> Offer:
         return Offer(
@@ -81,11 +83,64 @@ def make_plan(rng: Random) -> Plan:
     for one in range(peers):
         for other in range(one + 1, peers):
             if not is_star or one == 0:
-                opener, acceptor = rng.sample((one, other), 2)
-                nodes[opener].connects.append([acceptor])
+                _link(nodes, one, other, rng)
     for number in range(clients):
         gateways = rng.sample(range(peers), rng.randint(1, min(2, peers)))
         nodes.append(NodePlan(f"c{number}", WhatAmI.CLIENT, [gateways]))
+    return _make_plan(nodes, is_stream, rng)
+
+
+def make_router_plan(rng: Random, routers: int = 0) -> Plan:
+    """Routers in a line, ring, star or mesh; peers below some, and clients of all kinds.
+
+    A peer is linked to one router, and peers that are linked to each other to the same one: then
+    there is one way between any two, but for the routers.
+    """
+    routers = routers or rng.choice((1, 2, 2, 3, 3, 4, 4, 5))
+    nodes = [NodePlan(f"r{number}", WhatAmI.ROUTER) for number in range(routers)]
+    for one, other in _router_links(routers, rng):
+        _link(nodes, one, other, rng)
+        if rng.random() < 0.2:
+            nodes[one].weights[other] = rng.choice((1, 50, 300))
+    sites = [rng.randrange(routers) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
+    is_meshed = rng.random() < 0.6
+    for number, site in enumerate(sites):
+        nodes.append(NodePlan(f"p{number}", WhatAmI.PEER, [[site]]))
+        for other in range(number):
+            if is_meshed and sites[other] == site:
+                _link(nodes, routers + other, routers + number, rng)
+    servers = len(nodes)
+    for number in range(rng.randint(1, 4)):
+        gateways = rng.sample(range(servers), rng.randint(1, min(2, servers)))
+        nodes.append(NodePlan(f"c{number}", WhatAmI.CLIENT, [gateways]))
+    return _make_plan(nodes, rng.random() < 0.75, rng)
+
+
+def _router_links(count: int, rng: Random) -> list[tuple[int, int]]:
+    line = [(number, number + 1) for number in range(count - 1)]
+    shape = rng.choice(("line", "ring", "star", "mesh", "any"))
+    if shape == "ring" and count > 2:
+        return [*line, (0, count - 1)]
+    if shape == "star":
+        return [(0, number) for number in range(1, count)]
+    if shape == "mesh":
+        return [(one, other) for other in range(count) for one in range(other)]
+    if shape == "any":
+        links = {(rng.randrange(number), number) for number in range(1, count)}
+        for _ in range(count // 2):
+            one, other = sorted(rng.sample(range(count), 2))
+            links.add((one, other))
+        return sorted(links)
+    return line
+
+
+def _link(nodes: list[NodePlan], one: int, other: int, rng: Random) -> None:
+    opener, acceptor = rng.sample((one, other), 2)
+    nodes[opener].connects.append([acceptor])
+
+
+def _make_plan(nodes: list[NodePlan], is_stream: bool, rng: Random) -> Plan:
+    """How the nodes and the air between them are, and how much happens."""
     is_low_latency = is_stream and rng.random() < 0.1
     for node in nodes:
         _vary(node, rng, is_low_latency)

@@ -13,6 +13,7 @@ from zenlake.testing.simulation.journal import Failure
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.reach import Reach
     from zenlake.testing.simulation.wire import Wire
 
 SETTLE_S: Final = 1.0
@@ -28,15 +29,24 @@ class Party(Protocol):
 
 
 class Route:
-    """The nodes between two sessions, both included, and the wires between them."""
+    """The nodes between two sessions, both included, and the wires between them.
 
-    def __init__(self, nodes: list[SimulatedNode], wires: list[Wire]) -> None:
+    Where it leads through several routers, these are all that are linked to each other: which of
+    them it takes is their business.
+    """
+
+    def __init__(
+        self, nodes: list[SimulatedNode], wires: list[Wire], network: Reach | None = None
+    ) -> None:
         self.nodes = nodes
         self.wires = wires
+        self.network = network
         self.numbers = tuple(wire.number for wire in wires)
 
     def ready_at(self) -> float:
         """From when on what its nodes say to each other is known to all of them."""
+        if self.network is not None and not self.network.is_settled():
+            return inf
         times = [wire.up_at for wire in self.wires]
         times.extend(node.resumed_at for node in self.nodes)
         return max(times, default=-inf) + SETTLE_S
@@ -64,6 +74,8 @@ class Promise:
         if any(party.closed_at <= last for party in self.parties):
             return True
         if any(node.stopped_at is not None and node.stopped_at <= last for node in route.nodes[1:]):
+            return True
+        if route.network is not None and route.network.has_changed(self.made_at, last):
             return True
         # Whoever closes says everything else before.
         return any(wire.failed_at <= last and wire.closed_by is not origin for wire in route.wires)

@@ -14,6 +14,7 @@ class Outcome:
     """`failure` is empty if all invariants held."""
 
     seed: int
+    with_routers: bool
     failure: str
     counts: Counter[str]
     lines: list[str]
@@ -26,13 +27,14 @@ class Outcome:
             f"seed {self.seed}: {self.failure or 'all invariants hold'}",
         ]
         if self.failure:
-            lines.append(f"again: python -m zenlake.testing.simulation --seed {self.seed} --trace")
+            options = f"--seed {self.seed}{' --routers' if self.with_routers else ''} --trace"
+            lines.append(f"again: python -m zenlake.testing.simulation {options}")
         return "\n".join(lines)
 
 
-def run_seed(seed: int, *, keeps_all: bool = False) -> Outcome:
+def run_seed(seed: int, *, with_routers: bool = False, keeps_all: bool = False) -> Outcome:
     """Whatever is raised in the run is a failure of it."""
-    world = World(seed, keeps_all=keeps_all)
+    world = World(seed, with_routers=with_routers, keeps_all=keeps_all)
     failure = ""
     try:
         world.run()
@@ -42,6 +44,7 @@ def run_seed(seed: int, *, keeps_all: bool = False) -> Outcome:
         failure = traceback.format_exc()
     return Outcome(
         seed,
+        with_routers,
         failure,
         world.journal.counts,
         world.journal.lines(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from zenlake.protocol.offer import Agreed
 from zenlake.testing.simulation.accounts import Accounts
 from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.router_accounts import RouterAccounts
 from zenlake.wire import (
     Fragment,
     Frame,
@@ -26,7 +27,7 @@ from zenlake.wire.compression import decompress_batch
 class Tap:
     """Both directions of one wire, by side: 0 is the opener's."""
 
-    def __init__(self, agreed: Agreed, is_stream: bool) -> None:
+    def __init__(self, agreed: Agreed, is_stream: bool, is_between_routers: bool) -> None:
         self._is_low_latency = agreed.low_latency
         self._is_compressed = agreed.compression
         self._batch_size = agreed.batch_size
@@ -34,7 +35,7 @@ class Tap:
         self._pieces: tuple[dict[tuple[int, bool], bytes], ...] = ({}, {})
         self.open_requests: tuple[dict[int, str], ...] = ({}, {})
         """Of each side: those without a final."""
-        self.accounts = Accounts()
+        self.accounts = RouterAccounts() if is_between_routers else Accounts()
 
     def read(self, side: int, unit: bytes) -> list[NetworkMessage]:
         """One unit of a side; what it says is checked and given back."""

@@ -15,6 +15,7 @@ from zenlake.testing.simulation.journal import Journal
 from zenlake.testing.simulation.plan import Plan
 from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.timeline import Timeline
+from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.end import End
@@ -57,8 +58,18 @@ class Wire:
     def is_up(self) -> bool:
         return self.up_at <= self._timeline.now < self.failed_at
 
+    def is_between_routers(self) -> bool:
+        return all(end.node.role == WhatAmI.ROUTER for end in self.ends)
+
     def fail(self) -> None:
-        self.failed_at = min(self.failed_at, self._timeline.now)
+        if self.failed_at == inf:
+            self.failed_at = self._timeline.now
+            self.note_change()
+
+    def note_change(self) -> None:
+        """A session over it began or ended, on one side or on both."""
+        if self.is_between_routers():
+            self.ends[0].node.world.reach.note_change()
 
     def other(self, end: End) -> End:
         return self.ends[1 - end.side]

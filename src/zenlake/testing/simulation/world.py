@@ -8,7 +8,6 @@ end       everything is undeclared, then closed; nothing may be left
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import inf
 from random import Random
 from typing import Final
@@ -25,12 +24,12 @@ from zenlake.testing.simulation.leftovers import (
 )
 from zenlake.testing.simulation.model import Model
 from zenlake.testing.simulation.node import SimulatedNode
-from zenlake.testing.simulation.plan import WORK_S, Plan, make_plan
-from zenlake.testing.simulation.promises import Route
+from zenlake.testing.simulation.plan import WORK_S, Plan, make_plan, make_router_plan
+from zenlake.testing.simulation.reach import Reach
 from zenlake.testing.simulation.timeline import Timeline
 from zenlake.testing.simulation.wire import Wire
 from zenlake.testing.simulation.workload import Workload
-from zenlake.wire import WhatAmI, ZenohId
+from zenlake.wire import ZenohId
 
 _FIRST_WORK_S: Final = 0.5
 _CALM_S: Final = 16.0
@@ -41,13 +40,23 @@ _REST_S: Final = 6.0
 class World:
     """One run of one seed."""
 
-    def __init__(self, seed: int, plan: Plan | None = None, *, keeps_all: bool = False) -> None:
+    def __init__(
+        self,
+        seed: int,
+        plan: Plan | None = None,
+        *,
+        with_routers: bool = False,
+        keeps_all: bool = False,
+    ) -> None:
         self.seed = seed
         self._rng = Random(seed)
-        self.plan = make_plan(self._rng) if plan is None else plan
+        if plan is None:
+            plan = make_router_plan(self._rng) if with_routers else make_plan(self._rng)
+        self.plan = plan
         self._was_lossy = self.plan.is_lossy
         self.timeline = Timeline()
         self.journal = Journal(self.timeline, keeps_all=keeps_all)
+        self.reach = Reach(self)
         self.ledger = Ledger(self)
         self.wires: list[Wire] = []
         self.nodes: list[SimulatedNode] = []
@@ -86,53 +95,6 @@ class World:
         End(other, wire, 1)
         end.start()
         return end
-
-    # --- who can hear whom -----------------------------------------------------------------------
-
-    def _wire_between(self, one: SimulatedNode, other: SimulatedNode) -> Wire | None:
-        for end in one.ends:
-            if end.wire.is_up and end.wire.other(end).node is other:
-                return end.wire
-        return None
-
-    def _gateway(self, node: SimulatedNode) -> SimulatedNode | None:
-        """A peer is its own."""
-        if node.role == WhatAmI.PEER:
-            return node
-        for end in node.ends:
-            if end.wire.is_up:
-                return end.wire.other(end).node
-        return None
-
-    def route(self, source: SimulatedNode, to: SimulatedNode) -> Route | None:
-        """The only way between two sessions now, if there is one."""
-        if source is to:
-            return Route([source], [])
-        first, last = self._gateway(source), self._gateway(to)
-        if first is None or last is None:
-            return None
-        nodes = list(dict.fromkeys((source, first, last, to)))
-        wires: list[Wire] = []
-        for one, other in pairwise(nodes):
-            wire = self._wire_between(one, other)
-            if wire is None:
-                return None
-            wires.append(wire)
-        return Route(nodes, wires)
-
-    def reachable(self, node: SimulatedNode) -> list[SimulatedNode]:
-        return [other for other in self.nodes if other is not node and self.route(node, other)]
-
-    def clients_of(self, peer: SimulatedNode) -> list[SimulatedNode]:
-        return [
-            node
-            for node in self.nodes
-            if node.role == WhatAmI.CLIENT and self._gateway(node) is peer
-        ]
-
-    def behind(self, gateway: SimulatedNode, client: SimulatedNode) -> list[SimulatedNode]:
-        """Whom a client can hear of through its gateway."""
-        return [gateway, *(node for node in self.reachable(gateway) if node is not client)]
 
     # --- the course of a run ---------------------------------------------------------------------
 

@@ -1,0 +1,164 @@
+"""Reach: who can hear whom, found from the links that work (behaviour reference §4.1, §4.2).
+
+A client hears what its gateway does. Peers hear each other over the link between them, and the
+rest by way of the router above them. Routers hear each other while any way leads from one to the
+other; a router does not pass on what one of its peers says to another.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Final
+
+from zenlake.testing.simulation.promises import Route
+from zenlake.testing.simulation.wire import Wire
+from zenlake.wire import WhatAmI
+
+if TYPE_CHECKING:
+    from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.world import World
+
+NETWORK_SETTLE_S: Final = 2.0
+"""After this long all routers know of a change, and have told each other what they must."""
+
+
+class Reach:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._changes: list[float] = []
+        """When routers opened, lost or closed sessions with each other."""
+
+    def note_change(self) -> None:
+        self._changes.append(self._world.timeline.now)
+
+    def is_settled(self) -> bool:
+        """Whether all routers have known for a while how they are linked."""
+        now = self._world.timeline.now
+        if self.has_changed(now - NETWORK_SETTLE_S, now):
+            return False
+        return not any(wire.failed_at <= now for wire in self._open_router_wires())
+
+    def has_changed(self, start: float, stop: float) -> bool:
+        return bisect_right(self._changes, stop) > bisect_left(self._changes, start)
+
+    def was_settled(self, since: float) -> bool:
+        """Whether it was then, and nothing has changed until now."""
+        return self.is_settled() and not self.has_changed(
+            since - NETWORK_SETTLE_S, self._world.timeline.now
+        )
+
+    def _open_router_wires(self) -> list[Wire]:
+        """Those that at least one side believes in."""
+        return [
+            wire
+            for wire in self._world.wires
+            if wire.is_between_routers() and any(end.is_alive for end in wire.ends)
+        ]
+
+    # --- links -----------------------------------------------------------------------------------
+
+    def wire_between(self, one: SimulatedNode, other: SimulatedNode) -> Wire | None:
+        for end in one.ends:
+            if end.wire.is_up and end.wire.other(end).node is other:
+                return end.wire
+        return None
+
+    def _above(self, node: SimulatedNode, roles: tuple[WhatAmI, ...]) -> SimulatedNode | None:
+        for end in node.ends:
+            if end.wire.is_up and end.wire.other(end).node.role in roles:
+                return end.wire.other(end).node
+        return None
+
+    def gateway(self, node: SimulatedNode) -> SimulatedNode | None:
+        """A peer or router is its own."""
+        if node.role != WhatAmI.CLIENT:
+            return node
+        return self._above(node, (WhatAmI.PEER, WhatAmI.ROUTER))
+
+    def router_of(self, node: SimulatedNode) -> SimulatedNode | None:
+        """The router above a peer; a router is its own."""
+        return node if node.role == WhatAmI.ROUTER else self._above(node, (WhatAmI.ROUTER,))
+
+    def network_of(self, router: SimulatedNode) -> tuple[list[SimulatedNode], list[Wire]]:
+        """All routers that it is linked to, directly or not, and the wires between them."""
+        routers = [router]
+        wires: dict[Wire, None] = {}
+        for node in routers:
+            for end in node.ends:
+                other = end.wire.other(end).node
+                if end.wire.is_up and other.role == WhatAmI.ROUTER:
+                    wires[end.wire] = None
+                    if other not in routers:
+                        routers.append(other)
+        return routers, list(wires)
+
+    # --- ways ------------------------------------------------------------------------------------
+
+    def route(self, source: SimulatedNode, to: SimulatedNode) -> Route | None:
+        """The only way between two sessions now, if there is one."""
+        if source is to:
+            return Route([source], [])
+        first, last = self.gateway(source), self.gateway(to)
+        if first is None or last is None:
+            return None
+        middle = self._between(first, last)
+        if middle is None:
+            return None
+        nodes, wires = list(middle.nodes), list(middle.wires)
+        for node, gateway, at in ((source, first, 0), (to, last, len(nodes))):
+            if node is not gateway:
+                wire = self.wire_between(node, gateway)
+                assert wire is not None
+                nodes.insert(at if at == 0 else len(nodes), node)
+                wires.append(wire)
+        return Route(nodes, wires, middle.network)
+
+    def _between(self, first: SimulatedNode, last: SimulatedNode) -> Route | None:
+        """Between two that are no clients."""
+        if first is last:
+            return Route([first], [])
+        direct = self.wire_between(first, last)
+        if WhatAmI.PEER == first.role == last.role and direct is not None:
+            return Route([first, last], [direct])
+        entry, exit = self.router_of(first), self.router_of(last)
+        if entry is None or exit is None:
+            return None
+        if entry is exit and WhatAmI.PEER == first.role == last.role:
+            return None
+        routers, network = self.network_of(entry)
+        if exit not in routers:
+            return None
+        wires: list[Wire] = []
+        for node, router in ((first, entry), (last, exit)):
+            if node is not router:
+                wire = self.wire_between(node, router)
+                assert wire is not None
+                wires.append(wire)
+        if entry is exit:
+            return Route(list(dict.fromkeys((first, entry, last))), wires)
+        nodes = list(dict.fromkeys((first, *routers, last)))
+        nodes.remove(last)
+        return Route([*nodes, last], [*wires, *network], self)
+
+    def reachable(self, node: SimulatedNode) -> list[SimulatedNode]:
+        nodes = self._world.nodes
+        return [other for other in nodes if other is not node and self.route(node, other)]
+
+    def clients_of(self, node: SimulatedNode) -> list[SimulatedNode]:
+        return [
+            one
+            for one in self._world.nodes
+            if one.role == WhatAmI.CLIENT and self.gateway(one) is node
+        ]
+
+    def behind(self, gateway: SimulatedNode, node: SimulatedNode) -> list[SimulatedNode]:
+        """Whom a node can hear of through its gateway."""
+        nodes = [gateway, *(one for one in self.reachable(gateway) if one is not node)]
+        if node.role == WhatAmI.CLIENT:
+            return nodes
+        # A peer's own clients, and peers below the same router, are no news from there.
+        skipped = [node, *self.clients_of(node)]
+        for one in self._world.nodes:
+            if one.role == WhatAmI.PEER and self.router_of(one) is gateway:
+                skipped += [one, *self.clients_of(one)]
+        return [one for one in nodes if one not in skipped]

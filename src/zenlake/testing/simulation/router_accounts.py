@@ -1,0 +1,96 @@
+"""RouterAccounts: what two routers say to each other on a wire (behaviour reference §3.6, §4.7).
+
+A declaration has no number: the router that made it and its key tell which one it is. Routers are
+named by numbers that their neighbour gave them in its link states.
+"""
+
+from __future__ import annotations
+
+from zenlake.testing.simulation.accounts import Accounts, Side, resolve
+from zenlake.testing.simulation.journal import Failure
+from zenlake.wire import (
+    Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    Interest,
+    NetworkMessage,
+    Oam,
+    Push,
+    Request,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+    ZenohId,
+    decode_link_states,
+)
+
+
+class RouterSide(Side):
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: dict[int, ZenohId] = {}
+        """Its numbers for routers."""
+        self.sourced: set[tuple[ZenohId, str, str]] = set()
+        """What it declared, by router, kind and key."""
+
+
+class RouterAccounts(Accounts):
+    def __init__(self) -> None:
+        self._routers = (RouterSide(), RouterSide())
+        super().__init__(self._routers)
+
+    def read(self, side: int, message: NetworkMessage) -> None:
+        mine, theirs = self._routers[side], self._routers[1 - side]
+        if isinstance(message, Interest):
+            raise Failure("a router asks a router")
+        if isinstance(message, Oam):
+            self._describe(mine, message)
+        elif isinstance(message, Push | Request):
+            self._source(mine, message)
+            resolve(mine, theirs, message.key)
+        elif isinstance(message, Declare):
+            self._declare_sourced(mine, theirs, message)
+
+    def _describe(self, mine: RouterSide, message: Oam) -> None:
+        assert isinstance(message.body, bytes)
+        states = decode_link_states(message.body).link_states
+        for state in states:
+            if state.zid is not None:
+                mine.nodes[state.psid] = state.zid
+        for state in states:
+            for psid in (state.psid, *state.links):
+                if psid not in mine.nodes:
+                    raise Failure(f"node {psid}, which was not described")
+
+    def _source(self, mine: RouterSide, message: Push | Request | Declare) -> ZenohId:
+        source = mine.nodes.get(message.node_id or 0)
+        if source is None:
+            raise Failure(f"{message.NAME} of node {message.node_id}, which was not described")
+        return source
+
+    def _declare_sourced(self, mine: RouterSide, theirs: RouterSide, message: Declare) -> None:
+        body = message.body
+        if isinstance(body, DeclareKeyExpr):
+            self.number_key(mine, theirs, body)
+            return
+        if isinstance(body, DeclareFinal) or message.interest_id is not None:
+            raise Failure("a router answers a router")
+        source = self._source(mine, message)
+        if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+            if body.id != 0:
+                raise Failure(f"{body.NAME} has number {body.id}")
+            mine.sourced.add((source, _kind(body), resolve(mine, theirs, body.key)))
+        elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+            if body.key is None:
+                raise Failure(f"{body.NAME} without a key")
+            entry = (source, _kind(body), resolve(mine, theirs, body.key.key))
+            if entry not in mine.sourced:
+                raise Failure(f"{body.NAME} {entry}, which was not declared")
+            mine.sourced.remove(entry)
+
+
+def _kind(body: object) -> str:
+    return type(body).__name__.removeprefix("Undeclare").removeprefix("Declare")

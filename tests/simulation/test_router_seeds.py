@@ -1,0 +1,25 @@
+"""Networks with routers, peers and clients: no seed may break an invariant."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from zenlake.testing.simulation import World
+from zenlake.testing.simulation.plan import make_router_plan
+
+IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
+SINGLE_SEEDS = 1_000 if IS_FULL else 60
+CHUNK = 20
+
+
+@pytest.mark.parametrize("first", range(0, SINGLE_SEEDS, CHUNK))
+def test_single_router(first: int) -> None:
+    promises = 0
+    for seed in range(first, min(first + CHUNK, SINGLE_SEEDS)):
+        world = World(seed, make_router_plan(Random(seed), routers=1))
+        world.run()
+        promises += world.ledger.promises.made
+    assert promises > 200
