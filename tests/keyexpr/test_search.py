@@ -32,7 +32,7 @@ def assert_compact(tree: KeyTree[str]) -> None:
     nodes = nodes_of(tree)
     assert len(nodes) <= 2 * len(tree)
     for node in nodes:
-        assert node.entry is not None or node.child_count() >= 2
+        assert node.expr is not None or node.child_count() >= 2
 
 
 @given(st.lists(stored_texts, max_size=30), questions, st.integers(1, 5))

@@ -34,7 +34,7 @@ not be found, and with its former value. `tree_node` says why.
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
 
 from zenlake.keyexpr.pattern_index import PatternIndex
 from zenlake.keyexpr.question import Question
@@ -104,8 +104,8 @@ class Search(Generic[T]):
             positions = question.after_run(positions, node.rest)
         if not positions:
             return
-        if positions & question.end and node.entry is not None:
-            self.found.append(node.entry[1])
+        if positions & question.end and node.expr is not None:
+            self.found.append(cast(T, node.value))
         if node.wild is not None:
             self._push_wild(node.wild, positions)
         if node.literals is not None and positions & ~question.end:
@@ -133,8 +133,8 @@ class Search(Generic[T]):
             if node.wild is not None:
                 self._push_wild(node.wild, 1 << position)
             if position == len(chunks):
-                if node.entry is not None:
-                    self.found.append(node.entry[1])
+                if node.expr is not None:
+                    self.found.append(cast(T, node.value))
                 return
             child = None if node.literals is None else node.literals.get(chunks[position])
             if child is None:
@@ -156,7 +156,7 @@ class Search(Generic[T]):
                 children = [
                     child
                     for child in children
-                    if child.entry is not None
+                    if child.expr is not None
                     or child.rest
                     or child.wild is not None
                     or child.chunk in places

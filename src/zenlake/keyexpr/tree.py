@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from sys import getsizeof
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
 
 from zenlake.keyexpr.search import Search
 from zenlake.keyexpr.tree_node import Node, first_chunk, shared_size
 
 T = TypeVar("T")
 
-ENTRY_BYTES: Final = 640
+ENTRY_BYTES: Final = 544
 """What an expression may cost besides its text and its label: two nodes and their place."""
 
 ALL_STEPS: Final = 1 << 60
@@ -47,7 +47,7 @@ class KeyTree(Generic[T]):
     __slots__ = ("_root", "_size")
 
     def __init__(self) -> None:
-        self._root: Node[T] = Node("", "", None)
+        self._root: Node[T] = Node("", "", None, None)
         self._size = 0
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class KeyTree(Generic[T]):
             start += len(chunk) + 1
             child = node.child(chunk)
             if child is None:
-                node.add_child(Node(chunk, expr[start:], (expr, value)))
+                node.add_child(Node(chunk, expr[start:], expr, value))
                 self._size += 1
                 return
             if child.rest:
@@ -72,15 +72,15 @@ class KeyTree(Generic[T]):
                 if shared:
                     start += shared + 1
             node = child
-        if node.entry is None:
+        if node.expr is None:
             self._size += 1
-        node.entry = (expr, value)
+        node.expr = expr
+        node.value = value
 
     def get(self, expr: str) -> T | None:
         """The value of exactly `expr`, None if it is not stored."""
         path = self._path(expr)
-        entry = path[-1].entry if path else None
-        return None if entry is None else entry[1]
+        return path[-1].value if path else None
 
     def remove(self, expr: str) -> T | None:
         """Forget `expr` and the nodes that only led to it; returns its value, if any."""
@@ -88,19 +88,20 @@ class KeyTree(Generic[T]):
         if not path:
             return None
         node = path.pop()
-        entry = node.entry
-        if entry is None:
+        if node.expr is None:
             return None
-        node.entry = None
+        value = node.value
+        node.expr = None
+        node.value = None
         self._size -= 1
         if node.child_count():
             node.absorb_only_child()
-            return entry[1]
+            return value
         parent = path.pop()
         parent.remove_child(node.chunk)
         if path:  # the parent is not the root
             parent.absorb_only_child()
-        return entry[1]
+        return value
 
     def search(self, expr: str) -> Search[T]:
         """A search for all expressions that intersect `expr`, to be run in turns."""
@@ -127,8 +128,8 @@ class KeyTree(Generic[T]):
         pending = [self._root]
         while pending:
             node = pending.pop()
-            if node.entry is not None:
-                yield node.entry
+            if node.expr is not None:
+                yield node.expr, cast(T, node.value)
             pending.extend(node.children())
 
     def __iter__(self) -> Iterator[str]:

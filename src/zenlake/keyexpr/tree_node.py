@@ -59,17 +59,20 @@ class WildChildren(Generic[T]):
 class Node(Generic[T]):
     """A beginning shared by the expressions stored at and below it."""
 
-    __slots__ = ("chunk", "entry", "literals", "rest", "wild")
+    __slots__ = ("chunk", "expr", "literals", "rest", "value", "wild")
 
-    def __init__(self, chunk: str, rest: str, entry: tuple[str, T] | None) -> None:
+    def __init__(self, chunk: str, rest: str, expr: str | None, value: T | None) -> None:
         self.chunk = chunk
         """The first chunk of the label; the root has none."""
 
         self.rest = rest
         """The chunks of the label after the first, empty if there are none."""
 
-        self.entry = entry
-        """The expression that ends here and its value."""
+        self.expr = expr
+        """The expression that ends here, None if none does."""
+
+        self.value = value
+        """Its value."""
 
         self.literals: dict[str, Node[T]] | None = None
         """Children by first chunk, literal or verbatim; None for none."""
@@ -145,22 +148,24 @@ class Node(Generic[T]):
         """Keep the first `size` characters of the rest; the others move to a new child."""
         below = self.rest[size + 1 :] if size else self.rest
         chunk = first_chunk(below, 0)
-        lower: Node[T] = Node(chunk, below[len(chunk) + 1 :], self.entry)
+        lower: Node[T] = Node(chunk, below[len(chunk) + 1 :], self.expr, self.value)
         lower.literals = self.literals
         lower.wild = self.wild
         self.rest = self.rest[:size]
-        self.entry = None
+        self.expr = None
+        self.value = None
         self.literals = None
         self.wild = None
         self.add_child(lower)
 
     def absorb_only_child(self) -> None:
         """Merge with the child, if nothing ends or branches here."""
-        if self.entry is not None or self.child_count() != 1:
+        if self.expr is not None or self.child_count() != 1:
             return
         lower = self.children()[0]
         self.rest = "/".join(run for run in (self.rest, lower.chunk, lower.rest) if run)
-        self.entry = lower.entry
+        self.expr = lower.expr
+        self.value = lower.value
         self.literals = lower.literals
         self.wild = lower.wild
 

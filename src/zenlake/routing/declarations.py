@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from zenlake.routing.announcements import Announcer
-from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity, Holding
+from zenlake.routing.entity import (
+    KINDS,
+    NO_ID,
+    PLAIN,
+    QUERYABLE,
+    SUBSCRIBER,
+    TOKEN,
+    Entity,
+    Holding,
+)
 from zenlake.routing.face import Face
 from zenlake.routing.memory import declaration_bytes
 from zenlake.routing.region import BELOW, EQUAL
@@ -157,8 +166,7 @@ class Declarations:
             holding = Holding()
             entity.holders[face] = holding
         before = holding.info
-        holding.ids[id] = info
-        holding.merge()
+        holding.add(id, info)
         if is_new or holding.info != before:
             self._announcer.spread(entity, face, in_answer, is_gone=False)
 
@@ -171,15 +179,14 @@ class Declarations:
         face.account.release(declaration_bytes(entity.key))
         holding = entity.holders[face]
         before = holding.info
-        del holding.ids[id]
-        if not holding.ids:
+        holding.remove(id)
+        if holding.id == NO_ID:
             del entity.holders[face]
             if entity.has_gone_holder():
                 self._tables.forget_routes_of(kind, entity.key)
             else:
                 self._announcer.spread(entity, face, in_answer=False, is_gone=True)
             return
-        holding.merge()
         if holding.info != before:
             self._announcer.spread(entity, face, in_answer=False, is_gone=False)
 

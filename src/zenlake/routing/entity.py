@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
 from zenlake.wire.values.queryable_info import QueryableInfo
 
@@ -16,27 +17,62 @@ QUERYABLE: Final = 1
 TOKEN: Final = 2
 KINDS: Final = (SUBSCRIBER, QUERYABLE, TOKEN)
 
+NO_ID: Final = -1
+
 PLAIN: Final = QueryableInfo()
 """The info of what has none: subscribers, tokens, and queryables without the extension."""
 
 
+@mypyc_attr(acyclic=True)
 class Holding:
-    """What one face declared on one key: usually one id, sometimes several."""
+    """What one face declared on one key: usually one id, sometimes several.
 
-    __slots__ = ("ids", "info")
+    There may be 100,000 of a face. Python's garbage collector looks at every object that may be
+    part of a cycle, while everybody waits; so a holding is none, and has no dictionary for one id.
+    """
+
+    __slots__ = ("_more", "id", "info")
 
     def __init__(self) -> None:
-        self.ids: dict[int, QueryableInfo] = {}
+        self.id = NO_ID
+        """The first of its ids, NO_ID if it has none."""
+
+        self._more: dict[int, QueryableInfo] | None = None  # all of them if they are several
         self.info = PLAIN
         """Of all ids together."""
 
-    def merge(self) -> None:
+    def add(self, id: int, info: QueryableInfo) -> None:
+        """Declare an id, or change its info."""
+        if self._more is None and self.id in (NO_ID, id):
+            self.id = id
+            self.info = info
+            return
+        if self._more is None:
+            self._more = {self.id: self.info}
+        self._more[id] = info
+        self._merge(self._more)
+
+    def remove(self, id: int) -> None:
+        """Undeclare one of its ids."""
+        more = self._more
+        if more is None:
+            self.id = NO_ID
+            self.info = PLAIN
+            return
+        del more[id]
+        self._merge(more)
+        self.id = next(iter(more))
+        if len(more) == 1:
+            self._more = None
+
+    def _merge(self, infos: dict[int, QueryableInfo]) -> None:
         merged: QueryableInfo | None = None
-        for info in self.ids.values():
+        for info in infos.values():
             merged = better(merged, info)
         self.info = PLAIN if merged is None else merged
 
 
+@mypyc_attr(acyclic=True)
 class Told:
     """What a face was told: under which id, and how it was described."""
 
