@@ -34,7 +34,7 @@ def test_a_forwarded_message_keeps_all_but_what_the_hop_writes(
     play = Play("router", gossip=False)
     play.enters("c", "client")
     play.enters("p", "peer")
-    play.says("p", subscriber(1, "k"), queryable(1, "k"))
+    play.says("p", subscriber(1, "k"), queryable(1, "k", complete=True))
     if isinstance(original, Response):
         play.says("c", request(1, "k"))
         play.forget()
