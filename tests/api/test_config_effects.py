@@ -18,7 +18,6 @@ OTHER_VALUES: Final = {
     "region_name": '"r"',
     "gateway/south": "[]",
     "scouting/gossip/multihop": "true",
-    "routing/router/linkstate/transport_weights": '[{dst_zid: "1", weight: 2}]',
     "routing/router/peers_failover_brokering": "true",
     "routing/peer": '{mode: "linkstate"}',
     "qos/network": f'[{{{_WHERE}, overwrite: {{priority: "data"}}}}]',

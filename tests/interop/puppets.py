@@ -9,7 +9,7 @@ import random
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -202,3 +202,37 @@ def pair(
             held[0].open(**settings("peer", **listening))
             held[1].open(**settings(topology.second, **connecting))
         yield held[0], held[1]
+
+
+Edges = Sequence[tuple[int, int]]
+"""Links between routers: the first listens, the second connects to it."""
+
+
+@contextmanager
+def routers(
+    kinds: Sequence[Kind], edges: Edges, options: Sequence[dict[str, Any]] = ()
+) -> Iterator[tuple[list[Held], list[str]]]:
+    """A network of routers, and where each of them listens; not all of it is known to all yet."""
+    endpoints = [f"tcp/127.0.0.1:{free_port()}" for _ in kinds]
+    with ExitStack() as stack:
+        held = []
+        for number, kind in enumerate(kinds):
+            router = Held(kind)
+            stack.callback(router.kill)
+            held.append(router)
+            others = [endpoints[one] for one, other in edges if other == number]
+            more = options[number] if options else {}
+            listening = {"listen/endpoints": [endpoints[number]], "connect/endpoints": others}
+            router.open(**settings("router", **listening, **more))
+        yield held, endpoints
+
+
+@contextmanager
+def attached(kind: Kind, mode: str, endpoint: str) -> Iterator[Held]:
+    """A node on one of the routers."""
+    node = Held(kind)
+    try:
+        node.open(**settings(mode, **{"connect/endpoints": [endpoint]}))
+        yield node
+    finally:
+        node.kill()

@@ -52,6 +52,18 @@ def test_defaults_of_the_three_modes() -> None:
     assert peer.zid != client.zid
 
 
+def test_weights_of_links_between_routers() -> None:
+    weights = [{"dst_zid": "a1", "weight": 7}, {"dst_zid": "b2", "weight": 65_535}]
+    settings = read(
+        mode="router", routing={"router": {"linkstate": {"transport_weights": weights}}}
+    )
+    assert settings.routing.link_weights == {
+        ZenohId.parse("a1"): 7,
+        ZenohId.parse("b2"): 65_535,
+    }
+    assert read(mode="router").routing.link_weights == {}
+
+
 def test_values_that_depend_on_the_mode() -> None:
     settings = read(
         mode="client",

@@ -173,7 +173,7 @@ _ROWS: Final = [
         ("timestamping/drop_future_timestamp", FLAG, None, False, "drop instead of restamping"),
         ("queries_default_timeout", _MS, None, 10_000, "ms a query lasts at most"),
     ),
-    Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], WARNED, "weights of links between routers"),
+    Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], HONOURED, "weights of links between routers"),
     _hidden("routing/router/peers_failover_brokering", ANYTHING, "of releases before 1.9; ignored"),
     _hidden("routing/peer", ANYTHING, "of releases before 1.9; ignored"),
     *_section(

@@ -406,6 +406,9 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
+    weights = reader.get("routing/router/linkstate/transport_weights")
+    for one in weights if isinstance(weights, list) else ():
+        routing.link_weights[ZenohId.parse(one["dst_zid"])] = one["weight"]
 
 
 def _read_admin(settings: NodeSettings, reader: _Reader) -> None:

@@ -13,6 +13,7 @@
     route, route_cache, origin    where a key goes, until that changes; from where
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
+    routers         what travels along trees: the region of routers of a router
     network         OAM: routers tell how they are linked, made of
       flooding, link_states       what is said, and how on one link
       network_graph, _node        who is linked to whom (weights: how far that is)

@@ -12,7 +12,7 @@ from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import DownInterest
 from zenlake.routing.memory import TOLD_BYTES
-from zenlake.routing.region import BELOW
+from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
 from zenlake.wire._generated.declare import (
@@ -156,11 +156,16 @@ class Announcer:
         """Declare `entity` to `face`, again under the same id if it was before."""
         told = entity.told.get(face)
         if told is None:
-            told = Told(0 if face.is_multicast else face.next_id(), info, False)
+            has_ids = not face.is_multicast and face.position != BESIDE
+            told = Told(face.next_id() if has_ids else 0, info, False)
             entity.told[face] = told
             face.told[entity.kind][entity.key] = entity
             face.account.add(TOLD_BYTES)
         told.info = info
+        routers = self._tables.routers
+        if face.position == BESIDE and routers is not None:
+            routers.announce(entity.kind, entity.key, info)
+            return told
         self._work.steps -= SEND_STEPS
         send_declaration(face, entity.kind, told.id, entity.key, info, interest_id)
         return told
@@ -286,6 +291,10 @@ class Announcer:
         told = entity.told.pop(face)
         del face.told[entity.kind][entity.key]
         face.account.release(TOLD_BYTES)
+        routers = self._tables.routers
+        if face.position == BESIDE and routers is not None:
+            routers.withdraw(entity.kind, entity.key)
+            return
         self._work.steps -= SEND_STEPS
         if not face.is_multicast:
             send_undeclaration(face, entity.kind, told.id, entity.key)

@@ -22,6 +22,7 @@ _NAMES: Final = (
     "timed_out_requests",
     "unexpected_messages",
     "unknown_aliases",
+    "unknown_nodes",
     "unknown_undeclarations",
 )
 
@@ -67,6 +68,9 @@ class Counters:
         """Kinds that this face does not send, such as queries from a multicast group."""
 
         self.unknown_aliases = 0
+        self.unknown_nodes = 0
+        """NodeIds that a router did not announce before."""
+
         self.unknown_undeclarations = 0
 
     def as_dict(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from zenlake.routing.entity import (
 )
 from zenlake.routing.face import Face
 from zenlake.routing.memory import declaration_bytes
-from zenlake.routing.region import BELOW, EQUAL
+from zenlake.routing.region import BELOW, BESIDE, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
 from zenlake.routing.work import MESSAGE_STEPS, Job
@@ -32,6 +32,7 @@ from zenlake.wire._generated.declare import (
 )
 from zenlake.wire._generated.network import Declare
 from zenlake.wire._generated.structures import UndeclaredKey
+from zenlake.wire.message import Message
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
@@ -52,6 +53,8 @@ class Declarations:
             self._take_back(face, body.expr_id)
         elif isinstance(body, DeclareFinal):
             self._final(face, message.interest_id)
+        elif face.position == BESIDE:
+            self._receive_sourced(face, message)
         elif isinstance(body, DeclareToken):
             self._declare(face, TOKEN, body.id, body.key, PLAIN, message.interest_id)
         elif isinstance(body, UndeclareToken):
@@ -69,6 +72,42 @@ class Declarations:
             self._declare(face, QUERYABLE, body.id, body.key, info, message.interest_id)
         elif isinstance(body, UndeclareQueryable):
             self._undeclare(face, QUERYABLE, body.id, body.key)
+
+    def _receive_sourced(self, face: Face, message: Declare) -> None:
+        """A router declares what it has, or passes on what another one has (§4.7).
+
+        There are no ids: router and key tell which entity it is. What is no news is not passed
+        on, as the same may come twice when trees change.
+        """
+        body = message.body
+        routers = self._tables.routers
+        source = self._tables.source_of(face, message.node_id)
+        if source is None or routers is None:
+            return
+        kind, expr = _kind_and_key(body)
+        key = None if expr is None else self._tables.resolve(face, expr)
+        if key is None:
+            return
+        entity = self._tables.entities[kind].get(key)
+        holding = None if entity is None else entity.holders.get(source)
+        id = NO_ID if holding is None else holding.id
+        if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+            if holding is None:
+                self._tables.counters.unknown_undeclarations += 1
+                return
+            self._undeclare(source, kind, id, None)
+        else:
+            info = PLAIN
+            if isinstance(body, DeclareQueryable) and body.info is not None:
+                info = body.info
+            if holding is not None and holding.info == info:
+                return
+            if id == NO_ID:
+                id = source.next_id()
+            self._declare_key(source, kind, id, key, info, False)
+            if id not in source.held[kind]:
+                return  # beyond a limit
+        routers.pass_on(source, face, message, key)
 
     def remove_face(self, face: Face) -> Job:
         """All that a face held is gone; it is told nothing any more."""
@@ -136,6 +175,11 @@ class Declarations:
         is_answer = interest_id and kind == TOKEN and id == 0
         if is_answer and self._upward.relay_token(face, interest_id or 0, key):
             return
+        self._declare_key(face, kind, id, key, info, in_answer)
+
+    def _declare_key(
+        self, face: Face, kind: int, id: int, key: str, info: QueryableInfo, in_answer: bool
+    ) -> None:
         entity = face.held[kind].get(id)
         if entity is None:
             if not self._may_declare(face, key):
@@ -201,3 +245,17 @@ class Declarations:
         if key is None:
             return
         self._tables.work.run(self._announcer.end_unknown_token(key))
+
+
+def _kind_and_key(body: Message) -> tuple[int, WireExpr | None]:
+    """What a declaration or undeclaration of a router is about."""
+    kind = TOKEN
+    if isinstance(body, DeclareSubscriber | UndeclareSubscriber):
+        kind = SUBSCRIBER
+    elif isinstance(body, DeclareQueryable | UndeclareQueryable):
+        kind = QUERYABLE
+    if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+        return kind, body.key
+    if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+        return kind, None if body.key is None else body.key.key
+    return kind, None

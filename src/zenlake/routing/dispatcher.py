@@ -22,8 +22,9 @@ from zenlake.routing.memory import Account
 from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
-from zenlake.routing.region import ABOVE, BELOW, EQUAL, position_of
+from zenlake.routing.region import ABOVE, BELOW, BESIDE, EQUAL, position_of
 from zenlake.routing.route import Route
+from zenlake.routing.routers import Routers
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
@@ -57,6 +58,7 @@ class Dispatcher:
         "_interests",
         "_publications",
         "_queries",
+        "_routers",
         "_tables",
         "_upward",
         "_work",
@@ -83,6 +85,8 @@ class Dispatcher:
         self._tables = Tables(zid, role, settings)
         self.counters: Counters = self._tables.counters
         self._work = self._tables.work
+        self._routers = Routers(self._tables) if role == WhatAmI.ROUTER else None
+        self._tables.routers = self._routers
         self._announcer = Announcer(self._tables)
         self._upward = Upward(self._tables)
         self._declarations = Declarations(self._tables, self._announcer, self._upward)
@@ -102,6 +106,8 @@ class Dispatcher:
     @own_locators.setter
     def own_locators(self, locators: list[str]) -> None:
         self._gossip.own_locators = locators
+        if self._routers is not None:
+            self._routers.network.own_locators = locators
 
     @property
     def tables(self) -> Tables:
@@ -163,6 +169,8 @@ class Dispatcher:
         if position != BELOW:  # it may get publications before it has declared anything
             self._tables.forget_routes()
         self._gossip.add_face(face)
+        if position == BESIDE and self._routers is not None:
+            self._routers.network.add_link(face, now)
         self._work.run_for(face, self._introduce(face))
         return face
 
@@ -215,7 +223,22 @@ class Dispatcher:
         face.region.remove(face)
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
+        if face.position == BESIDE and self._routers is not None:
+            self._routers.network.remove_link(face, now)
+            self._remove_left()
         self._work.run(self._remove(face))
+
+    def _remove_left(self) -> None:
+        """Routers have left the network: what they declared is gone."""
+        if self._routers is None:
+            return
+        for source in self._routers.take_left():
+            self._work.run(self._remove(source))
+
+    def _receive_states(self, face: Face, message: Oam, now: float) -> Job:
+        if self._routers is not None:
+            yield from self._routers.network.receive(face, message, now)
+            self._remove_left()
 
     def _forget_routes_to(self, face: Face) -> None:
         """A face is gone; from now on no route leads to it."""
@@ -260,7 +283,10 @@ class Dispatcher:
         elif isinstance(message, Interest):
             self._interests.receive(face, message, now)
         elif isinstance(message, Oam):
-            self._gossip.receive(face, message)
+            if face.position == BESIDE:
+                self._work.run_for(face, self._receive_states(face, message, now))
+            else:
+                self._gossip.receive(face, message)
 
     def receive_run(
         self,
@@ -313,23 +339,35 @@ class Dispatcher:
 
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""
-        queries = self._queries.timers.next_deadline()
+        deadline = self._queries.timers.next_deadline()
         interests = self._upward.timers.next_deadline()
-        if queries is None or interests is None:
-            return interests if queries is None else queries
-        return min(queries, interests)
+        if deadline is None or (interests is not None and interests < deadline):
+            deadline = interests
+        trees = None if self._routers is None else self._routers.network.next_deadline()
+        if deadline is None or (trees is not None and trees < deadline):
+            deadline = trees
+        return deadline
 
     def handle_timeout(self, now: float) -> None:
         """Some of what is due; `next_deadline` has passed still if that was not all."""
         self._work.steps = TURN_STEPS
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
+        routers = self._routers
+        if routers is not None and routers.network.handle_timeout(now):
+            self._work.run(routers.update_trees())
 
     @property
     def has_discoveries(self) -> bool:
         """Whether `take_discoveries` has something to give; may be asked without the lock."""
-        return self._gossip.has_discoveries()
+        routers = self._routers
+        return self._gossip.has_discoveries() or (
+            routers is not None and routers.network.has_discoveries()
+        )
 
     def take_discoveries(self) -> list[Discovery]:
         """Nodes that gossip told of since the last call, and that are no neighbours."""
-        return self._gossip.take_discoveries()
+        found = self._gossip.take_discoveries()
+        if self._routers is not None:
+            found += self._routers.network.take_discoveries()
+        return found

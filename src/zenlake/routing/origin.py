@@ -1,8 +1,13 @@
-"""`Origin`: messages that take the same ways, because they come from the same region."""
+"""`Origin`: messages that take the same ways.
+
+They come from the same region or, if other routers sent them, entered the network at the same one.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from zenlake.wire.values.zenoh_id import ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.region import Region
@@ -10,11 +15,17 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    __slots__ = ("query_routes", "region", "routes")
+    __slots__ = ("node_id", "query_routes", "region", "root", "routes")
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, root: ZenohId | None = None) -> None:
         self.region = region
+        self.root = root
+        """The router whose tree they follow; None for this one."""
+
+        self.node_id: int | None = None
+        """Our number for that router, which other routers are told; None for this one."""
+
         self.routes: dict[str, Route] = {}
-        """Where its publications go, by full key; see `RouteCache`."""
+        """Where publications go, by full key; see `RouteCache`."""
 
         self.query_routes: dict[str, QueryRoute] = {}

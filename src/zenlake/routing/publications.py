@@ -13,7 +13,7 @@ from zenlake.routing.entity import SUBSCRIBER, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.origin import Origin
-from zenlake.routing.region import ABOVE, EQUAL
+from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.route import Route
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
@@ -62,6 +62,8 @@ class Publications:
             message = messages[end]
             if not isinstance(message, Push) or message.key is not first.key:
                 break
+            if message.node_id != first.node_id:
+                break
             if message.stamps is not None:
                 is_stamped = True
             end += 1
@@ -97,13 +99,18 @@ class Publications:
                 return None
             key = resolved
         origin = source.origin
+        if source.position == BESIDE:
+            router = self._tables.source_of(source, message.node_id)
+            if router is None:
+                return None
+            origin = router.origin
         route = origin.routes.get(key)
         if route is None:
             if not self._tables.is_valid(key):
                 return None
             search = self._tables.entities[SUBSCRIBER].search(key)
             if not self._tables.work.search(search):
-                job = self._send_when_found(source, message, search, key, reliable)
+                job = self._send_when_found(source, origin, message, search, key, reliable)
                 self._tables.work.run_for(source, job)
                 return None
             route = self._make_route(origin, key, search.found)
@@ -111,13 +118,18 @@ class Publications:
         return route, key
 
     def _send_when_found(
-        self, source: Face, message: Push, search: Search[Entity], key: str, reliable: bool
+        self,
+        source: Face,
+        origin: Origin,
+        message: Push,
+        search: Search[Entity],
+        key: str,
+        reliable: bool,
     ) -> Job:
         cache = self._tables.routes
         changes = cache.changes
         yield from self._tables.work.finish_search(search)
         if not source.is_gone:
-            origin = source.origin
             route = self._make_route(origin, key, search.found)
             if cache.changes == changes:
                 cache.add(origin.routes, key, route)
@@ -150,7 +162,7 @@ class Publications:
             if not face.is_local:
                 copy.key = exprs[index]
             copy.timestamp = timestamp
-            copy.node_id = None
+            copy.node_id = route.node_id if face.position == BESIDE else None
             copy.stamps = stamps
             face.outlet.send(copy, key, reliable)
 
@@ -169,7 +181,13 @@ class Publications:
         chosen: dict[Face, None] = {}
         for entity in subscribers:
             for face in entity.holders:
-                if (face.region is not region or region.relays) and not face.is_gone:
+                if face.is_gone:
+                    continue
+                if face.position == BESIDE:
+                    hop = self._tables.next_hop(origin, face)
+                    if hop is not None:
+                        chosen[hop] = None
+                elif face.region is not region or region.relays:
                     chosen[face] = None
         for other in self._tables.regions:
             if other is not region:
@@ -177,7 +195,7 @@ class Publications:
                     if is_unknown(face, SUBSCRIBER, key):
                         chosen[face] = None
         faces = list(chosen)
-        return Route(faces, [face.shortest(key) for face in faces])
+        return Route(faces, [face.shortest(key) for face in faces], origin.node_id)
 
     def _stamp(self, message: Push) -> Push | None:
         """The message with a timestamp that can be believed, None if it must be dropped."""

@@ -10,8 +10,10 @@ from typing import Final, TypeVar
 
 from zenlake.routing.face import Face
 from zenlake.routing.memory import BRANCH_BYTES, REQUEST_BYTES
+from zenlake.routing.origin import Origin
 from zenlake.routing.query import Branch, Query
 from zenlake.routing.query_targets import QueryTargets, select
+from zenlake.routing.region import BESIDE
 from zenlake.routing.route import QueryRoute
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
@@ -62,18 +64,31 @@ class Queries:
         if timeout_ms is None:
             timeout_ms = self._tables.settings.query_timeout_ms
         deadline = now + timeout_ms / 1000 + GRACE_S
-        route = source.origin.query_routes.get(key)
+        origin = source.origin
+        if source.position == BESIDE:
+            router = self._tables.source_of(source, message.node_id)
+            if router is None:
+                _finish(query)
+                return
+            origin = router.origin
+        route = origin.query_routes.get(key)
         if route is not None:
             self._ask(query, message, key, reliable, deadline, route)
         else:
-            job = self._choose_and_ask(query, message, key, reliable, deadline)
+            job = self._choose_and_ask(query, origin, message, key, reliable, deadline)
             self._tables.work.run_for(source, job)
 
     def _choose_and_ask(
-        self, query: Query, message: Request, key: str, reliable: bool, deadline: float
+        self,
+        query: Query,
+        origin: Origin,
+        message: Request,
+        key: str,
+        reliable: bool,
+        deadline: float,
     ) -> Job:
         found: list[QueryRoute] = []
-        yield from self._targets.find(query.face.origin, key, found)
+        yield from self._targets.find(origin, key, found)
         self._ask(query, message, key, reliable, deadline, found[0])
 
     def _ask(
@@ -110,6 +125,8 @@ class Queries:
             face = branch.face
             stamps = self._route_stamped(message.stamps)
             copy = _copy(message, face, branch.request_id, key, stamps)
+            if face.position == BESIDE:
+                copy.node_id = route.node_id
             face.outlet.send(copy, key, reliable)
             work.steps -= SEND_STEPS
 

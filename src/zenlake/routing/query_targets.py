@@ -7,7 +7,7 @@ from zenlake.routing.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.origin import Origin
 from zenlake.routing.publications import is_unknown
-from zenlake.routing.region import Region
+from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, Job
@@ -29,7 +29,7 @@ class QueryTargets:
         changes = cache.changes
         known: dict[Face, Candidate] = {}
         yield from self._find_known(origin, key, known)
-        route = QueryRoute()
+        route = QueryRoute(origin.node_id)
         for region in self._tables.regions:
             candidates = self._candidates(region, origin, key, known)
             if candidates:
@@ -55,19 +55,33 @@ class QueryTargets:
     ) -> None:
         region = origin.region
         for face, holding in entity.holders.items():
-            if face.is_gone or (face.region is region and not region.relays):
+            if face.is_gone or not _may_ask(region, face):
                 continue
             is_complete = holding.info.complete and includes(entity.key, key)
             candidate = known.get(face)
             if candidate is None:
-                known[face] = Candidate(face, COMPLETE if is_complete else INCOMPLETE, 1)
-            elif is_complete:
+                candidate = self._candidate(origin, face)
+                if candidate is None:
+                    continue
+                known[face] = candidate
+            if is_complete:
                 candidate.knowledge = COMPLETE
+
+    def _candidate(self, origin: Origin, holder: Face) -> Candidate | None:
+        """A holder of a queryable, None if no way leads to it."""
+        routers = self._tables.routers
+        if holder.position != BESIDE or routers is None:
+            return Candidate(holder, INCOMPLETE, 1)
+        hop = routers.next_hop(origin, holder.zid)
+        distance = routers.network.distance(holder.zid)
+        if hop is None or distance is None:
+            return None
+        return Candidate(hop, INCOMPLETE, distance)
 
     def _candidates(
         self, region: Region, origin: Origin, key: str, known: dict[Face, Candidate]
     ) -> list[Candidate]:
-        """Faces of one region; all are one hop away, so any order is one by distance."""
+        """Faces of one region, the nearest first."""
         candidates = [one for one in known.values() if one.face.region is region]
         if region is not origin.region:
             for face in region.unasked:
@@ -77,37 +91,51 @@ class QueryTargets:
                         candidates.append(Candidate(face, UNKNOWN, 1))
                     elif candidate.knowledge != COMPLETE:
                         candidate.knowledge = UNKNOWN
+        if len(candidates) > 1:
+            candidates.sort(key=_distance_of)
         return candidates
 
 
-def select(route: QueryRoute, target: QueryTarget | None, source: Face) -> list[Face]:
-    """The faces that a query goes to: the choice is made in each region by itself."""
-    selected: list[Face] = []
+def _may_ask(region: Region, holder: Face) -> bool:
+    """Whether queries from a region may go to a holder of a queryable."""
+    return holder.position == BESIDE or holder.region is not region or region.relays
+
+
+def _distance_of(candidate: Candidate) -> int:
+    return candidate.distance
+
+
+def select(route: QueryRoute, target: QueryTarget | None, source: Face) -> dict[Face, None]:
+    """The faces that a query goes to: the choice is made in each region by itself.
+
+    Several routers may be reached by way of the same neighbour, which is asked once.
+    """
+    selected: dict[Face, None] = {}
     for candidates in route.regions:
         if target == QueryTarget.ALL:
             _add_all(selected, candidates, source)
         elif target == QueryTarget.ALL_COMPLETE:
             for one in candidates:
                 if one.knowledge != INCOMPLETE and _is_possible(one.face, source):
-                    selected.append(one.face)
+                    selected[one.face] = None
         else:
             _add_best(selected, candidates, source)
     return selected
 
 
-def _add_best(selected: list[Face], candidates: list[Candidate], source: Face) -> None:
+def _add_best(selected: dict[Face, None], candidates: list[Candidate], source: Face) -> None:
     """The nearest complete one; if none is complete, all of them."""
     for one in candidates:
         if one.knowledge == COMPLETE and _is_possible(one.face, source):
-            selected.append(one.face)
+            selected[one.face] = None
             return
     _add_all(selected, candidates, source)
 
 
-def _add_all(selected: list[Face], candidates: list[Candidate], source: Face) -> None:
+def _add_all(selected: dict[Face, None], candidates: list[Candidate], source: Face) -> None:
     for one in candidates:
         if _is_possible(one.face, source):
-            selected.append(one.face)
+            selected[one.face] = None
 
 
 def _is_possible(face: Face, source: Face) -> bool:

@@ -29,12 +29,16 @@ class Route(CachedRoute):
     Two lists of equal length; the source of a message may be among the faces.
     """
 
-    __slots__ = ("exprs", "faces")
+    __slots__ = ("exprs", "faces", "node_id")
 
-    def __init__(self, faces: list[Face], exprs: list[WireExpr]) -> None:
+    def __init__(
+        self, faces: list[Face], exprs: list[WireExpr], node_id: int | None = None
+    ) -> None:
         super().__init__()
         self.faces = faces
         self.exprs = exprs
+        self.node_id = node_id
+        """What routers among the faces are told: whose tree the message follows."""
 
 
 class QueryRoute(CachedRoute):
@@ -43,10 +47,11 @@ class QueryRoute(CachedRoute):
     The source of a query may be among the faces; the choice depends on the target (§4.5).
     """
 
-    __slots__ = ("regions",)
+    __slots__ = ("node_id", "regions")
 
-    def __init__(self) -> None:
+    def __init__(self, node_id: int | None) -> None:
         super().__init__()
+        self.node_id = node_id
         self.regions: list[list[Candidate]] = []
 
 

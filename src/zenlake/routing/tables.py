@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.routing.counters import Counters
@@ -20,6 +22,9 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
+if TYPE_CHECKING:
+    from zenlake.routing.routers import Routers
+
 
 class Tables:
     __slots__ = (
@@ -34,6 +39,7 @@ class Tables:
         "query_routes",
         "regions",
         "role",
+        "routers",
         "routes",
         "settings",
         "work",
@@ -61,6 +67,9 @@ class Tables:
             self.regions.insert(2, self.peers)
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
+        self.routers: Routers | None = None
+        """What a router alone has."""
+
         self.routes: RouteCache[Route] = RouteCache(self.work)
         self.query_routes: RouteCache[QueryRoute] = RouteCache(self.work)
         for region in self.regions:
@@ -72,6 +81,14 @@ class Tables:
             return self.clients
         return self.peers if role == WhatAmI.PEER else self.north
 
+    def source_of(self, face: Face, node_id: int | None) -> Face | None:
+        """The router that a message of a neighbouring router began with."""
+        return None if self.routers is None else self.routers.source_of(face, node_id)
+
+    def next_hop(self, origin: Origin, router: Face) -> Face | None:
+        """The neighbour that leads to a router of the network."""
+        return None if self.routers is None else self.routers.next_hop(origin, router.zid)
+
     def gateways(self) -> list[Face]:
         """The faces above."""
         return [face for face in self.north.faces if face.position == ABOVE]
@@ -79,6 +96,10 @@ class Tables:
     def add_origin(self, origin: Origin) -> None:
         self.routes.add_origin(origin.routes)
         self.query_routes.add_origin(origin.query_routes)
+
+    def remove_origin(self, origin: Origin) -> None:
+        self.routes.remove_origin(origin.routes)
+        self.query_routes.remove_origin(origin.query_routes)
 
     def forget_routes(self) -> None:
         """Something changed that any route may depend on."""

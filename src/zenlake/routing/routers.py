@@ -1,0 +1,195 @@
+"""`Routers`: the north region of a router, where everything travels along trees (§4.7).
+
+What a router has is declared by it alone, its *source*, and goes down the tree rooted there; so do
+publications and queries, from the router where they entered the network. A source is a `Face`
+without a link of its own: it holds what that router declared, wherever the declarations came in.
+One more stands for this router: what it is told, all other routers are told.
+"""
+
+from __future__ import annotations
+
+from zenlake.routing.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, Entity
+from zenlake.routing.face import CONTROL, Face
+from zenlake.routing.memory import Account
+from zenlake.routing.network import Network
+from zenlake.routing.origin import Origin
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.region import BESIDE
+from zenlake.routing.tables import Tables
+from zenlake.routing.work import SEND_STEPS, Job
+from zenlake.wire._generated.declare import (
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+from zenlake.wire._generated.network import Declare
+from zenlake.wire._generated.structures import UndeclaredKey
+from zenlake.wire.values.queryable_info import QueryableInfo
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
+
+Declaration = DeclareSubscriber | DeclareQueryable | DeclareToken
+Undeclaration = UndeclareSubscriber | UndeclareQueryable | UndeclareToken
+
+
+class Routers:
+    __slots__ = ("_is_stale", "_is_updating", "_sources", "_tables", "network", "own")
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self.network = Network(
+            tables.zid, tables.role, tables.settings, tables.counters, tables.work
+        )
+        self._sources: dict[ZenohId, Face] = {}
+        self.own = self._new_source(tables.zid, Account())
+        tables.north.unasked.append(self.own)
+        self._is_updating = False
+        self._is_stale = False
+
+    # Who speaks.
+
+    def source_of(self, face: Face, node_id: int | None) -> Face | None:
+        """The router that a message of a neighbour began with; None, and counted, if unknown."""
+        zid = self.network.node_of(face, node_id) if node_id else face.zid
+        if zid is None or zid == self._tables.zid:
+            self._tables.counters.unknown_nodes += 1
+            return None
+        source = self._sources.get(zid)
+        if source is None:
+            budget = self._tables.memory
+            source = self._new_source(zid, Account(budget, self._tables.settings.face_bytes_max))
+            source.origin = Origin(self._tables.north, zid)
+            source.origin.node_id = self.network.psid_of(zid)
+            self._tables.add_origin(source.origin)
+            self._sources[zid] = source
+        return source
+
+    def _new_source(self, zid: ZenohId, account: Account) -> Face:
+        north = self._tables.north
+        return Face(0, zid, WhatAmI.ROUTER, north, BESIDE, Outlet(), account)
+
+    def take_left(self) -> list[Face]:
+        """The sources that have left the network since the last call; they count as gone."""
+        left: list[Face] = []
+        for zid in self.network.take_left():
+            source = self._sources.get(zid)
+            if source is None:
+                continue
+            source.origin.node_id = self.network.psid_of(zid)
+            if source.origin.node_id is None:
+                del self._sources[zid]
+                source.is_gone = True
+                self._tables.remove_origin(source.origin)
+                left.append(source)
+            self._tables.forget_routes()  # if it is back, it has another number
+        return left
+
+    # Where messages go.
+
+    def next_hop(self, origin: Origin, target: ZenohId) -> Face | None:
+        """The neighbour that leads to a router, for messages of an origin."""
+        root = self._tables.zid if origin.root is None else origin.root
+        return self.network.next_hop(root, target)
+
+    # What other routers are told.
+
+    def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
+        """This router has an entity, or another description of it."""
+        for child in self.network.children(self._tables.zid):
+            self._declare(child, kind, key, info, None)
+
+    def withdraw(self, kind: int, key: str) -> None:
+        """This router has an entity no longer."""
+        for child in self.network.children(self._tables.zid):
+            self._tables.work.steps -= SEND_STEPS
+            undeclared = UndeclaredKey(child.declared(key))
+            body: Undeclaration
+            if kind == SUBSCRIBER:
+                body = UndeclareSubscriber(0, undeclared)
+            elif kind == QUERYABLE:
+                body = UndeclareQueryable(0, undeclared)
+            else:
+                body = UndeclareToken(0, undeclared)
+            child.send(Declare(body, qos=CONTROL), key)
+
+    def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
+        """What a source declared goes on down its tree."""
+        for child in self.network.children(source.zid):
+            if child is sender:
+                continue
+            self._tables.work.steps -= SEND_STEPS
+            copy = message.copy()
+            copy.node_id = source.origin.node_id
+            body = message.body
+            if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+                declaration: Declaration = body.copy()
+                declaration.key = child.declared(key)
+                copy.body = declaration
+            elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+                undeclaration: Undeclaration = body.copy()
+                undeclaration.key = UndeclaredKey(child.declared(key))
+                copy.body = undeclaration
+            child.send(copy, key)
+
+    def _declare(
+        self, child: Face, kind: int, key: str, info: QueryableInfo, node_id: int | None
+    ) -> None:
+        self._tables.work.steps -= SEND_STEPS
+        expr: WireExpr = child.declared(key)
+        body: Declaration
+        if kind == SUBSCRIBER:
+            body = DeclareSubscriber(0, expr)
+        elif kind == QUERYABLE:
+            body = DeclareQueryable(0, expr, info if info != PLAIN else None)
+        else:
+            body = DeclareToken(0, expr)
+        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+
+    # Trees that change.
+
+    def update_trees(self) -> Job:
+        """Compute the trees that are out of date; tell the children that they gained."""
+        self._is_stale = True
+        if self._is_updating:
+            return
+        self._is_updating = True
+        while self._is_stale:
+            self._is_stale = False
+            for root in self.network.stale_roots():
+                gained = yield from self.network.update_tree(root)
+                if gained:
+                    yield from self._tell_all(root, gained)
+            self._tables.forget_routes()
+        self._is_updating = False
+
+    def _tell_all(self, root: ZenohId, children: list[Face]) -> Job:
+        """Declare to new children what a root has."""
+        source = self.own if root == self._tables.zid else self._sources.get(root)
+        if source is None:
+            return
+        # Of one moment: what comes later is told to the new children as well.
+        entities: list[Entity] = []
+        for kind in KINDS:
+            entities += (
+                source.told[kind].values() if source is self.own else source.held[kind].values()
+            )
+        for entity in entities:
+            for child in children:
+                info = self._info_of(source, entity)
+                if info is not None and not child.is_gone and not source.is_gone:
+                    node_id = source.origin.node_id
+                    self._declare(child, entity.kind, entity.key, info, node_id)
+                if self._tables.work.steps <= 0:
+                    yield
+
+    def _info_of(self, source: Face, entity: Entity) -> QueryableInfo | None:
+        """What a source has declared of an entity, None if nothing."""
+        if source is self.own:
+            told = entity.told.get(source)
+            return None if told is None else told.info
+        holding = entity.holders.get(source)
+        return None if holding is None else holding.info
