@@ -17,7 +17,7 @@ from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
 
-MODES = ["peer"]
+MODES = ["peer", "router"]
 KNOWN_EVERYWHERE = [
     "subscriber/demo/**",
     "subscriber/demo/p",

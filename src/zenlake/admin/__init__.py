@@ -11,6 +11,7 @@
       interests     publishers and queriers, with theirs
       faces         counters of the node and of each neighbour, which only zenlake has
       graph         the nodes that routing knows of
+      successors    the next hops between routers
     sources         who declared something, as JSON
     config_writes   publications on `config/**`
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from zenlake.admin.query import TEXT, AdminQuery
+from zenlake.routing.network_report import graph_lines, link_weight
 from zenlake.wire import WhatAmI, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.region import Region
     from zenlake.routing.tables import Tables
     from zenlake.routing.work import Job
+
+_LINE_STEPS: Final = 2
 
 
 class Graph:
@@ -24,36 +28,39 @@ class Graph:
         self._tables = tables
 
     def answer(self, query: AdminQuery) -> Job:
-        tables = self._tables
-        for region in tables.regions:
+        work = self._tables.work
+        for region in self._tables.regions:
             key = f"{self._prefix}/{region.name}"
-            if self._has_graph(region) and query.concerns(key):
-                nodes = [str(tables.zid)] if self._is_kept() else []
-                for face in list(region.faces) if nodes else []:
-                    if not face.is_multicast:
-                        nodes.append(str(face.zid))
-                    tables.work.steps -= 1
-                    if tables.work.steps <= 0:
-                        yield
-                query.reply(key, graph_text(nodes).encode(), TEXT)
-
-    def _is_kept(self) -> bool:
-        """Official peers without gossip have an empty graph; routers always have one."""
-        return self._tables.settings.gossip or self._tables.role == WhatAmI.ROUTER
+            if not self._has_graph(region) or not query.concerns(key):
+                continue
+            lines: list[str] = []
+            for line in self._lines(region):
+                lines.append(line)
+                work.steps -= _LINE_STEPS
+                if work.steps <= 0:
+                    yield
+            text = "\n".join([*lines, ""]) if lines else "graph {}"
+            query.reply(key, text.encode(), TEXT)
 
     def _has_graph(self, region: Region) -> bool:
         if region.is_north:
             return self._tables.role != WhatAmI.CLIENT
         return region.name.endswith(":peer")
 
-
-def graph_text(nodes: list[str]) -> str:
-    if not nodes:
-        return "graph {}"
-    lines = [f'    {index} [ label = "{node}" ]' for index, node in enumerate(nodes)]
-    return "\n".join(["graph {", *lines, "}", ""])
+    def _lines(self, region: Region) -> Iterator[str]:
+        tables = self._tables
+        if region.is_north and tables.routers is not None:
+            yield from graph_lines(tables.routers.network)
+        elif tables.settings.gossip or tables.role == WhatAmI.ROUTER:
+            # Official peers without gossip have an empty graph; routers always have one.
+            yield "graph {"
+            zids = [face.zid for face in region.faces if not face.is_multicast]
+            for index, zid in enumerate([tables.zid, *zids]):
+                yield f'    {index} [ label = "{zid}" ]'
+            yield "}"
 
 
 def weight_of(tables: Tables, zid: ZenohId) -> dict[str, int | None] | None:
     """The weights of the link to a router; None where links have none."""
-    return None
+    weight = None if tables.routers is None else link_weight(tables.routers.network, zid)
+    return None if weight is None else weight._asdict()

@@ -15,6 +15,7 @@ from zenlake.admin.metrics import Metrics
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.root import Root
 from zenlake.admin.settings import AdminSettings
+from zenlake.admin.successors import Successors
 from zenlake.limits import ADMIN_ANSWERS_MAX, ADMIN_ANSWERS_PER_SESSION_MAX
 from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.outlet import Outlet
@@ -70,12 +71,14 @@ class AdminSpace(Outlet):
         self._answer_later = answer_later
         self._report = report
         self._long: list[AdminQuery] = []
+        self._face = dispatcher.add_local(self)
         root = f"@/{dispatcher.zid}/{dispatcher.role}"
         self._root = root
         self._topics: list[Topic] = [
             Root(root, settings.metadata, tables, facts),
             Metrics(root, tables, facts),
             Graph(root, tables),
+            Successors(root, tables),
             Declarations(root, "subscriber", SUBSCRIBER, tables),
             Declarations(root, "queryable", QUERYABLE, tables),
             Declarations(root, "token", TOKEN, tables),
@@ -84,7 +87,6 @@ class AdminSpace(Outlet):
             NodeCounters(root, tables, facts),
             FaceCounters(root, tables, facts),
         ]
-        self._face = dispatcher.add_local(self)
         self._declare(DeclareQueryable(_QUERYABLE_ID, WireExpr(0, f"{root}/**")))
         self._declare(DeclareSubscriber(_SUBSCRIBER_ID, WireExpr(0, f"{root}/config/**")))
 

@@ -67,6 +67,21 @@ class TreeCache:
 
     def update(self, root: NetworkNode) -> Generator[None, None, list[NetworkNode]]:
         """Compute a tree again, in as many turns as it takes; the children that it gained."""
+        tree = yield from self._search(root)
+        old = self._trees.get(root)
+        if old is None:
+            return []
+        self._trees[root] = tree
+        return [child for child in tree.children if child not in old.children]
+
+    def look(self, root: NetworkNode) -> Generator[None, None, Tree]:
+        """The tree in use, or, for a root that nobody uses, one that is not kept."""
+        tree = self._trees.get(root)
+        if tree is None:
+            tree = yield from self._search(root)
+        return tree
+
+    def _search(self, root: NetworkNode) -> Generator[None, None, Tree]:
         graph = self._graph
         work = self._work
         search = TreeSearch(root, graph.own, graph.version, graph.size)
@@ -76,11 +91,7 @@ class TreeCache:
             before = search.steps
             yield
         work.steps -= search.steps - before
-        old = self._trees.get(root)
-        if old is None:
-            return []
-        self._trees[root] = search.tree
-        return [child for child in search.tree.children if child not in old.children]
+        return search.tree
 
     def get(self, root: NetworkNode) -> Tree:
         """The tree in use; it may be older than the graph by a tenth of a second."""
