@@ -91,6 +91,7 @@ ALIASED_INTERESTS_MAX: Final = 1_024
 CACHED_ROUTES_MAX: Final = 65_536
 GOSSIP_PSIDS_MAX: Final = 4_096
 GOSSIP_DISCOVERIES_MAX: Final = 4_096
+ROUTE_NOTES_MAX: Final = 200
 ADMIN_ANSWERS_MAX: Final = 32
 ADMIN_ANSWERS_PER_SESSION_MAX: Final = 4
 NETWORK_NODES_MAX: Final = 2_048
@@ -721,6 +722,12 @@ LIMITS: Final = (
         GOSSIP_DISCOVERIES_MAX,
         "limits/routing/gossip_discoveries",
         "nodes learnt by gossip that nobody has looked at yet",
+    ),
+    Limit(
+        "ROUTE_NOTES_MAX",
+        ROUTE_NOTES_MAX,
+        "limits/routing/route_notes",
+        "decisions of each kind that the explanation of a route lists; more are counted",
     ),
     Limit(
         "ADMIN_ANSWERS_MAX",

@@ -56,6 +56,25 @@ def test_interests_are_told_in_short_turns_too() -> None:
     assert len(play.answers("c1", request_id)) == MANY
 
 
+@pytest.mark.parametrize(
+    ("name", "turns"), [("", 10), ("/metrics", 50), ("/zenlake/face/*", 50), ("/zenlake/face/x", 1)]
+)
+def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
+    play = AdminPlay()
+    play.enters("c1", "client")
+    play.facts.names = [f"n{number}" for number in range(MANY)]
+    request_id = play.asks("c1", f"{play.root}{name}")
+    count = 0
+    while play.long:
+        play.goes_on(TURN_STEPS)
+        count += 1
+    assert count >= turns
+    assert len(play.answers("c1", request_id)) == {
+        "/zenlake/face/*": MANY,
+        "/zenlake/face/x": 0,
+    }.get(name, 1)
+
+
 def test_an_answer_ends_when_nobody_waits_for_it() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")

@@ -9,6 +9,7 @@
       metrics       OpenMetrics text
       declarations  subscribers, queryables and tokens, with their sources
       interests     publishers and queriers, with theirs
+      explain       where a message would go, and why, which only zenlake has
       faces         counters of the node and of each neighbour, which only zenlake has
       graph         the nodes that routing knows of
       successors    the next hops between routers

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake.admin.config_writes import refusal_of
 from zenlake.admin.declarations import Declarations
+from zenlake.admin.explain import Explain
 from zenlake.admin.faces import FaceCounters, NodeCounters
 from zenlake.admin.facts import NodeFacts
 from zenlake.admin.graph import Graph
@@ -86,6 +87,7 @@ class AdminSpace(Outlet):
             Interests(root, "querier", QUERYABLE, tables),
             NodeCounters(root, tables, facts),
             FaceCounters(root, tables, facts),
+            Explain(root, dispatcher, self._face),
         ]
         self._declare(DeclareQueryable(_QUERYABLE_ID, WireExpr(0, f"{root}/**")))
         self._declare(DeclareSubscriber(_SUBSCRIBER_ID, WireExpr(0, f"{root}/config/**")))

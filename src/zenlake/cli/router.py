@@ -8,6 +8,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+from zenlake.cli import router_explain
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ EXAMPLES = """examples:
   zenlake router -l tcp/[::]:7447 -l udp/[::]:7447 -e tcp/other.example:7447
   zenlake router -c router.json5 --cfg 'transport/link/tx/lease:5000' --log debug
   zenlake router --json | jq .message
+  zenlake router explain robot/7/pose -e tcp/router.example:7447
 
 exit codes: 0 ended by SIGTERM or SIGINT; 2 the configuration is wrong, or an endpoint
 cannot be opened
@@ -56,9 +58,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plugin-search-dir", metavar="PATH", action="append", help="not supported")
     add("--rest-http-port", metavar="SOCKET", help="not supported, except `none`")
     add("-V", "--version", action="version", version=f"zenlake {__version__}")
+    actions = parser.add_subparsers(dest="action", metavar="explain")
+    explain = actions.add_parser(
+        "explain",
+        help="ask a running router where a key goes; see zenlake router explain --help",
+        description="Ask a running router where a publication or query goes, and why.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    router_explain.add_arguments(explain)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.action == "explain":
+        return router_explain.run(args)
     import zenlake
     from zenlake.cli.router_log import start_log
 

@@ -12,6 +12,7 @@
     publications    PUSH
     route, route_cache, origin    where a key goes, until that changes; from where
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
+    explanation     where a message would go, and why (route_notes: what was decided)
     gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
     routers         what travels along trees: the region of routers of a router
     network         OAM: routers tell how they are linked, made of

@@ -13,6 +13,7 @@ from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations import Declarations
 from zenlake.routing.entity import QUERYABLE, SUBSCRIBER
+from zenlake.routing.explanation import Explainer
 from zenlake.routing.face import Face
 from zenlake.routing.gateway_gossip import GatewayGossip
 from zenlake.routing.gossip import Discovery, Gossip
@@ -113,6 +114,11 @@ class Dispatcher:
     def tables(self) -> Tables:
         """What is declared and asked, for those who show it; they change nothing."""
         return self._tables
+
+    @property
+    def explainer(self) -> Explainer:
+        """Says where messages would go, and why."""
+        return Explainer(self._tables, self._publications)
 
     @property
     def faces(self) -> list[Face]:

@@ -15,6 +15,7 @@ from zenlake.routing.hlc import Hlc
 from zenlake.routing.origin import Origin
 from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.route import Route
+from zenlake.routing.route_notes import NO_WAY, SAME_REGION, SENT, UNKNOWN, RouteNotes
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import Job
@@ -113,7 +114,7 @@ class Publications:
                 job = self._send_when_found(source, origin, message, search, key, reliable)
                 self._tables.work.run_for(source, job)
                 return None
-            route = self._make_route(origin, key, search.found)
+            route = self.make_route(origin, key, search.found)
             self._tables.routes.add(origin.routes, key, route)
         return route, key
 
@@ -130,7 +131,7 @@ class Publications:
         changes = cache.changes
         yield from self._tables.work.finish_search(search)
         if not source.is_gone:
-            route = self._make_route(origin, key, search.found)
+            route = self.make_route(origin, key, search.found)
             if cache.changes == changes:
                 cache.add(origin.routes, key, route)
             self._send(source, message, route, key, reliable)
@@ -175,25 +176,36 @@ class Publications:
             return None
         return route
 
-    def _make_route(self, origin: Origin, key: str, subscribers: list[Entity]) -> Route:
-        """The route of a key, by the subscribers that match it."""
+    def make_route(
+        self,
+        origin: Origin,
+        key: str,
+        subscribers: list[Entity],
+        notes: RouteNotes | None = None,
+    ) -> Route:
+        """The route of a key, by the subscribers that match it; `notes` gets the reasons."""
         region = origin.region
         chosen: dict[Face, None] = {}
         for entity in subscribers:
             for face in entity.holders:
                 if face.is_gone:
                     continue
+                hop: Face | None = None
                 if face.position == BESIDE:
                     hop = self._tables.next_hop(origin, face)
-                    if hop is not None:
-                        chosen[hop] = None
                 elif face.region is not region or region.relays:
-                    chosen[face] = None
+                    hop = face
+                if hop is not None:
+                    chosen[hop] = None
+                if notes is not None:
+                    notes.add(verdict_of(face, hop), face, entity.key, hop)
         for other in self._tables.regions:
             if other is not region:
                 for face in other.unasked:
                     if is_unknown(face, SUBSCRIBER, key):
                         chosen[face] = None
+                        if notes is not None:
+                            notes.add(UNKNOWN, face, "", face)
         faces = list(chosen)
         return Route(faces, [face.shortest(key) for face in faces], origin.node_id)
 
@@ -214,6 +226,13 @@ class Publications:
         stamped_put.timestamp = self._hlc.new(wall)
         stamped.body = stamped_put
         return stamped
+
+
+def verdict_of(holder: Face, hop: Face | None) -> str:
+    """What is decided about a holder by the neighbour that leads to it."""
+    if hop is not None:
+        return SENT
+    return NO_WAY if holder.position == BESIDE else SAME_REGION
 
 
 def is_unknown(face: Face, kind: int, key: str) -> bool:

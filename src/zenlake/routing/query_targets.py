@@ -6,9 +6,11 @@ from zenlake.keyexpr.matching import includes
 from zenlake.routing.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.origin import Origin
-from zenlake.routing.publications import is_unknown
+from zenlake.routing.publications import is_unknown, verdict_of
 from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
+from zenlake.routing.route_notes import UNKNOWN as NOTE_UNKNOWN
+from zenlake.routing.route_notes import RouteNotes
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire.values.choices import QueryTarget
@@ -27,45 +29,68 @@ class QueryTargets:
         """
         cache = self._tables.query_routes
         changes = cache.changes
+        yield from self.make_route(origin, key, found)
+        if cache.changes == changes:
+            cache.add(origin.query_routes, key, found[0])
+
+    def make_route(
+        self,
+        origin: Origin,
+        key: str,
+        found: list[QueryRoute],
+        notes: RouteNotes | None = None,
+    ) -> Job:
+        """The same without remembering it; `notes` gets the reasons."""
         known: dict[Face, Candidate] = {}
-        yield from self._find_known(origin, key, known)
+        yield from self._find_known(origin, key, known, notes)
         route = QueryRoute(origin.node_id)
         for region in self._tables.regions:
-            candidates = self._candidates(region, origin, key, known)
+            candidates = self._candidates(region, origin, key, known, notes)
             if candidates:
                 route.regions.append(candidates)
-        if cache.changes == changes:
-            cache.add(origin.query_routes, key, route)
         found.append(route)
 
-    def _find_known(self, origin: Origin, key: str, known: dict[Face, Candidate]) -> Job:
+    def _find_known(
+        self,
+        origin: Origin,
+        key: str,
+        known: dict[Face, Candidate],
+        notes: RouteNotes | None,
+    ) -> Job:
         """The faces with a matching queryable that queries from `origin` may go to."""
         work = self._tables.work
         search = self._tables.entities[QUERYABLE].search(key)
         while not work.search(search):
             yield
         for entity in search.found:
-            self._note_holders(origin, entity, key, known)
+            self._add_holders(origin, entity, key, known, notes)
             work.steps -= MESSAGE_STEPS
             if work.steps <= 0:
                 yield
 
-    def _note_holders(
-        self, origin: Origin, entity: Entity, key: str, known: dict[Face, Candidate]
+    def _add_holders(
+        self,
+        origin: Origin,
+        entity: Entity,
+        key: str,
+        known: dict[Face, Candidate],
+        notes: RouteNotes | None,
     ) -> None:
         region = origin.region
         for face, holding in entity.holders.items():
-            if face.is_gone or not _may_ask(region, face):
+            if face.is_gone:
                 continue
-            is_complete = holding.info.complete and includes(entity.key, key)
             candidate = known.get(face)
-            if candidate is None:
+            if candidate is None and _may_ask(region, face):
                 candidate = self._candidate(origin, face)
-                if candidate is None:
-                    continue
+            is_complete = holding.info.complete and includes(entity.key, key)
+            if notes is not None:
+                hop = None if candidate is None else candidate.face
+                notes.add(verdict_of(face, hop), face, entity.key, hop, is_complete)
+            if candidate is not None:
                 known[face] = candidate
-            if is_complete:
-                candidate.knowledge = COMPLETE
+                if is_complete:
+                    candidate.knowledge = COMPLETE
 
     def _candidate(self, origin: Origin, holder: Face) -> Candidate | None:
         """A holder of a queryable, None if no way leads to it."""
@@ -79,13 +104,20 @@ class QueryTargets:
         return Candidate(hop, INCOMPLETE, distance)
 
     def _candidates(
-        self, region: Region, origin: Origin, key: str, known: dict[Face, Candidate]
+        self,
+        region: Region,
+        origin: Origin,
+        key: str,
+        known: dict[Face, Candidate],
+        notes: RouteNotes | None,
     ) -> list[Candidate]:
         """Faces of one region, the nearest first."""
         candidates = [one for one in known.values() if one.face.region is region]
         if region is not origin.region:
             for face in region.unasked:
                 if is_unknown(face, QUERYABLE, key):
+                    if notes is not None:
+                        notes.add(NOTE_UNKNOWN, face, "", face)
                     candidate = known.get(face)
                     if candidate is None:
                         candidates.append(Candidate(face, UNKNOWN, 1))

@@ -68,6 +68,10 @@ class Routers:
             self._sources[zid] = source
         return source
 
+    def known_source(self, zid: ZenohId) -> Face | None:
+        """What a router has declared or sent, None if nothing so far."""
+        return self._sources.get(zid)
+
     def _new_source(self, zid: ZenohId, account: Account) -> Face:
         north = self._tables.north
         return Face(0, zid, WhatAmI.ROUTER, north, BESIDE, Outlet(), account)

@@ -1,0 +1,117 @@
+"""`zenlake/explain?key=...`: where a message would go from here, and why.
+
+    key     the key of the message, percent-encoded: parameters end at `;`
+    from    the zid of a neighbour, or of this node; by default the one who asks
+    query   true for a query, else it is a publication
+    target  of a query: best_matching (default), all, all_complete
+    root    the zid of the router where it entered the network, if it comes from a router
+
+Without `key` there is no answer.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from zenlake.admin.query import JSON, AdminQuery
+from zenlake.errors import KeyExprError, LocalError
+from zenlake.keyexpr.canonical import validate
+from zenlake.routing.face import Face
+from zenlake.wire import QueryTarget, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.routing.dispatcher import Dispatcher
+    from zenlake.routing.explanation import Explanation
+    from zenlake.routing.route_notes import Note
+    from zenlake.routing.work import Job
+
+_TARGETS: Final = {
+    "best_matching": QueryTarget.BEST_MATCHING,
+    "all": QueryTarget.ALL,
+    "all_complete": QueryTarget.ALL_COMPLETE,
+}
+
+
+class Explain:
+    __slots__ = ("_dispatcher", "_own_face", "pattern")
+
+    def __init__(self, root: str, dispatcher: Dispatcher, own_face: Face) -> None:
+        self.pattern = f"{root}/zenlake/explain"
+        self._dispatcher = dispatcher
+        self._own_face = own_face
+
+    def answer(self, query: AdminQuery) -> Job:
+        parameters = query.parameters
+        quoted = parameters.get("key")
+        if quoted is None:
+            return
+        key = unquote(quoted)
+        target = _TARGETS.get(parameters.get("target") or "best_matching")
+        is_query = query.flag("query", False)
+        try:
+            validate(key)
+            source = self._source(query)
+            root = _zid_of(parameters.get("root"))
+        except (KeyExprError, LocalError) as error:
+            query.fail(str(error))
+            return
+        if target is None:
+            query.fail(f"target is one of {', '.join(_TARGETS)}")
+            return
+        explainer = self._dispatcher.explainer
+        if is_query:
+            explained = yield from explainer.explain_query(source, root, key, target)
+        else:
+            explained = yield from explainer.explain_publication(source, root, key)
+        shown = self._shown(explained)
+        shown["key"] = key
+        shown["kind"] = "query" if is_query else "publication"
+        shown["target"] = str(target).lower() if is_query else None
+        query.reply(self.pattern, json.dumps(shown).encode(), JSON)
+
+    def _source(self, query: AdminQuery) -> Face:
+        """The neighbour that the message comes from."""
+        zid = _zid_of(query.parameters.get("from"))
+        if zid is None:
+            requester = query.requester
+            assert requester is not None
+            return requester
+        if zid == self._dispatcher.zid:
+            return self._own_face
+        for face in self._dispatcher.faces:
+            if face.zid == zid and not face.is_local:
+                return face
+        raise LocalError(f"this node has no session with {zid}")
+
+    def _shown(self, explained: Explanation) -> dict[str, object]:
+        own = {"zid": str(self._dispatcher.zid), "whatami": str(self._dispatcher.role)}
+        return {
+            "node": own,
+            "source": self._face(explained.source),
+            "root": None if explained.root is None else str(explained.root),
+            "sent_to": [self._face(face) for face in explained.faces],
+            "counts": {name: count for name, count in explained.notes.counts.items() if count},
+            "decisions": [self._decision(note) for note in explained.notes.notes],
+        }
+
+    def _face(self, face: Face) -> dict[str, str]:
+        role = self._dispatcher.role if face.is_local else face.role
+        shown = {"zid": str(face.zid), "whatami": str(role), "region": face.region.name}
+        if face.is_multicast:
+            shown["zid"] = "group"
+        return shown
+
+    def _decision(self, note: Note) -> dict[str, object]:
+        return {
+            "verdict": note.verdict,
+            "holder": self._face(note.holder),
+            "declared": note.key,
+            "complete": note.is_complete,
+            "hop": None if note.hop is None else self._face(note.hop),
+        }
+
+
+def _zid_of(text: str | None) -> ZenohId | None:
+    return None if text is None else ZenohId.parse(text)

@@ -1,0 +1,98 @@
+"""`Explainer`: where a message would go and why, decided by the code that routes (§4.2, §4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from zenlake.routing.entity import SUBSCRIBER
+from zenlake.routing.face import Face
+from zenlake.routing.origin import Origin
+from zenlake.routing.publications import Publications
+from zenlake.routing.query_targets import QueryTargets, select
+from zenlake.routing.region import BESIDE
+from zenlake.routing.route import QueryRoute
+from zenlake.routing.route_notes import IS_SOURCE, NOT_COMPLETE, OTHER_IS_BEST, Note, RouteNotes
+from zenlake.routing.tables import Tables
+from zenlake.wire.values.choices import QueryTarget
+from zenlake.wire.values.zenoh_id import ZenohId
+
+
+class Explanation:
+    """The neighbours that get a message, and what was decided about each that might have."""
+
+    __slots__ = ("faces", "notes", "root", "source")
+
+    def __init__(self, source: Face, root: ZenohId | None) -> None:
+        self.source = source
+        self.root = root
+        """The router whose tree it follows; None where there is no such tree."""
+
+        self.faces: list[Face] = []
+        self.notes = RouteNotes()
+
+
+class Explainer:
+    """Nothing is sent, and nothing is remembered."""
+
+    __slots__ = ("_publications", "_tables")
+
+    def __init__(self, tables: Tables, publications: Publications) -> None:
+        self._tables = tables
+        self._publications = publications
+
+    def explain_publication(
+        self, source: Face, root: ZenohId | None, key: str
+    ) -> Generator[None, None, Explanation]:
+        """Of a valid key. `root` is the router where it entered, if a router is the source."""
+        search = self._tables.entities[SUBSCRIBER].search(key)
+        yield from self._tables.work.finish_search(search)
+        origin = self._origin_of(source, root)
+        explained = Explanation(source, self._root_of(origin))
+        route = self._publications.make_route(origin, key, search.found, explained.notes)
+        explained.faces = [face for face in route.faces if face is not source]
+        self._note_source(explained)
+        return explained
+
+    def explain_query(
+        self, source: Face, root: ZenohId | None, key: str, target: QueryTarget | None
+    ) -> Generator[None, None, Explanation]:
+        """The same of a query."""
+        origin = self._origin_of(source, root)
+        explained = Explanation(source, self._root_of(origin))
+        found: list[QueryRoute] = []
+        targets = QueryTargets(self._tables)
+        yield from targets.make_route(origin, key, found, explained.notes)
+        explained.faces = list(select(found[0], target, source))
+        self._note_source(explained)
+        for note in explained.notes.notes:
+            if note.hop is not None and note.hop is not source:
+                self._note_choice(explained, note, target)
+        return explained
+
+    def _origin_of(self, source: Face, root: ZenohId | None) -> Origin:
+        """The one that a message has if it comes from `source`; not kept if it is a new one."""
+        routers = self._tables.routers
+        if source.position != BESIDE or routers is None:
+            return source.origin
+        zid = source.zid if root is None else root
+        known = routers.known_source(zid)
+        if known is not None:
+            return known.origin
+        return Origin(self._tables.north, zid)
+
+    def _root_of(self, origin: Origin) -> ZenohId | None:
+        if self._tables.routers is None:
+            return None
+        return self._tables.zid if origin.root is None else origin.root
+
+    def _note_source(self, explained: Explanation) -> None:
+        for note in explained.notes.notes:
+            if note.hop is explained.source:
+                explained.notes.judge(note, IS_SOURCE)
+
+    def _note_choice(self, explained: Explanation, note: Note, target: QueryTarget | None) -> None:
+        """Of a candidate that the target of the query left out."""
+        if note.hop in explained.faces:
+            return
+        is_for_complete = target == QueryTarget.ALL_COMPLETE
+        explained.notes.judge(note, NOT_COMPLETE if is_for_complete else OTHER_IS_BEST)

@@ -1,0 +1,80 @@
+"""`RouteNotes`: why a message goes where it goes, written down by the code that decides it.
+
+Routing decides without notes. Whoever wants an explanation has the same functions decide once
+more, with notes: so that an explanation cannot differ from what happens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.limits import ROUTE_NOTES_MAX
+
+if TYPE_CHECKING:
+    from zenlake.routing.face import Face
+
+SENT: Final = "sent"
+"""It goes to the holder of a matching declaration, or towards it."""
+
+UNKNOWN: Final = "unknown"
+"""It goes to a neighbour that may have a matching declaration and has not told us."""
+
+SAME_REGION: Final = "same_region"
+"""Holder and source are in a region that does not relay: peers are linked to each other."""
+
+NO_WAY: Final = "no_way"
+"""The tree that the message follows does not lead to the router that holds the declaration."""
+
+IS_SOURCE: Final = "is_source"
+"""Nothing goes back to where it came from."""
+
+NOT_COMPLETE: Final = "not_complete"
+"""Only complete queryables are asked."""
+
+OTHER_IS_BEST: Final = "other_is_best"
+"""The query goes to a nearer complete queryable of the region, and to no other one there."""
+
+
+class Note:
+    """What was decided about one holder of one declaration."""
+
+    __slots__ = ("holder", "hop", "is_complete", "key", "verdict")
+
+    def __init__(
+        self, verdict: str, holder: Face, key: str, hop: Face | None, is_complete: bool
+    ) -> None:
+        self.verdict = verdict
+        self.holder = holder
+        self.key = key
+        """Of the declaration; "" where none is known."""
+
+        self.hop = hop
+        """The neighbour that would get the message for this holder; None if there is none."""
+
+        self.is_complete = is_complete
+        """Whether a queryable has promised all there is to say about the key."""
+
+
+class RouteNotes:
+    """The decisions about one message; of very many, the first of each kind."""
+
+    __slots__ = ("counts", "notes")
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self.counts: dict[str, int] = {}
+        """All decisions, by verdict."""
+
+    def add(
+        self, verdict: str, holder: Face, key: str, hop: Face | None, is_complete: bool = False
+    ) -> None:
+        count = self.counts.get(verdict, 0)
+        self.counts[verdict] = count + 1
+        if count < ROUTE_NOTES_MAX:
+            self.notes.append(Note(verdict, holder, key, hop, is_complete))
+
+    def judge(self, note: Note, verdict: str) -> None:
+        """A later step decided otherwise."""
+        self.counts[note.verdict] -= 1
+        self.counts[verdict] = self.counts.get(verdict, 0) + 1
+        note.verdict = verdict

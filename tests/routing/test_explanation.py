@@ -1,0 +1,159 @@
+"""Explanations of routes: they say what happens, and why."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Generator
+from typing import TypeVar
+
+import pytest
+
+from tests.routing.playbook import Play, final, put, queryable, request, subscriber, zid_of
+from zenlake.limits import ROUTE_NOTES_MAX
+from zenlake.routing.explanation import Explanation
+from zenlake.routing.work import TURN_STEPS, UNLIMITED
+from zenlake.wire import Push, QueryTarget, Request
+
+SEEDS = range(1_000 if os.environ.get("ZENLAKE_FULL") else 60)
+KEYS = ["a", "a/b", "a/*", "a/**", "**", "*/b", "a/@b", "c"]
+T = TypeVar("T")
+
+
+def result_of(job: Generator[None, None, T], play: Play, steps: int = UNLIMITED) -> T:
+    work = play.dispatcher.tables.work
+    while True:
+        work.steps = steps
+        try:
+            next(job)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
+def explained(play: Play, source: str, key: str) -> Explanation:
+    explainer = play.dispatcher.explainer
+    return result_of(explainer.explain_publication(play.faces[source], None, key), play)
+
+
+def asked(play: Play, source: str, key: str, target: QueryTarget) -> Explanation:
+    explainer = play.dispatcher.explainer
+    return result_of(explainer.explain_query(play.faces[source], None, key, target), play)
+
+
+def verdicts(play: Play, explanation: Explanation) -> dict[tuple[str, str], str]:
+    names = {face: name for name, face in play.faces.items()}
+    return {(names[note.holder], note.key): note.verdict for note in explanation.notes.notes}
+
+
+def random_play(seed: int) -> tuple[Play, random.Random]:
+    chance = random.Random(seed)
+    play = Play(chance.choice(["peer", "router"]))
+    play.enters("app")
+    roles = ["client", "peer"] + (["router"] if play.dispatcher.role.name == "PEER" else [])
+    for number in range(chance.randint(1, 5)):
+        role = chance.choice(roles)
+        play.enters(f"n{number}", role)
+        if role == "peer" and play.dispatcher.role.name == "PEER" and chance.random() < 0.7:
+            play.says(f"n{number}", final(0))
+    for id in range(1, chance.randint(1, 12)):
+        name = chance.choice(list(play.faces))
+        play.says(name, subscriber(2 * id, chance.choice(KEYS)))
+        name = chance.choice(list(play.faces))
+        play.says(name, queryable(2 * id + 1, chance.choice(KEYS), chance.random() < 0.5))
+    play.forget()
+    return play, chance
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_explained_is_what_happens(seed: int) -> None:
+    play, chance = random_play(seed)
+    for number in range(8):
+        source, key = chance.choice(list(play.faces)), chance.choice(KEYS)
+        publication = explained(play, source, key)
+        target = chance.choice(list(QueryTarget))
+        query = asked(play, source, key, target)
+        play.silence()
+        play.says(source, put(key))
+        heard = {name for name in play.faces if Push in map(type, play.takes(name))}
+        assert {face.zid for face in publication.faces if not face.is_local} == {
+            zid_of(name) for name in heard if name != "app"
+        }
+        assert any(face.is_local for face in publication.faces) == ("app" in heard)
+        assert sum(publication.notes.counts.values()) == len(publication.notes.notes)
+        play.says(source, request(100 + number, key, target))
+        heard = {name for name in play.faces if Request in map(type, play.takes(name))}
+        assert {play.faces[name] for name in heard} == set(query.faces)
+        play.forget()
+
+
+def test_the_reasons_for_a_publication() -> None:
+    play = Play("router")
+    for name, role in (("c1", "client"), ("c2", "client"), ("p1", "peer"), ("p2", "peer")):
+        play.enters(name, role)
+    play.says("c1", subscriber(1, "a/**"))
+    play.says("c2", subscriber(1, "b"))
+    play.says("p1", subscriber(1, "a/b"))
+    explanation = explained(play, "p2", "a/b")
+    assert [face.zid for face in explanation.faces] == [zid_of("c1")]
+    assert verdicts(play, explanation) == {("c1", "a/**"): "sent", ("p1", "a/b"): "same_region"}
+    assert explanation.root == play.dispatcher.zid
+    explanation = explained(play, "c1", "a/b")
+    assert verdicts(play, explanation) == {("c1", "a/**"): "is_source", ("p1", "a/b"): "sent"}
+    explanation = explained(play, "c1", "nobody")
+    assert explanation.faces == []
+    assert explanation.notes.counts == {}
+
+
+def test_a_neighbour_that_has_not_told_all_gets_it() -> None:
+    play = Play("peer")
+    play.enters("app")
+    play.enters("r1", "router")
+    play.enters("p1", "peer")
+    explanation = explained(play, "app", "a")
+    assert verdicts(play, explanation) == {("r1", ""): "unknown", ("p1", ""): "unknown"}
+    assert explanation.root is None
+    play.says("p1", final(0))
+    assert verdicts(play, explained(play, "app", "a")) == {("r1", ""): "unknown"}
+
+
+def test_the_reasons_for_a_query() -> None:
+    play = Play("router")
+    for name in ("c1", "c2", "c3"):
+        play.enters(name, "client")
+    play.says("c1", queryable(1, "a/**"))
+    play.says("c2", queryable(1, "a/*", complete=True))
+    best = asked(play, "c3", "a/b", QueryTarget.BEST_MATCHING)
+    assert verdicts(play, best) == {("c1", "a/**"): "other_is_best", ("c2", "a/*"): "sent"}
+    complete = asked(play, "c3", "a/b", QueryTarget.ALL_COMPLETE)
+    assert verdicts(play, complete) == {("c1", "a/**"): "not_complete", ("c2", "a/*"): "sent"}
+    assert {note.key for note in complete.notes.notes if note.is_complete} == {"a/*"}
+    every = asked(play, "c3", "a/**", QueryTarget.ALL_COMPLETE)
+    assert verdicts(play, every) == {("c1", "a/**"): "not_complete", ("c2", "a/*"): "not_complete"}
+    assert every.faces == []
+
+
+def test_an_explanation_changes_nothing() -> None:
+    play = Play("router")
+    play.enters("c1", "client")
+    play.enters("c2", "client")
+    play.says("c1", subscriber(1, "a"))
+    explained(play, "c2", "a")
+    asked(play, "c2", "a", QueryTarget.ALL)
+    origin = play.faces["c2"].origin
+    assert origin.routes == {}
+    assert origin.query_routes == {}
+    play.silence()
+
+
+def test_an_explanation_takes_many_turns_and_lists_the_first_of_each_kind() -> None:
+    play = Play("router")
+    play.enters("c1", "client")
+    play.enters("c2", "client")
+    count = ROUTE_NOTES_MAX + 50
+    play.says("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
+    job = play.dispatcher.explainer.explain_publication(play.faces["c2"], None, "a/*")
+    explanation = result_of(job, play, TURN_STEPS // 64)
+    assert explanation.notes.counts == {"sent": count}
+    assert len(explanation.notes.notes) == ROUTE_NOTES_MAX
+    assert [face.zid for face in explanation.faces] == [zid_of("c1")]
