@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
         ("docs/captures.md", 15),
         ("docs/check.md", 3),
         ("docs/node.md", 15),
+        ("docs/admin-space.md", 4),
         ("docs/ros.md", 6),
     ],
 )

@@ -122,6 +122,26 @@ DIFFERENCES: Final = (
 )
 """Rows of (what, eclipse-zenoh, zenlake)."""
 
+ROUTER: Final = (
+    ("`-P`, `--plugin`, `--plugin-search-dir`, `plugins/...`", "no plugins: the flags are refused"),
+    ("`--rest-http-port`, the REST plugin", "refused, except `none`"),
+    ("storages, replication (plugin)", "none; a queryable of a program of yours may store"),
+    ("configuration files in YAML", "JSON and JSON5 only"),
+    ("`access_control`", "refused at start rather than ignored"),
+    ("`transport/auth/pubkey`", "refused at start rather than ignored"),
+    ("`downsampling`, `low_pass_filter`, `qos/network`", "no effect; a warning at start"),
+    ("`gateway/south`, `region_name`: regions other than `auto`", "no effect; a warning at start"),
+    ("`stats/filters`: statistics by key", "no effect; counters are by neighbour and kind"),
+    (
+        "`quic`, `ws`, `unixsock-stream`, `serial`, `vsock` links",
+        "`tcp`, `tls`, `udp` and multicast",
+    ),
+    ("shared memory", "never negotiated"),
+    ("several links of one session (`max_links`)", "one link; a warning at start"),
+    ("`config/**` of the admin space changes plugins at run time", "changes nothing, and logs why"),
+)
+"""Rows of (what zenohd has, what `zenlake router` does instead)."""
+
 _HEAD: Final = """\
 # Compatibility with eclipse-zenoh
 
@@ -141,12 +161,15 @@ def page() -> str:
     """The whole document."""
     offered = "\n".join(f"| `{name}` | {why} |" for name, why in NOT_OFFERED.items())
     differing = "\n".join(f"| {' | '.join(row)} |" for row in DIFFERENCES)
+    router = "\n".join(f"| {' | '.join(row)} |" for row in ROUTER)
     added = "\n".join(f"- `{path}`: `{', '.join(names)}`" for path, names in ADDED.items())
     return (
         f"{_HEAD}\n## Not offered\n\n| Name | Why |\n|---|---|\n{offered}\n"
         "\n## Different on purpose\n\n"
         f"| What | eclipse-zenoh 1.10 | zenlake |\n|---|---|---|\n{differing}\n"
         f"\n## Parameters that only zenlake has\n\n{added}\n"
+        "\n## What zenohd has and zenlake router lacks\n\n"
+        f"| zenohd | `zenlake router` |\n|---|---|\n{router}\n"
         "\nConfiguration keys that zenlake does not implement, so that `open` warns of them or\n"
         "refuses them, are marked in [configuration](configuration.md).\n"
     )
