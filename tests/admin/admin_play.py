@@ -22,6 +22,7 @@ from zenlake.wire import (
     ResponseFinal,
     WhatAmI,
     WireExpr,
+    ZenohId,
 )
 
 
@@ -55,6 +56,10 @@ class FakeFacts:
 
     def transports(self) -> list[Transport]:
         return [FakeTransport(name) for name in self.names]
+
+    def transport_with(self, zid: ZenohId) -> Transport | None:
+        found = [name for name in self.names if zid_of(name) == zid]
+        return FakeTransport(found[0]) if found else None
 
     def group_members(self) -> list[SessionFacts]:
         return self.members

@@ -62,6 +62,14 @@ def test_a_publication_of_whoever_asks(play: AdminPlay) -> None:
     }
 
 
+def test_a_destination_tells_how_its_link_is_doing(play: AdminPlay) -> None:
+    play.facts.names = ["c1"]
+    (destination,) = explain(play, "c2", "key=demo/a")["sent_to"]
+    assert destination["queued_bytes"] == 5
+    assert destination["dropped_messages"] == 7
+    assert destination["round_trip_us"] is None
+
+
 def test_a_publication_of_another_neighbour(play: AdminPlay) -> None:
     shown = explain(play, "c2", f"key=demo/a;from={C1}")
     assert shown["source"]["zid"] == C1

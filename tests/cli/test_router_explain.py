@@ -192,6 +192,19 @@ def test_words_for_neighbours_that_have_not_told() -> None:
     assert "router b2, because it has not told yet what it has on this key." in text
 
 
+def test_a_link_in_trouble_is_told() -> None:
+    trouble = {**node("c2"), "queued_bytes": 12345, "dropped_messages": 1}
+    decisions = [decision("sent", node("c2"))]
+    text = text_of([step(sent_to=[trouble], counts={"sent": 1}, decisions=decisions)])
+    assert text.splitlines()[2:] == [
+        "  client c2, because it has declared a subscriber on `k/**`.",
+        "    But: 12,345 bytes wait for its link; 1 message for it found no room since it"
+        " connected.",
+    ]
+    quiet = {**trouble, "queued_bytes": 0, "dropped_messages": 0}
+    assert "But" not in text_of([step(sent_to=[quiet], counts={"sent": 1}, decisions=decisions)])
+
+
 def test_many_neighbours_are_counted() -> None:
     many = [node(f"c{number}") for number in range(30)]
     decisions = [decision("sent", one) for one in many]

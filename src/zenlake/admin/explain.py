@@ -15,6 +15,7 @@ import json
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from zenlake.admin.facts import NodeFacts
 from zenlake.admin.query import JSON, AdminQuery
 from zenlake.errors import KeyExprError, LocalError
 from zenlake.keyexpr.canonical import validate
@@ -32,13 +33,15 @@ _TARGETS: Final = {
     "all": QueryTarget.ALL,
     "all_complete": QueryTarget.ALL_COMPLETE,
 }
+_DESTINATION_STEPS: Final = 24
 
 
 class Explain:
-    __slots__ = ("_dispatcher", "_own_face", "pattern")
+    __slots__ = ("_dispatcher", "_facts", "_own_face", "pattern")
 
-    def __init__(self, root: str, dispatcher: Dispatcher, own_face: Face) -> None:
+    def __init__(self, root: str, dispatcher: Dispatcher, facts: NodeFacts, own_face: Face) -> None:
         self.pattern = f"{root}/zenlake/explain"
+        self._facts = facts
         self._dispatcher = dispatcher
         self._own_face = own_face
 
@@ -65,7 +68,15 @@ class Explain:
             explained = yield from explainer.explain_query(source, root, key, target)
         else:
             explained = yield from explainer.explain_publication(source, root, key)
+        work = self._dispatcher.tables.work
+        destinations: list[dict[str, object]] = []
+        for face in explained.faces:
+            destinations.append(self._destination(face))
+            work.steps -= _DESTINATION_STEPS
+            if work.steps <= 0:
+                yield
         shown = self._shown(explained)
+        shown["sent_to"] = destinations
         shown["key"] = key
         shown["kind"] = "query" if is_query else "publication"
         shown["target"] = str(target).lower() if is_query else None
@@ -91,10 +102,22 @@ class Explain:
             "node": own,
             "source": self._face(explained.source),
             "root": None if explained.root is None else str(explained.root),
-            "sent_to": [self._face(face) for face in explained.faces],
             "counts": {name: count for name, count in explained.notes.counts.items() if count},
             "decisions": [self._decision(note) for note in explained.notes.notes],
         }
+
+    def _destination(self, face: Face) -> dict[str, object]:
+        """A neighbour that gets the message, and how its link is doing."""
+        shown: dict[str, object] = {**self._face(face)}
+        transport = None if face.is_local else self._facts.transport_with(face.zid)
+        if transport is not None:
+            counters = transport.counters()
+            drops = counters.get("drops")
+            shown["queued_bytes"] = counters.get("queued_bytes")
+            shown["round_trip_us"] = counters.get("round_trip_us")
+            if isinstance(drops, dict):
+                shown["dropped_messages"] = drops.get("dropped_messages")
+        return shown
 
     def _face(self, face: Face) -> dict[str, str]:
         role = self._dispatcher.role if face.is_local else face.role

@@ -37,6 +37,10 @@ class NodeFacts(Protocol):
         """All that are open now; those may be closed by the time they are asked."""
         ...
 
+    def transport_with(self, zid: ZenohId) -> Transport | None:
+        """The open transport with a neighbour."""
+        ...
+
     def group_members(self) -> list[SessionFacts]: ...
 
     def counters(self) -> dict[str, object]:

@@ -87,7 +87,7 @@ class AdminSpace(Outlet):
             Interests(root, "querier", QUERYABLE, tables),
             NodeCounters(root, tables, facts),
             FaceCounters(root, tables, facts),
-            Explain(root, dispatcher, self._face),
+            Explain(root, dispatcher, facts, self._face),
         ]
         self._declare(DeclareQueryable(_QUERYABLE_ID, WireExpr(0, f"{root}/**")))
         self._declare(DeclareSubscriber(_SUBSCRIBER_ID, WireExpr(0, f"{root}/config/**")))

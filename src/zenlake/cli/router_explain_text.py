@@ -59,7 +59,19 @@ def _destinations(step: Json) -> list[str]:
         decisions = [one for one in step["decisions"] if _leads_to(one, hop)]
         reasons = [_reason(one, hop, _entity(step)) for one in decisions]
         lines.append(f"  {_name(hop)}, because {_joined(reasons)}.")
+        lines += _link_troubles(hop)
     return lines + _more(len(sent_to))
+
+
+def _link_troubles(hop: Json) -> list[str]:
+    """What may keep it from arriving although it is sent."""
+    troubles: list[str] = []
+    if hop.get("queued_bytes"):
+        troubles.append(f"{hop['queued_bytes']:,} bytes wait for its link")
+    if hop.get("dropped_messages"):
+        dropped = _count(hop["dropped_messages"], "message")
+        troubles.append(f"{dropped} for it found no room since it connected")
+    return [f"    But: {'; '.join(troubles)}."] if troubles else []
 
 
 def _rule(step: Json) -> str:
@@ -79,7 +91,13 @@ def _nobody(step: Json) -> str:
 
 
 def _leads_to(decision: Json, hop: Json) -> bool:
-    return decision["verdict"] in ("sent", "unknown") and bool(decision["hop"] == hop)
+    if decision["verdict"] not in ("sent", "unknown"):
+        return False
+    return bool(_identity(decision["hop"]) == _identity(hop))
+
+
+def _identity(node: Json) -> tuple[str, str]:
+    return node["zid"], node["region"]
 
 
 def _reason(decision: Json, hop: Json, entity: str) -> str:
@@ -87,7 +105,7 @@ def _reason(decision: Json, hop: Json, entity: str) -> str:
         if hop["zid"] == "group":
             return "everything that leaves this node goes to a multicast group"
         return "it has not told yet what it has on this key"
-    owner = "it" if decision["holder"] == hop else _name(decision["holder"])
+    owner = "it" if _identity(decision["holder"]) == _identity(hop) else _name(decision["holder"])
     complete = "complete " if decision["complete"] else ""
     reason = f"{owner} has declared a {complete}{entity} on `{decision['declared']}`"
     return reason if owner == "it" else f"{reason} and this is the way there"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zenlake.protocol.inbound import Inbound
     from zenlake.protocol.outbound import Outbound
     from zenlake.routing.face import Face
+    from zenlake.wire import ZenohId
 
 _log: Final = logging.getLogger("zenlake.admin")
 
@@ -163,6 +164,10 @@ class Facts:
 
     def transports(self) -> list[Transport]:
         return [LinkTransport(runner) for runner in list(self._node.runners.values())]
+
+    def transport_with(self, zid: ZenohId) -> Transport | None:
+        runner = self._node.runners.get(zid)
+        return None if runner is None else LinkTransport(runner)
 
     def group_members(self) -> list[SessionFacts]:
         found: list[SessionFacts] = []
