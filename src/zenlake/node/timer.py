@@ -22,6 +22,9 @@ log = logging.getLogger("zenlake.node")
 _PAUSE_S: Final = 0.001
 # The longest sleep; locks take no infinite timeout.
 _SLEEP_S: Final = 3600.0
+# Whoever woke it may be done before it looks: a query that was answered at once has no deadline
+# any more. The next one need not wake it again, so it looks by itself this much later.
+_NAP_S: Final = 1.0
 
 
 class Timer:
@@ -64,12 +67,15 @@ class Timer:
         join_thread(self._thread, timeout_s)
 
     def _run(self) -> None:
+        was_woken = False
         while True:
             self.armed = inf  # deadlines made while it looks for the earliest wake it
             deadline = self._earliest()
+            now = time.monotonic()
+            if was_woken:
+                deadline = min(deadline, now + _NAP_S)
             self.armed = deadline
-            left = deadline - time.monotonic()
-            self._quiet.acquire(timeout=min(max(left, _PAUSE_S), _SLEEP_S))
+            was_woken = self._quiet.acquire(timeout=min(max(deadline - now, _PAUSE_S), _SLEEP_S))
             self.armed = -inf
             if self._is_closed:
                 return
