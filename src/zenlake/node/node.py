@@ -168,6 +168,8 @@ class Node(Turn):
             self.admin.close()
         deadline = time.monotonic() + _CLOSE_S
         self._join_all(deadline)
+        with self.lock:
+            self.dispatcher.close()
         if self._is_watched:
             self._is_watched = False
             RELIEF.close(deadline - time.monotonic())

@@ -12,7 +12,7 @@ from zenlake.errors import LocalError
 from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations import Declarations
-from zenlake.routing.entity import QUERYABLE, SUBSCRIBER
+from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
 from zenlake.routing.explanation import Explainer
 from zenlake.routing.face import Face
 from zenlake.routing.gateway_gossip import GatewayGossip
@@ -264,6 +264,16 @@ class Dispatcher:
             yield from self._upward.remove_gateway(face)
         yield from self._declarations.remove_face(face)
         face.account.close()
+
+    def close(self) -> None:
+        """The end: nothing is received any more, and the tables are not needed (face_map.py)."""
+        self._work.jobs.clear()
+        for face in self.faces:
+            for kind in KINDS:
+                face.held[kind].clear()
+                face.told[kind].clear()
+        for table in self._tables.entities:
+            table.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         """A message of an application in this process: its effects are complete on return."""

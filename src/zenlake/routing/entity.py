@@ -10,6 +10,7 @@ from typing import Final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
+from zenlake.routing.face_map import FaceMap
 from zenlake.wire.values.queryable_info import QueryableInfo
 
 SUBSCRIBER: Final = 0
@@ -85,14 +86,17 @@ class Told:
         """Whether it stands for all entities that match its key (§3.6), not for this one."""
 
 
+@mypyc_attr(acyclic=True)
 class Entity:
+    """What it is made of escapes the garbage collector, see face_map.py."""
+
     __slots__ = ("holders", "key", "kind", "told")
 
     def __init__(self, kind: int, key: str) -> None:
         self.kind = kind
         self.key = key
-        self.holders: dict[Face, Holding] = {}
-        self.told: dict[Face, Told] = {}
+        self.holders: FaceMap[Holding] = FaceMap()
+        self.told: FaceMap[Told] = FaceMap()
 
     def info_for(self, face: Face) -> QueryableInfo | None:
         """What `face` may know of it, None if nothing: merged over the other faces (§4.3).

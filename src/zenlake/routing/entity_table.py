@@ -41,6 +41,14 @@ class EntityTable:
             del self._by_key[entity.key]
             self._tree.remove(entity.key)
 
+    def close(self) -> None:
+        """Forget everything: nothing is routed any more."""
+        for entity in self._by_key.values():
+            entity.holders.clear()
+            entity.told.clear()
+        self._by_key.clear()
+        self._tree = KeyTree()
+
     def all(self) -> list[Entity]:
         return list(self._by_key.values())
 

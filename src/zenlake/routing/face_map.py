@@ -1,0 +1,101 @@
+"""`FaceMap`: a dictionary by face that mostly has one entry, or none.
+
+Most entities are held by one face, and a neighbour may declare 100,000 of them. Python's garbage
+collector looks at every dictionary that holds objects such as faces, while everybody waits. So
+there is none for a single entry, and the map itself is not looked at.
+
+That has a price: whoever ends a dispatcher must clear the maps (`Tables.close`), since the
+collector does not find cycles that lead through one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from zenlake._mypyc import mypyc_attr
+
+if TYPE_CHECKING:
+    from zenlake.routing.face import Face
+
+T = TypeVar("T")
+
+
+@mypyc_attr(acyclic=True)
+class FaceMap(Generic[T]):
+    """Keeps its entries in the order in which they were added."""
+
+    __slots__ = ("_face", "_many", "_value")
+
+    def __init__(self) -> None:
+        self._face: Face | None = None
+        self._value: T | None = None
+        self._many: dict[Face, T] | None = None  # all entries, once there were two
+
+    def __len__(self) -> int:
+        if self._many is not None:
+            return len(self._many)
+        return 0 if self._face is None else 1
+
+    def __contains__(self, face: object) -> bool:
+        if self._many is not None:
+            return face in self._many
+        return face is self._face
+
+    def __iter__(self) -> Iterator[Face]:
+        return iter(self.faces())
+
+    def faces(self) -> list[Face]:
+        if self._many is not None:
+            return list(self._many)
+        return [] if self._face is None else [self._face]
+
+    def items(self) -> list[tuple[Face, T]]:
+        if self._many is not None:
+            return list(self._many.items())
+        if self._face is None or self._value is None:
+            return []
+        return [(self._face, self._value)]
+
+    def get(self, face: Face) -> T | None:
+        if self._many is not None:
+            return self._many.get(face)
+        return self._value if face is self._face else None
+
+    def __getitem__(self, face: Face) -> T:
+        value = self.get(face)
+        if value is None:
+            raise KeyError(face)
+        return value
+
+    def __setitem__(self, face: Face, value: T) -> None:
+        if self._many is not None:
+            self._many[face] = value
+        elif self._face is None or self._face is face:
+            self._face = face
+            self._value = value
+        elif self._value is not None:
+            self._many = {self._face: self._value, face: value}
+            self._face = None
+            self._value = None
+
+    def __delitem__(self, face: Face) -> None:
+        if self._many is not None:
+            del self._many[face]
+            if not self._many:
+                self._many = None
+        elif face is self._face:
+            self._face = None
+            self._value = None
+        else:
+            raise KeyError(face)
+
+    def pop(self, face: Face) -> T:
+        value = self[face]
+        del self[face]
+        return value
+
+    def clear(self) -> None:
+        self._face = None
+        self._value = None
+        self._many = None

@@ -1,0 +1,69 @@
+"""A FaceMap is a dictionary; and a dispatcher that was closed leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.routing.playbook import Play, queryable, subscriber, token
+from zenlake.routing.face import Face
+from zenlake.routing.face_map import FaceMap
+
+
+def faces(count: int) -> list[Face]:
+    play = Play("peer", gossip=False)
+    for n in range(count):
+        play.enters(f"c{n}", "client")
+    return list(play.faces.values())
+
+
+FACES = faces(4)
+actions = st.tuples(st.sampled_from(["set", "delete", "pop"]), st.integers(0, 3), st.integers(1, 9))
+
+
+@given(st.lists(actions, max_size=40))
+def test_it_does_what_a_dictionary_does(todo: list[tuple[str, int, int]]) -> None:
+    model: dict[Face, int] = {}
+    tried: FaceMap[int] = FaceMap()
+    for action, index, value in todo:
+        face = FACES[index]
+        if action == "set":
+            model[face] = tried[face] = value
+        elif face in model and action == "delete":
+            del model[face]
+            del tried[face]
+        elif face in model:
+            assert tried.pop(face) == model.pop(face)
+        assert tried.items() == list(model.items())
+        assert list(tried) == tried.faces() == list(model)
+        assert len(tried) == len(model)
+        assert bool(tried) == bool(model)
+        for one in FACES:
+            assert tried.get(one) == model.get(one)
+            assert (one in tried) == (one in model)
+    tried.clear()
+    assert tried.items() == []
+
+
+def live_faces() -> int:
+    gc.collect()
+    return sum(isinstance(one, Face) for one in gc.get_objects())
+
+
+def test_a_closed_dispatcher_is_freed() -> None:
+    """Also what neighbours left behind whose removal was not finished."""
+    before = live_faces()
+    play = Play("peer", gossip=False)
+    for name in ("c1", "c2"):
+        play.enters(name, "client")
+        play.says(name, *(subscriber(n, f"s/{n}") for n in range(50)))
+        play.says(name, *(queryable(n, f"q/{name}/{n}") for n in range(50)))
+        play.says(name, *(token(n, f"t/{n}") for n in range(50)))
+    play.dispatcher.remove_face(play.faces["c1"], 0.0, 1)
+    assert play.dispatcher.has_jobs
+    assert live_faces() == before + 2
+    play.dispatcher.close()
+    del play
+    assert live_faces() == before
