@@ -21,7 +21,7 @@ EXAMPLES = """examples:
   zenlake router explain robot/7/pose
   zenlake router explain robot/7/pose --from 38a1bf -e tcp/router.example:7447
   zenlake router explain 'robot/*/state' --query --target all_complete
-  zenlake router explain robot/7/pose --json | jq '.[].decisions'
+  zenlake router explain robot/7/pose --json | jq .decisions
 
 exit codes: 0 somebody gets it; 1 nobody does; 2 no router could be asked, or the call is wrong
 """
@@ -29,6 +29,7 @@ _DEFAULT_ENDPOINT: Final = "tcp/127.0.0.1:7447"
 _TARGETS: Final = ("best_matching", "all", "all_complete")
 _ANSWER_S: Final = 3.0
 _HOPS_MAX: Final = 64
+_SILENT: Final = "it gives no explanation (no zenlake router, or its admin space may not be read)"
 
 Json = dict[str, Any]
 
@@ -53,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help=f"of a query: {', '.join(_TARGETS)}",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON list of all decisions")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object a line, for each router"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
         own = str(session.zid())
         steps = Walk(session, args.key, args.query, args.target).walk(args.source or own)
     if args.json:
-        print_json(steps)
+        for step in steps:
+            print_json(step)
     else:
         print(text_of(steps, own))
     return 0 if any(is_received(step) for step in steps) else 1
@@ -110,7 +114,7 @@ class Walk:
             node, source, root = waiting.pop(0)
             step = self._ask(node, source, root)
             if "error" in step and not steps:
-                raise LocalError(f"router {node} does not explain: {step['error']}")
+                raise LocalError(f"router {node} cannot be asked: {step['error']}")
             steps.append(step)
             for hop in step.get("sent_to", ()):
                 if hop["whatami"] == "router" and hop["zid"] not in asked:
@@ -156,7 +160,7 @@ class Walk:
                 return step
             if reply.err is not None:
                 return self._silent(node, reply.err.payload.to_string())
-        return self._silent(node, "it gives no explanation, so it is no zenlake router")
+        return self._silent(node, _SILENT)
 
     def _silent(self, node: str, why: str) -> Json:
         """A router that does not explain; its admin space tells at least who is there."""
