@@ -158,7 +158,7 @@ class Announcer:
         if told is None:
             has_ids = not face.is_multicast and face.position != BESIDE
             told = Told(face.next_id() if has_ids else 0, info, False)
-            entity.told[face] = told
+            entity.told.put(face, told)
             face.told[entity.kind][entity.key] = entity
             face.account.add(TOLD_BYTES)
         told.info = info
@@ -245,7 +245,7 @@ class Announcer:
         if entity is None or face not in entity.told:
             return
         if entity.info_for(face) is not None:
-            entity.told[face].is_aggregate = False
+            entity.told.of(face).is_aggregate = False
             return
         self.forget_told(entity, face)
 
@@ -288,7 +288,8 @@ class Announcer:
             self.tell(entity, face, info, None)
 
     def _untell(self, entity: Entity, face: Face) -> None:
-        told = entity.told.pop(face)
+        told = entity.told.of(face)
+        del entity.told[face]
         del face.told[entity.kind][entity.key]
         face.account.release(TOLD_BYTES)
         routers = self._tables.routers

@@ -208,7 +208,7 @@ class Declarations:
         is_new = holding is None
         if holding is None:
             holding = Holding()
-            entity.holders[face] = holding
+            entity.holders.put(face, holding)
         before = holding.info
         holding.add(id, info)
         if is_new or holding.info != before:
@@ -221,7 +221,7 @@ class Declarations:
             return
         face.declaration_count -= 1
         face.account.release(declaration_bytes(entity.key))
-        holding = entity.holders[face]
+        holding = entity.holders.of(face)
         before = holding.info
         holding.remove(id)
         if holding.id == NO_ID:

@@ -6,7 +6,7 @@ to others. Where a face hears of it is decided by who holds it (`info_for`).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
@@ -87,6 +87,36 @@ class Told:
 
 
 @mypyc_attr(acyclic=True)
+class Holdings(FaceMap):
+    """Who holds an entity."""
+
+    __slots__ = ()
+
+    def get(self, face: Face) -> Holding | None:
+        value = self.value(face)
+        return value if isinstance(value, Holding) else None
+
+    def of(self, face: Face) -> Holding:
+        """Of a face that is known to hold it."""
+        return cast(Holding, self.value(face))
+
+
+@mypyc_attr(acyclic=True)
+class Tellings(FaceMap):
+    """Who was told of an entity."""
+
+    __slots__ = ()
+
+    def get(self, face: Face) -> Told | None:
+        value = self.value(face)
+        return value if isinstance(value, Told) else None
+
+    def of(self, face: Face) -> Told:
+        """Of a face that is known to have been told."""
+        return cast(Told, self.value(face))
+
+
+@mypyc_attr(acyclic=True)
 class Entity:
     """What it is made of escapes the garbage collector, see face_map.py."""
 
@@ -95,8 +125,8 @@ class Entity:
     def __init__(self, kind: int, key: str) -> None:
         self.kind = kind
         self.key = key
-        self.holders: FaceMap[Holding] = FaceMap()
-        self.told: FaceMap[Told] = FaceMap()
+        self.holders = Holdings()
+        self.told = Tellings()
 
     def info_for(self, face: Face) -> QueryableInfo | None:
         """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
@@ -108,7 +138,7 @@ class Entity:
         """
         region = face.region
         merged: QueryableInfo | None = None
-        for holder, holding in self.holders.items():
+        for holder in self.holders.faces():
             if holder.is_gone:
                 continue
             if holder is face:
@@ -118,12 +148,12 @@ class Entity:
                 continue
             if self.kind != QUERYABLE:
                 return PLAIN
-            merged = better(merged, holding.info)
+            merged = better(merged, self.holders.of(holder).info)
         return merged
 
     def has_gone_holder(self) -> bool:
         """Whether the removal of another face is going to tell of the end, which is told once."""
-        return any(face.is_gone for face in self.holders)
+        return any(face.is_gone for face in self.holders.faces())
 
     def __repr__(self) -> str:
         return f"Entity({('subscriber', 'queryable', 'token')[self.kind]} {self.key})"

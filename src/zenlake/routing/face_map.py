@@ -11,26 +11,28 @@ collector does not find cycles that lead through one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from zenlake._mypyc import mypyc_attr
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
 
-T = TypeVar("T")
-
 
 @mypyc_attr(acyclic=True)
-class FaceMap(Generic[T]):
-    """Keeps its entries in the order in which they were added."""
+class FaceMap:
+    """Keeps its entries in the order in which they were added.
+
+    The compiler knows no generic classes of this kind: those that derive from it say what the
+    values are, which are never None.
+    """
 
     __slots__ = ("_face", "_many", "_value")
 
     def __init__(self) -> None:
         self._face: Face | None = None
-        self._value: T | None = None
-        self._many: dict[Face, T] | None = None  # all entries, once there were two
+        self._value: object | None = None
+        self._many: dict[Face, object] | None = None  # all entries, once there were two
 
     def __len__(self) -> int:
         if self._many is not None:
@@ -50,31 +52,18 @@ class FaceMap(Generic[T]):
             return list(self._many)
         return [] if self._face is None else [self._face]
 
-    def items(self) -> list[tuple[Face, T]]:
-        if self._many is not None:
-            return list(self._many.items())
-        if self._face is None or self._value is None:
-            return []
-        return [(self._face, self._value)]
-
-    def get(self, face: Face) -> T | None:
+    def value(self, face: Face) -> object | None:
         if self._many is not None:
             return self._many.get(face)
         return self._value if face is self._face else None
 
-    def __getitem__(self, face: Face) -> T:
-        value = self.get(face)
-        if value is None:
-            raise KeyError(face)
-        return value
-
-    def __setitem__(self, face: Face, value: T) -> None:
+    def put(self, face: Face, value: object) -> None:
         if self._many is not None:
             self._many[face] = value
         elif self._face is None or self._face is face:
             self._face = face
             self._value = value
-        elif self._value is not None:
+        else:
             self._many = {self._face: self._value, face: value}
             self._face = None
             self._value = None
@@ -89,11 +78,6 @@ class FaceMap(Generic[T]):
             self._value = None
         else:
             raise KeyError(face)
-
-    def pop(self, face: Face) -> T:
-        value = self[face]
-        del self[face]
-        return value
 
     def clear(self) -> None:
         self._face = None

@@ -77,13 +77,13 @@ class QueryTargets:
         notes: RouteNotes | None,
     ) -> None:
         region = origin.region
-        for face, holding in entity.holders.items():
+        for face in entity.holders.faces():
             if face.is_gone:
                 continue
             candidate = known.get(face)
             if candidate is None and _may_ask(region, face):
                 candidate = self._candidate(origin, face)
-            is_complete = holding.info.complete and includes(entity.key, key)
+            is_complete = entity.holders.of(face).info.complete and includes(entity.key, key)
             if notes is not None:
                 hop = None if candidate is None else candidate.face
                 notes.add(verdict_of(face, hop), face, entity.key, hop, is_complete)

@@ -160,7 +160,9 @@ class Model:
 def _held(end: End, kind: int) -> Known:
     face = end.face
     assert face is not None
-    return {entity.key: entity.holders[face].info.complete for entity in face.held[kind].values()}
+    return {
+        entity.key: entity.holders.of(face).info.complete for entity in face.held[kind].values()
+    }
 
 
 def _wrong(
