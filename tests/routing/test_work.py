@@ -247,3 +247,24 @@ def test_a_new_peer_is_told_of_everything_in_short_turns(play: Play) -> None:
     face = play.enters("p1", "peer")
     assert face.job is None
     assert sent(play, "p1") >= MANY + 1
+
+
+def test_the_route_of_many_subscribers_is_found_in_short_turns() -> None:
+    play = Play("router")
+    for name in ("c1", "c2", "c3"):
+        play.enters(name, "client")
+    count = 400
+    play.says("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
+    play.says("c2", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
+    source = play.faces["c3"]
+    steps = 50
+    play.dispatcher.receive_run(source, [put("a/*")], 0, 1, True, play.now, steps)
+    turns = 0
+    while source.job is not None:
+        if turns == 12:
+            play.leaves("c2")  # chosen already, and gone when the route is complete
+        play.dispatcher.resume(source, steps)
+        turns += 1
+    assert turns > 2 * count // steps
+    play.hears("c1", "PUT x a/*")
+    assert source.origin.routes == {}  # something changed meanwhile

@@ -45,10 +45,9 @@ class Explainer:
     ) -> Generator[None, None, Explanation]:
         """Of a valid key. `root` is the router where it entered, if a router is the source."""
         search = self._tables.entities[SUBSCRIBER].search(key)
-        yield from self._tables.work.finish_search(search)
         origin = self._origin_of(source, root)
         explained = Explanation(source, self._root_of(origin))
-        route = self._publications.make_route(origin, key, search.found, explained.notes)
+        route = yield from self._publications.find_route(origin, key, search, explained.notes)
         explained.faces = [face for face in route.faces if face is not source]
         self._note_source(explained)
         return explained

@@ -6,7 +6,7 @@ interest or alias changes that concerns it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from zenlake.keyexpr.search import Search
 from zenlake.routing.entity import SUBSCRIBER, Entity
@@ -114,7 +114,7 @@ class Publications:
                 job = self._send_when_found(source, origin, message, search, key, reliable)
                 self._tables.work.run_for(source, job)
                 return None
-            route = self.make_route(origin, key, search.found)
+            route = self._make_route(origin, key, search.found)
             self._tables.routes.add(origin.routes, key, route)
         return route, key
 
@@ -129,9 +129,8 @@ class Publications:
     ) -> Job:
         cache = self._tables.routes
         changes = cache.changes
-        yield from self._tables.work.finish_search(search)
+        route = yield from self.find_route(origin, key, search)
         if not source.is_gone:
-            route = self.make_route(origin, key, search.found)
             if cache.changes == changes:
                 cache.add(origin.routes, key, route)
             self._send(source, message, route, key, reliable)
@@ -176,37 +175,60 @@ class Publications:
             return None
         return route
 
-    def make_route(
-        self,
-        origin: Origin,
-        key: str,
-        subscribers: list[Entity],
-        notes: RouteNotes | None = None,
-    ) -> Route:
-        """The route of a key, by the subscribers that match it; `notes` gets the reasons."""
-        region = origin.region
+    def find_route(
+        self, origin: Origin, key: str, search: Search[Entity], notes: RouteNotes | None = None
+    ) -> Generator[None, None, Route]:
+        """The route of a key with many subscribers, in several turns; `notes` gets the reasons."""
+        work = self._tables.work
+        yield from work.finish_search(search)
+        chosen: dict[Face, None] = {}
+        for entity in search.found:
+            self._choose_holders(origin, entity, chosen, notes)
+            work.steps -= len(entity.holders)
+            if work.steps <= 0:
+                yield
+        return self._finish_route(origin, key, chosen, notes)
+
+    def _make_route(self, origin: Origin, key: str, subscribers: list[Entity]) -> Route:
+        """The same at once, by the subscribers that match the key."""
         chosen: dict[Face, None] = {}
         for entity in subscribers:
-            for face in entity.holders:
-                if face.is_gone:
-                    continue
-                hop: Face | None = None
-                if face.position == BESIDE:
-                    hop = self._tables.next_hop(origin, face)
-                elif face.region is not region or region.relays:
-                    hop = face
-                if hop is not None:
-                    chosen[hop] = None
-                if notes is not None:
-                    notes.add(verdict_of(face, hop), face, entity.key, hop)
+            self._choose_holders(origin, entity, chosen, None)
+        return self._finish_route(origin, key, chosen, None)
+
+    def _choose_holders(
+        self,
+        origin: Origin,
+        entity: Entity,
+        chosen: dict[Face, None],
+        notes: RouteNotes | None,
+    ) -> None:
+        region = origin.region
+        for face in entity.holders:
+            if face.is_gone:
+                continue
+            hop: Face | None = None
+            if face.position == BESIDE:
+                hop = self._tables.next_hop(origin, face)
+            elif face.region is not region or region.relays:
+                hop = face
+            if hop is not None:
+                chosen[hop] = None
+            if notes is not None:
+                notes.add(verdict_of(face, hop), face, entity.key, hop)
+
+    def _finish_route(
+        self, origin: Origin, key: str, chosen: dict[Face, None], notes: RouteNotes | None
+    ) -> Route:
+        """With those who may have subscribers that we do not know of; without who is gone."""
         for other in self._tables.regions:
-            if other is not region:
+            if other is not origin.region:
                 for face in other.unasked:
                     if is_unknown(face, SUBSCRIBER, key):
                         chosen[face] = None
                         if notes is not None:
                             notes.add(UNKNOWN, face, "", face)
-        faces = list(chosen)
+        faces = [face for face in chosen if not face.is_gone]
         return Route(faces, [face.shortest(key) for face in faces], origin.node_id)
 
     def _stamp(self, message: Push) -> Push | None:
