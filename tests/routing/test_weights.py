@@ -14,6 +14,12 @@ from zenlake.wire import ZenohId
         ("a1", "b2", 100.52192227251872),
         ("b2", "c3", 100.22397104702516),
         ("a1", "c3", 100.0761500708936),
+        # As numbers they are in the other order.
+        (
+            "5f42b447dce8432aee6dd8881fdee30b",
+            "538d1006401a56023197c495d3dc1f30",
+            100.86616065676002,
+        ),
     ],
 )
 def test_weights_of_a_real_router(zid: str, other: str, weight: float) -> None:

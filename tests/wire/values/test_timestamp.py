@@ -85,7 +85,7 @@ def test_text_that_is_no_timestamp(text: str) -> None:
 
 def test_order_is_by_time_then_id() -> None:
     stamps = [Timestamp.parse(text) for text in ("10/1", "2/1", "1/100", "1/2", "1/1")]
-    assert [str(stamp) for stamp in sorted(stamps)] == ["1/1", "1/2", "1/100", "2/1", "10/1"]
+    assert [str(stamp) for stamp in sorted(stamps)] == ["1/100", "1/1", "1/2", "2/1", "10/1"]
     assert len(set(stamps) | {Timestamp.parse("1/1")}) == len(stamps)
 
 

@@ -69,11 +69,14 @@ def test_numbers_that_are_no_id(number: int) -> None:
         ZenohId.from_int(number)
 
 
-def test_order_is_that_of_the_numbers() -> None:
-    numbers = [1 << 127, 0x010000, 0xFF00, 0x0200, 0x100, 0xFF, 1]
+def test_order_is_that_of_the_bytes() -> None:
+    """As that of eclipse-zenoh, whose routers weigh links by it."""
+    numbers = [1 << 127, 0x010000, 0xFF00, 0x0200, 0x100, 1, 0xFE01, 0x01FE, 0xFF]
     ids = [ZenohId.from_int(number) for number in numbers]
-    assert [int(zid) for zid in sorted(ids)] == sorted(numbers)
-    assert max(ids) == ids[0]
+    wire = sorted(number.to_bytes(16, "little") for number in numbers)
+    assert [int(zid).to_bytes(16, "little") for zid in sorted(ids)] == wire
+    assert max(ids) == ids[-1]
+    assert ids[0] <= ids[0]
     assert ZenohId.parse("a") != "a"
 
 

@@ -22,7 +22,8 @@ class ZenohId:
 
     The bytes are little-endian without high-order zero bytes, so equal numbers have equal
     bytes. Text is the number in lower-case hexadecimal: the wire's `50 40 30 20 10` is
-    `1020304050`. Order is the order of the numbers.
+    `1020304050`. Order is the order of the bytes of the wire, not of the numbers: deployed nodes
+    compare ids so, for the weights of links, gateways and connections.
     """
 
     __slots__ = ("raw",)
@@ -63,10 +64,10 @@ class ZenohId:
         return hash(self.raw)
 
     def __lt__(self, other: ZenohId) -> bool:
-        return int(self) < int(other)
+        return self.raw < other.raw
 
     def __le__(self, other: ZenohId) -> bool:
-        return int(self) <= int(other)
+        return self.raw <= other.raw
 
 
 def read_zid(buf: bytes, pos: i64, end: i64, size: i64) -> tuple[ZenohId, i64]:
