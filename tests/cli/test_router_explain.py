@@ -170,6 +170,7 @@ def test_words_for_a_way_over_another_router() -> None:
     [
         ("same_region", "both peers of this router, which does not pass on between peers"),
         ("no_way", "the tree does not lead there"),
+        ("other_gateway", "another gateway of the peer, with a greater id, carries its messages"),
         ("not_complete", "only complete queryables are asked"),
         ("other_is_best", "a complete queryable of the same region is asked"),
         ("is_source", "the way there leads back to where it came from, so others deliver it"),

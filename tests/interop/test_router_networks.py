@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 
 import pytest
 
 from tests.interop.cases import CASES, SINCE
-from tests.interop.puppets import Edges, Kind, attached, ours, routers, theirs
+from tests.interop.deliveries import LINE, RING, STAR, Shape, deliveries
+from tests.interop.puppets import Kind, attached, ours, routers, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -24,16 +26,6 @@ TREES_SECONDS = 0.7
 """For link states to get around, and for trees to be computed; there is no sign of it."""
 
 
-class Shape(NamedTuple):
-    name: str
-    edges: Edges
-    ends: tuple[int, int]
-    """The routers that the two nodes of a case are attached to."""
-
-
-LINE = Shape("line", ((0, 1), (1, 2)), (0, 2))
-RING = Shape("ring", ((0, 1), (1, 2), (2, 3), (3, 0)), (0, 2))
-STAR = Shape("star", ((0, 1), (0, 2), (0, 3)), (1, 3))
 INSTALLED, *OLDER = theirs()
 OURS = INSTALLED if MODE == "oracle" else ours()
 
@@ -81,3 +73,16 @@ def test_cases_across_a_network(shape: Shape, kinds: tuple[Kind, ...]) -> None:
                 attached(INSTALLED, "client", endpoints[shape.ends[1]]) as b,
             ):
                 CASES[name](a, b)
+
+
+@cache
+def expected(shape: Shape, kinds: tuple[Kind, ...]) -> dict[str, Any]:
+    return deliveries(kinds, shape, INSTALLED)
+
+
+@pytest.mark.skipif(not MODE, reason="`make interop` compares networks")
+@pytest.mark.parametrize(("shape", "kinds"), NETWORKS, ids=name_of)
+def test_deliveries_are_those_of_real_routers(shape: Shape, kinds: tuple[Kind, ...]) -> None:
+    """With peers and clients everywhere, before and after a router leaves."""
+    real = tuple(INSTALLED if one == OURS else one for one in kinds)
+    assert deliveries(kinds, shape, INSTALLED) == expected(shape, real)

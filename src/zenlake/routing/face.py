@@ -9,6 +9,7 @@ from zenlake.keyexpr.tree import KeyTree
 from zenlake.limits import ALIASED_INTERESTS_MAX
 from zenlake.routing.key_table import KeyTable
 from zenlake.routing.memory import Account
+from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import BELOW, Region
 from zenlake.wire._generated.declare import DeclareKeyExpr
@@ -44,6 +45,7 @@ class Face:
         "answered",
         "branches",
         "declaration_count",
+        "gateways",
         "held",
         "id",
         "interests",
@@ -51,6 +53,7 @@ class Face:
         "is_informed",
         "is_local",
         "is_multicast",
+        "is_primary",
         "job",
         "keys",
         "origin",
@@ -138,8 +141,24 @@ class Face:
         self.queries: dict[int, Query] = {}
         """Open requests that came from it, by its request id."""
 
+        self.gateways: frozenset[ZenohId] = frozenset()
+        """All gateways of a peer below this router, this one included, as the peer says."""
+
+        self.is_primary = True
+        """Whether this router is the one of them that carries its messages (§4.4)."""
+
         self.psids: dict[int, ZenohId] = {}
         """The numbers it gave to nodes in its gossip."""
+
+    def is_reached_from(self, origin: Origin) -> bool:
+        """Whether this router passes messages of an origin on to it (§4.4).
+
+        Not from other routers, if another gateway of this peer does so; not what began at
+        another gateway, which has sent it to the peer itself.
+        """
+        if not self.gateways or not origin.region.is_north:
+            return True
+        return self.is_primary and origin.root not in self.gateways
 
     def next_id(self) -> int:
         """An id for a declaration or an interest: one count per face, 0 is reserved (§3.1)."""

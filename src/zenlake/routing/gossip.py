@@ -112,14 +112,22 @@ class Gossip:
         except WireError:
             self._tables.counters.malformed_gossip += 1
             return
-        for state in states.link_states:
-            zid = _node_of(face, state)
-            if zid is None or zid == self._tables.zid:
-                continue
-            if zid == face.zid:
-                self._learn(neighbour, state)
-            elif state.locators and zid not in self._neighbours:
-                self._discover(zid, state)
+        # Links may be to nodes that are described after them.
+        zids = [_node_of(face, state) for state in states.link_states]
+        for state, zid in zip(states.link_states, zids, strict=True):
+            if zid is not None:
+                self._read(neighbour, zid, state)
+        self._conclude(neighbour)
+
+    def _conclude(self, neighbour: Neighbour) -> None:
+        """All of a message was read."""
+
+    def _read(self, neighbour: Neighbour, zid: ZenohId, state: LinkState) -> None:
+        """What a neighbour says of a node."""
+        if zid == neighbour.face.zid:
+            self._learn(neighbour, state)
+        elif state.locators and zid not in self._neighbours and zid != self._tables.zid:
+            self._discover(zid, state)
 
     def has_discoveries(self) -> bool:
         return len(self._discoveries) > 0

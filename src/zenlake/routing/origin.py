@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    __slots__ = ("node_id", "query_routes", "region", "root", "routes")
+    __slots__ = ("goes_north", "node_id", "query_routes", "region", "root", "routes")
 
-    def __init__(self, region: Region, root: ZenohId | None = None) -> None:
+    def __init__(
+        self, region: Region, root: ZenohId | None = None, *, goes_north: bool = True
+    ) -> None:
         self.region = region
+        self.goes_north = goes_north
         self.root = root
         """The router whose tree they follow; None for this one."""
 

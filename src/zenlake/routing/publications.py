@@ -15,7 +15,14 @@ from zenlake.routing.hlc import Hlc
 from zenlake.routing.origin import Origin
 from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.route import Route
-from zenlake.routing.route_notes import NO_WAY, SAME_REGION, SENT, UNKNOWN, RouteNotes
+from zenlake.routing.route_notes import (
+    NO_WAY,
+    OTHER_GATEWAY,
+    SAME_REGION,
+    SENT,
+    UNKNOWN,
+    RouteNotes,
+)
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import Job
@@ -203,19 +210,18 @@ class Publications:
         chosen: dict[Face, None],
         notes: RouteNotes | None,
     ) -> None:
-        region = origin.region
         for face in entity.holders:
             if face.is_gone:
                 continue
             hop: Face | None = None
             if face.position == BESIDE:
                 hop = self._tables.next_hop(origin, face)
-            elif face.region is not region or region.relays:
+            elif may_reach(origin, face):
                 hop = face
             if hop is not None:
                 chosen[hop] = None
             if notes is not None:
-                notes.add(verdict_of(face, hop), face, entity.key, hop)
+                notes.add(verdict_of(origin, face, hop), face, entity.key, hop)
 
     def _finish_route(
         self, origin: Origin, key: str, chosen: dict[Face, None], notes: RouteNotes | None
@@ -250,11 +256,19 @@ class Publications:
         return stamped
 
 
-def verdict_of(holder: Face, hop: Face | None) -> str:
+def may_reach(origin: Origin, face: Face) -> bool:
+    """Whether messages of an origin may go to a neighbour that is no router beside this one."""
+    region = origin.region
+    return (face.region is not region or region.relays) and face.is_reached_from(origin)
+
+
+def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:
     """What is decided about a holder by the neighbour that leads to it."""
     if hop is not None:
         return SENT
-    return NO_WAY if holder.position == BESIDE else SAME_REGION
+    if holder.position == BESIDE:
+        return NO_WAY if origin.goes_north else OTHER_GATEWAY
+    return SAME_REGION if holder.region is origin.region else OTHER_GATEWAY
 
 
 def is_unknown(face: Face, kind: int, key: str) -> bool:

@@ -6,7 +6,7 @@ from zenlake.keyexpr.matching import includes
 from zenlake.routing.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.origin import Origin
-from zenlake.routing.publications import is_unknown, verdict_of
+from zenlake.routing.publications import is_unknown, may_reach, verdict_of
 from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
 from zenlake.routing.route_notes import UNKNOWN as NOTE_UNKNOWN
@@ -76,17 +76,16 @@ class QueryTargets:
         known: dict[Face, Candidate],
         notes: RouteNotes | None,
     ) -> None:
-        region = origin.region
         for face in entity.holders.faces():
             if face.is_gone:
                 continue
             candidate = known.get(face)
-            if candidate is None and _may_ask(region, face):
+            if candidate is None and _may_ask(origin, face):
                 candidate = self._candidate(origin, face)
             is_complete = entity.holders.of(face).info.complete and includes(entity.key, key)
             if notes is not None:
                 hop = None if candidate is None else candidate.face
-                notes.add(verdict_of(face, hop), face, entity.key, hop, is_complete)
+                notes.add(verdict_of(origin, face, hop), face, entity.key, hop, is_complete)
             if candidate is not None:
                 known[face] = candidate
                 if is_complete:
@@ -97,7 +96,7 @@ class QueryTargets:
         routers = self._tables.routers
         if holder.position != BESIDE or routers is None:
             return Candidate(holder, INCOMPLETE, 1)
-        hop = routers.next_hop(origin, holder.zid)
+        hop = self._tables.next_hop(origin, holder)
         distance = routers.network.distance(holder.zid)
         if hop is None or distance is None:
             return None
@@ -128,9 +127,9 @@ class QueryTargets:
         return candidates
 
 
-def _may_ask(region: Region, holder: Face) -> bool:
-    """Whether queries from a region may go to a holder of a queryable."""
-    return holder.position == BESIDE or holder.region is not region or region.relays
+def _may_ask(origin: Origin, holder: Face) -> bool:
+    """Whether queries of an origin may go to a holder of a queryable."""
+    return holder.position == BESIDE or may_reach(origin, holder)
 
 
 def _distance_of(candidate: Candidate) -> int:

@@ -40,7 +40,7 @@ _RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
 
 
 class Region:
-    __slots__ = ("faces", "is_north", "name", "origin", "relays", "unasked")
+    __slots__ = ("faces", "is_north", "name", "origin", "origin_within", "relays", "unasked")
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
@@ -55,6 +55,8 @@ class Region:
         """Those that are told of everything unasked: equal, above, and groups."""
 
         self.origin = Origin(self)
+        self.origin_within = Origin(self, goes_north=False)
+        """Of messages that stay in the south, since another gateway passes them on."""
 
     def add(self, face: Face) -> None:
         self.faces.append(face)

@@ -25,6 +25,9 @@ SAME_REGION: Final = "same_region"
 NO_WAY: Final = "no_way"
 """The tree that the message follows does not lead to the router that holds the declaration."""
 
+OTHER_GATEWAY: Final = "other_gateway"
+"""Another gateway of the same peer carries its messages between the peer and other routers."""
+
 IS_SOURCE: Final = "is_source"
 """Nothing goes back to where it came from."""
 

@@ -74,6 +74,7 @@ class Tables:
         self.query_routes: RouteCache[QueryRoute] = RouteCache(self.work)
         for region in self.regions:
             self.add_origin(region.origin)
+            self.add_origin(region.origin_within)
 
     def region_of(self, role: WhatAmI) -> Region:
         """Where a neighbour belongs."""
@@ -87,7 +88,9 @@ class Tables:
 
     def next_hop(self, origin: Origin, router: Face) -> Face | None:
         """The neighbour that leads to a router of the network."""
-        return None if self.routers is None else self.routers.next_hop(origin, router.zid)
+        if self.routers is None or not origin.goes_north:
+            return None
+        return self.routers.next_hop(origin, router.zid)
 
     def gateways(self) -> list[Face]:
         """The faces above."""

@@ -1,0 +1,114 @@
+"""A peer with several gateways: one of them carries its messages (§4.4)."""
+
+from __future__ import annotations
+
+from tests.routing.playbook import ROLES, end, put, queryable, request, subscriber, zid_of
+from tests.routing.test_gossip import gossip
+from tests.routing.web import Web
+from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
+
+
+def links_of(*routers: str, sn: int = 2, peer: str = "p") -> Oam:
+    """What a peer tells each of its gateways: itself first, then whom it is linked to."""
+    psids = {name: number for number, name in enumerate(routers, 1)}
+    own = LinkState(0, sn, tuple(psids.values()), zid=zid_of(peer), whatami=ROLES["peer"])
+    return gossip(
+        own,
+        *(
+            LinkState(psids[name], 0, (), gateway=True, zid=zid_of(name), whatami=ROLES["router"])
+            for name in routers
+        ),
+    )
+
+
+def peer_between() -> Web:
+    """The peer is linked to `a` and `b`, which are linked to each other and to `c`."""
+    web = Web("a", "b", "c")
+    web.link("a", "b", "c", "a")
+    for router in "ab":
+        web.enters("p" + router, "peer", router)
+        web.enters("c" + router, "client", router)
+        web.says("p" + router, subscriber(1, "k"), queryable(1, "q"))
+    web.enters("cc", "client", "c")
+    web.forget()
+    return web
+
+
+def tell_links(web: Web, *routers: str, sn: int = 2) -> None:
+    for router in "ab":
+        # The two faces are one peer.
+        web.says("p" + router, links_of(*routers, sn=sn, peer="p" + router))
+    web.forget()
+
+
+def heard(web: Web, *names: str) -> set[str]:
+    return {name for name in names if data(web.takes(name))}
+
+
+def data(messages: list[NetworkMessage]) -> list[NetworkMessage]:
+    return [message for message in messages if not isinstance(message, Oam)]
+
+
+def test_without_gossip_both_gateways_deliver() -> None:
+    web = peer_between()
+    web.says("cc", put("k"))
+    assert heard(web, "pa", "pb") == {"pa", "pb"}
+
+
+def test_the_gateway_with_the_greatest_id_delivers() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("cc", put("k"))
+    assert heard(web, "pa", "pb") == {"pb"}
+    web.says("cc", request(1, "q", QueryTarget.ALL))
+    assert heard(web, "pa", "pb") == {"pb"}
+    web.says("pb", end(1))
+    web.hears("cc", "RESPONSE_FINAL 1")
+
+
+def test_what_begins_at_another_gateway_is_not_delivered_again() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("ca", put("k"))
+    assert heard(web, "pa", "pb") == {"pa"}
+
+
+def test_only_the_primary_gateway_passes_on_what_the_peer_says() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("cc", subscriber(1, "x"), queryable(1, "y"))
+    web.says("pa", put("x"), request(1, "y"))
+    assert heard(web, "cc") == set()
+    web.hears("pa", "RESPONSE_FINAL 1")
+    web.says("pb", put("x"), request(1, "y"))
+    web.hears("cc", "PUT x x", "REQUEST 1 y")
+
+
+def test_between_the_south_regions_of_a_router_nothing_is_held_back() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("ca", subscriber(1, "x"))
+    web.forget()
+    web.says("pa", put("x"))
+    web.hears("ca", "PUT x x")
+
+
+def test_another_gateway_takes_over_when_the_peer_says_so() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.leaves("pb")
+    web.says("pa", links_of("a", sn=3, peer="pa"))
+    web.forget()
+    web.says("cc", put("k"))
+    assert heard(web, "pa") == {"pa"}
+    web.says("cc", subscriber(1, "x"))
+    web.says("pa", put("x"))
+    web.hears("cc", "PUT x x")
+
+
+def test_an_old_description_changes_nothing() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b", sn=5)
+    tell_links(web, "a", sn=5)
+    web.says("cc", put("k"))
+    assert heard(web, "pa", "pb") == {"pb"}
