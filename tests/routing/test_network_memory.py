@@ -1,0 +1,55 @@
+"""What a network of routers takes, and what the neighbour that tells of it is charged."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import pytest
+
+from tests.routing.mesh import Router
+from zenlake.routing.network_node import LINK_BYTES, NODE_BYTES
+from zenlake.wire import LinkState, LinkStateList, Oam, ZenohId
+
+
+@pytest.mark.parametrize(("nodes", "links", "locators"), [(2_000, 2, 0), (100, 60, 0), (500, 2, 8)])
+def test_what_is_charged_is_what_it_takes(nodes: int, links: int, locators: int) -> None:
+    """The trees of all nodes included, as if all of them published."""
+    router = Router("a1")
+    face, pipe = router.face("b2")
+    router.network.add_link(face, 0.0)
+    states = [LinkState(0, 2, tuple(range(1, nodes)), zid=ZenohId.parse("b2"))]
+    states.append(LinkState(1, 2, (0,), zid=ZenohId.parse("a1")))
+    for psid in range(2, nodes):
+        targets = (0, *(2 + (psid + step) % (nodes - 2) for step in range(1, links)))
+        where = tuple(f"tcp/[fe80::{psid:x}:{number:x}]:7447" for number in range(locators))
+        zid = ZenohId.from_int(psid << 96 | 0xF)
+        states.append(LinkState(psid, 1, targets, zid=zid, locators=where or None))
+    body = bytes(LinkStateList(tuple(states)))
+    pipe.texts()
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    router.receive(face, Oam(1, body=body), 0.0)
+    router.compute(0.0)
+    for zid in list(router.network.graph.nodes)[:: nodes // 50]:
+        router.network.children(zid)
+    pipe.messages.clear()
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert len(router.names()) == nodes
+    # The trees of one in fifty were computed.
+    unused = (nodes - 50) * 8 * nodes
+    charged = router.budget.held_bytes
+    assert charged >= taken + unused, (charged, taken, unused)
+    assert charged >= nodes * NODE_BYTES + router.network.graph.link_count * LINK_BYTES * 0.9
+
+
+def test_all_is_given_back_with_the_link() -> None:
+    router = Router("a1")
+    face, _ = router.face("b2")
+    router.network.add_link(face, 0.0)
+    assert router.budget.held_bytes == face.account.held_bytes > 0
+    router.network.remove_link(face, 0.0)
+    assert router.budget.held_bytes == face.account.held_bytes == 0
