@@ -307,6 +307,13 @@ class TestReturn:
         assert ("a1", "c3") in router.edges()
         assert to_b2.texts() == []
         assert to_c3.texts() == ["2 sn 57"], "should it have been restarted"
+        router.receive(
+            b2,
+            says(state(5, 1, 0, zid="e5"), state(2, 58, 5, 1, zid="c3"), state(0, 3, 1, 5)),
+            0.0,
+        )
+        assert to_c3.texts() == ["3=e5 sn 1 links 1; 1 sn 3 links 0,3", "2 sn 58 links 3,0"]
+        to_b2.texts()
         router.receive(c3, says(state(0, 1, zid="c3")), 0.0)
         assert ("a1", "c3") not in router.edges()
         assert to_b2.texts() == ["2 sn 1"]

@@ -39,6 +39,7 @@ _Nodes = dict[NetworkNode, None]
 class Flooding:
     __slots__ = (
         "_counters",
+        "_repeated",
         "_settings",
         "_weights",
         "_work",
@@ -69,6 +70,9 @@ class Flooding:
 
         self.discoveries: dict[ZenohId, Discovery] = {}
         """Nodes that said where they listen, until somebody looks at them."""
+
+        self._repeated: list[tuple[NetworkLink, Statement]] = []
+        """What neighbours are to hear of themselves, at the end of the list that says it."""
 
         graph.own.sn = _first_sn(settings)
 
@@ -184,6 +188,7 @@ class Flooding:
             self._discover(new)
             self._discover(updated)
         self._pass_on(link, new, updated, behind)
+        self._repeat()
         if is_own_old:
             self._announce_self()
 
@@ -206,7 +211,7 @@ class Flooding:
         if neighbour is None or not neighbour.has_spoken:
             return True
         # It will say so itself; or it was restarted, and must hear that it has been here before.
-        self._send(neighbour, [self._repeat(node, statement)])
+        self._repeated.append((neighbour, statement))
         return False
 
     def _is_own_news(self, link: NetworkLink, statement: Statement) -> bool:
@@ -307,18 +312,21 @@ class Flooding:
                 locators = node.locators
         return link.describe(node, is_new=is_new, with_links=with_links, locators=locators)
 
-    def _repeat(self, node: NetworkNode, statement: Statement) -> LinkState:
-        """What a third node said of a neighbour, to that neighbour."""
+    def _repeat(self) -> None:
+        """Tell neighbours what third nodes said of them, now that they know of all nodes."""
         nodes = self.graph.nodes
-        links = {nodes[zid].index: w for zid, w in statement.links.items() if zid in nodes}
-        weights = tuple(links.values())
-        return LinkState(
-            node.index,
-            statement.sn,
-            tuple(links),
-            whatami=statement.role,
-            weights=weights if any(weights) else None,
-        )
+        for link, statement in self._repeated:
+            links = {nodes[zid].index: w for zid, w in statement.links.items() if zid in nodes}
+            weights = tuple(links.values())
+            state = LinkState(
+                link.node.index,
+                statement.sn,
+                tuple(links),
+                whatami=statement.role,
+                weights=weights if any(weights) else None,
+            )
+            self._send(link, [state])
+        self._repeated.clear()
 
 
 def _first_sn(settings: RoutingSettings) -> int:
