@@ -97,6 +97,7 @@ ADMIN_ANSWERS_PER_SESSION_MAX: Final = 4
 NETWORK_NODES_MAX: Final = 2_048
 NETWORK_LINKS_MAX: Final = 32_768
 LINK_STATE_LIST_BYTES_MAX: Final = 1 << 20
+WITHDRAWALS_MAX: Final = 1_024
 HELD_REPLIES_MAX: Final = 100_000
 HELD_REPLY_BYTES_MAX: Final = 256 << 20
 
@@ -760,6 +761,13 @@ LIMITS: Final = (
         "limits/routing/link_state_list_bytes",
         "one link-state message: its entries are kept until the last is read; a longer one is"
         " ignored",
+    ),
+    Limit(
+        "WITHDRAWALS_MAX",
+        WITHDRAWALS_MAX,
+        "limits/routing/withdrawals",
+        "what one router undeclared in the last minute, for neighbours that did not hear of it;"
+        " the oldest is forgotten",
     ),
     Limit(
         "HELD_REPLIES_MAX",

@@ -277,7 +277,8 @@ class TestReturn:
         router = Router("a1", gossip=False, wall_ns=lambda: 1_700_000_000_123_456_789)
         b2, to_b2 = router.face("b2")
         router.network.add_link(b2, 0.0)
-        assert to_b2.texts() == ["0=a1 sn 1700000000124 links 1; 1=b2 sn 0"]
+        sn = (1_700_000_000_123 << 20) + 2
+        assert to_b2.texts() == [f"0=a1 sn {sn} links 1; 1=b2 sn 0"]
 
     def test_own_old_description_is_outdone_once(self) -> None:
         router = Router("a1", gossip=False)
@@ -285,11 +286,16 @@ class TestReturn:
         router.network.add_link(b2, 0.0)
         to_b2.texts()
         router.receive(b2, says(state(0, 2, 1, zid="b2"), state(1, 57, zid="a1")), 0.0)
-        assert to_b2.texts() == ["1=b2 sn 2 links 0", "0 sn 58 links 1"]
-        router.receive(b2, says(state(1, 58, 0)), 0.0)
+        life = 1 << 20
+        assert to_b2.texts() == ["1=b2 sn 2 links 0", f"0 sn {life + 1} links 1"]
+        router.compute(0.0)
+        router.gained.clear()
+        router.receive(b2, says(state(1, life + 1, 0)), 0.0)
         assert to_b2.texts() == []
-        router.receive(b2, says(state(1, 58)), 0.0)
-        assert to_b2.texts() == ["0 sn 59 links 1"], "as new, but not what it says"
+        router.receive(b2, says(state(1, life + 1)), 1.0)
+        assert to_b2.texts() == [f"0 sn {2 * life + 1} links 1"], "as new, but not what it says"
+        router.compute(1.0)
+        assert router.gained == [("a1", "b2")], "all is declared again"
         router.receive(b2, says(state(1, (1 << 64) - 1)), 0.0)
         assert to_b2.texts() == [], "nothing is greater"
 
@@ -342,6 +348,48 @@ class TestReturn:
         assert to_c3.texts() == ["3 sn 4 links 1"]
         router.compute(2.0)
         assert router.gained == [("d4", "c3")], "it knew an older version"
+
+    def test_node_of_another_life_has_left(self) -> None:
+        router = Router("a1", gossip=False)
+        b2, _ = router.face("b2")
+        router.network.add_link(b2, 0.0)
+        router.receive(
+            b2,
+            says(state(0, 2, 1, 2, zid="b2"), state(1, 2, 0, zid="a1"), state(2, 4, zid="c3")),
+            0,
+        )
+        router.receive(b2, says(state(2, 5)), 0.0)
+        assert router.network.take_left() == []
+        router.receive(b2, says(state(2, (1 << 20) + 1)), 0.0)
+        assert router.network.take_left() == [ZenohId.parse("c3")]
+        assert "c3" in router.names()
+
+    def test_what_others_said_of_a_neighbour_holds_when_its_link_is_lost(self) -> None:
+        router = Router("a1", gossip=False)
+        b2, _ = router.face("b2")
+        c3, _ = router.face("c3")
+        router.network.add_link(b2, 0.0)
+        router.network.add_link(c3, 0.0)
+        for face, zid in ((b2, "b2"), (c3, "c3")):
+            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0)
+        # b2 and c3 are linked now; c3 cannot say so, as its link to a1 is dead.
+        router.receive(b2, says(state(2, 3, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
+        assert ("b2", "c3") not in router.edges()
+        router.network.remove_link(c3, 0.0)
+        assert set(router.edges()) == {("a1", "b2"), ("b2", "a1"), ("b2", "c3"), ("c3", "b2")}
+
+    def test_restarted_neighbour_is_known_before_its_link_is_lost(self) -> None:
+        router = Router("a1", gossip=False)
+        b2, _ = router.face("b2")
+        c3, _ = router.face("c3")
+        router.network.add_link(b2, 0.0)
+        router.network.add_link(c3, 0.0)
+        for face, zid in ((b2, "b2"), (c3, "c3")):
+            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0)
+        router.receive(b2, says(state(2, 1 << 20, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
+        assert router.network.take_left() == [ZenohId.parse("c3")]
+        assert ("a1", "c3") not in router.edges()
+        assert ("b2", "c3") in router.edges()
 
     def test_second_link_replaces_the_first(self) -> None:
         router = Router("a1")

@@ -385,3 +385,30 @@ def test_roles_of_neighbours() -> None:
     play = router_with_neighbour()
     assert play.faces["r"].role == WhatAmI.ROUTER
     assert [face.region.name for face in play.dispatcher.faces] == ["south:0:client", "north"]
+
+
+def test_an_undeclaration_that_a_dead_link_swallowed_is_told_by_another() -> None:
+    web = web_of("abc", "ca")
+    web.enters("watcher", "client", "c")
+    web.says("ca", token(1, "k"))
+    web.says("watcher", interest(1, "current_future", "KT", "k"))
+    web.forget()
+    web.loses("a", "c")
+    web.says("ca", no_token(1))
+    web.hears("watcher")
+    web.unlink("a", "c")
+    web.passes(1.0)
+    web.hears("watcher", "U_TOKEN 1")
+
+
+def test_what_a_restarted_router_had_is_forgotten() -> None:
+    web = web_of("abc", "ca")
+    web.says("ca", token(1, "k"), subscriber(2, "s"))
+    web.says("cc", interest(1, "current_future", "KT", "k"))
+    web.forget()
+    web.loses("a", "c")
+    web.loses("a", "b")
+    again = LinkState(9, 1 << 20, (0,), zid=zid_of("a"), whatami=WhatAmI.ROUTER)
+    web.wires["b", "c"].messages.append((gossip(again), True))
+    web.settle()
+    web.hears("cc", "U_TOKEN 1")

@@ -47,6 +47,9 @@ class Web:
         self.routers: dict[str, Dispatcher] = {}
         self.wires: dict[tuple[str, str], Wire] = {}
         self.link_faces: dict[tuple[str, str], Face] = {}
+        self.dead: set[tuple[str, str]] = set()
+        """Links that swallow everything; neither side knows yet."""
+
         self.ears: dict[str, Ear] = {}
         self.faces: dict[str, tuple[str, Face]] = {}
         for name in names:
@@ -71,9 +74,14 @@ class Web:
     def unlink(self, one: str, other: str) -> None:
         for here, there in ((one, other), (other, one)):
             del self.wires[here, there]
+            self.dead.discard((here, there))
             face = self.link_faces.pop((here, there))
             self.routers[here].remove_face(face, self.now, self.turn_steps)
         self.settle()
+
+    def loses(self, one: str, other: str) -> None:
+        """From now on nothing arrives on a link."""
+        self.dead |= {(one, other), (other, one)}
 
     def stops(self, name: str) -> None:
         """A router dies, and with it all that is attached to it."""
@@ -140,6 +148,8 @@ class Web:
             for here, there in ready:
                 wire = self.wires[here, there]
                 message, reliable = wire.messages.popleft()
+                if (here, there) in self.dead:
+                    continue
                 face = self.link_faces[there, here]
                 self._receive(there, face, decode_again(message), reliable)
         raise AssertionError("messages go round in circles")

@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
-from zenlake.testing.simulation import World
+from zenlake.testing.simulation import World, run_seed
 from zenlake.testing.simulation.plan import make_router_plan
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SINGLE_SEEDS = 1_000 if IS_FULL else 60
+NETWORK_SEEDS = 10_000 if IS_FULL else 120
 CHUNK = 20
 
 
@@ -22,4 +23,15 @@ def test_single_router(first: int) -> None:
         world = World(seed, make_router_plan(Random(seed), routers=1))
         world.run()
         promises += world.ledger.promises.made
+    assert promises > 200
+
+
+@pytest.mark.parametrize("first", range(0, NETWORK_SEEDS, CHUNK))
+def test_network(first: int) -> None:
+    """Routers in all shapes, with links that fail, nodes that are restarted, and partitions."""
+    promises = 0
+    for seed in range(first, min(first + CHUNK, NETWORK_SEEDS)):
+        outcome = run_seed(seed, with_routers=True)
+        assert not outcome.failure, outcome.report()
+        promises += outcome.promises
     assert promises > 200

@@ -92,11 +92,15 @@ class Declarations:
         holding = None if entity is None else entity.holders.get(source)
         id = NO_ID if holding is None else holding.id
         if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
-            if holding is None:
+            is_news = routers.note_undeclared(source, kind, key)
+            if holding is not None:
+                self._undeclare(source, kind, id, None)
+            else:
                 self._tables.counters.unknown_undeclarations += 1
-                return
-            self._undeclare(source, kind, id, None)
+                if not is_news:
+                    return
         else:
+            routers.note_declared(source, kind, key)
             info = PLAIN
             if isinstance(body, DeclareQueryable) and body.info is not None:
                 info = body.info

@@ -229,6 +229,8 @@ class Dispatcher:
         face.region.remove(face)
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
+        if self._routers is not None:
+            self._routers.now = now
         if face.position == BESIDE and self._routers is not None:
             self._routers.network.remove_link(face, now)
             self._remove_left()
@@ -286,6 +288,8 @@ class Dispatcher:
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
             return
+        if self._routers is not None:
+            self._routers.now = now
         if isinstance(message, Push):
             self._publications.receive(face, message, reliable)
         elif isinstance(message, Response):
@@ -370,8 +374,10 @@ class Dispatcher:
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
         routers = self._routers
-        if routers is not None and routers.network.handle_timeout(now):
-            self._work.run(routers.update_trees())
+        if routers is not None:
+            routers.now = now
+            if routers.network.handle_timeout(now):
+                self._work.run(routers.update_trees())
 
     @property
     def has_discoveries(self) -> bool:

@@ -3,11 +3,11 @@
 Every node describes itself: its neighbours, in versions that only grow (`sn`). Whoever hears a
 newer version passes it on, so that all nodes know the same graph.
 
-Some rules differ from deployed nodes. A node that is restarted is believed at once, although its
-earlier life may still be known somewhere: versions begin with the time of day, not with 1; a node
-that hears of its earlier life describes itself anew, with a greater version; and only a neighbour
-itself speaks for itself, even if its version is smaller than before. Who tells of an old version
-is told of the new one, as it may have dropped a node that others did not.
+Some rules differ from deployed nodes. A node that is restarted is known as such and believed at
+once, although its earlier *life* may still be known somewhere: the upper bits of a version are the
+time of day when the node began, and a node that hears of its earlier life begins one more. While a
+neighbour is linked, nobody else speaks for it, even if its version is smaller than before. Who
+tells of an old version is told of the new one, as it may have dropped a node that others did not.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 SN_MAX: Final = 1 << 63
 """Nobody counts that far: somebody made it up, and it could hardly be exceeded."""
+
+LIFE_BITS: Final = 20
+"""The lower bits of a version count changes, the others are the same in one life of a node. All
+deployed nodes have the life 0."""
 
 _Nodes = dict[NetworkNode, None]
 """A set that keeps its order."""
@@ -110,6 +114,8 @@ class Flooding:
         self._remove_unreachable()
         for other in self.links.values():
             self.graph.move_charges(face.account, other.face.account)
+            if link.rumour is not None:
+                self._apply(other, [link.rumour])
             break
         self._announce_self()
         self.trees.note_changes(now)
@@ -191,6 +197,9 @@ class Flooding:
         self._repeat()
         if is_own_old:
             self._announce_self()
+            for neighbour in self.links.values():
+                # With the earlier life they forget all that they were told.
+                self.trees.forget_child_of(graph.own, neighbour.node)
 
     def _is_own_old(self, statement: Statement) -> bool:
         """Whether others know an older life of this node as well as this one, or better."""
@@ -199,7 +208,7 @@ class Flooding:
             return False
         if statement.sn == own.sn and _lists_same(own, statement):
             return False
-        own.sn = statement.sn
+        own.sn = (statement.sn >> LIFE_BITS) + 1 << LIFE_BITS
         return True
 
     def _is_news(self, link: NetworkLink, node: NetworkNode, statement: Statement) -> bool:
@@ -208,9 +217,11 @@ class Flooding:
         if statement.sn <= node.sn:
             return False
         neighbour = self.links.get(node.zid)
-        if neighbour is None or not neighbour.has_spoken:
+        if neighbour is None or not neighbour.has_spoken or _is_later_life(node, statement):
             return True
-        # It will say so itself; or it was restarted, and must hear that it has been here before.
+        # It will say so itself, unless the link is dead; or it was restarted, and must hear that
+        # it has been here before.
+        neighbour.rumour = statement
         self._repeated.append((neighbour, statement))
         return False
 
@@ -242,6 +253,8 @@ class Flooding:
         if not graph.charge(node, account, len(links), locators):
             links = {}
             locators = None
+        if node.sn != 0 and node.sn >> LIFE_BITS != statement.sn >> LIFE_BITS:
+            graph.left.append(node.zid)
         node.sn = statement.sn
         node.role = statement.role
         node.is_gateway = statement.is_gateway
@@ -330,8 +343,15 @@ class Flooding:
 
 
 def _first_sn(settings: RoutingSettings) -> int:
-    """Greater than in any earlier life, unless more than one link a millisecond changed in it."""
-    return 1 if settings.wall_ns is None else max(1, settings.wall_ns() // 1_000_000)
+    """Greater than in any earlier life, unless the clock was set back."""
+    if settings.wall_ns is None:
+        return 1
+    life = settings.wall_ns() // 1_000_000 & (SN_MAX >> LIFE_BITS + 1) - 1
+    return (life << LIFE_BITS) + 1
+
+
+def _is_later_life(node: NetworkNode, statement: Statement) -> bool:
+    return statement.sn >> LIFE_BITS > node.sn >> LIFE_BITS
 
 
 def _lists_same(node: NetworkNode, statement: Statement) -> bool:

@@ -24,13 +24,16 @@ from zenlake.wire.values.zenoh_id import ZenohId
 class NetworkLink:
     """A link to a neighbour in the same network."""
 
-    __slots__ = ("face", "has_spoken", "node", "told")
+    __slots__ = ("face", "has_spoken", "node", "rumour", "told")
 
     def __init__(self, face: Face, node: NetworkNode) -> None:
         self.face = face
         self.node = node
         self.has_spoken = False
         """Whether it has described itself on this link."""
+
+        self.rumour: Statement | None = None
+        """What others say of it that it has not said itself."""
 
         self.told: dict[int, NetworkNode] = {}
         """What our numbers stand for on this link."""

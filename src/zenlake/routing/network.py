@@ -85,7 +85,7 @@ class Network:
         return appeared
 
     def take_left(self) -> list[ZenohId]:
-        """Nodes that were removed since the last call; some may be back."""
+        """Nodes that were removed or restarted since the last call: what they had is gone."""
         left = self.graph.left
         self.graph.left = []
         return left

@@ -16,6 +16,7 @@ from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import BESIDE
 from zenlake.routing.tables import Tables
+from zenlake.routing.withdrawals import Withdrawals
 from zenlake.routing.work import SEND_STEPS, Job
 from zenlake.wire._generated.declare import (
     DeclareQueryable,
@@ -37,7 +38,16 @@ Undeclaration = UndeclareSubscriber | UndeclareQueryable | UndeclareToken
 
 
 class Routers:
-    __slots__ = ("_is_stale", "_is_updating", "_sources", "_tables", "network", "own")
+    __slots__ = (
+        "_is_stale",
+        "_is_updating",
+        "_sources",
+        "_tables",
+        "_withdrawals",
+        "network",
+        "now",
+        "own",
+    )
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -45,6 +55,10 @@ class Routers:
             tables.zid, tables.role, tables.settings, tables.counters, tables.work
         )
         self._sources: dict[ZenohId, Face] = {}
+        self._withdrawals = Withdrawals()
+        self.now = 0.0
+        """The time of the last message or timeout."""
+
         self.own = self._new_source(tables.zid, Account())
         tables.north.unasked.append(self.own)
         self._is_updating = False
@@ -77,19 +91,20 @@ class Routers:
         return Face(0, zid, WhatAmI.ROUTER, north, BESIDE, Outlet(), account)
 
     def take_left(self) -> list[Face]:
-        """The sources that have left the network since the last call; they count as gone."""
+        """The sources that have left the network since the last call; they count as gone.
+
+        Of a router that was restarted, so has what it had before.
+        """
         left: list[Face] = []
         for zid in self.network.take_left():
-            source = self._sources.get(zid)
-            if source is None:
-                continue
-            source.origin.node_id = self.network.psid_of(zid)
-            if source.origin.node_id is None:
-                del self._sources[zid]
+            source = self._sources.pop(zid, None)
+            if source is not None:
+                self._withdrawals.remove_source(source)
                 source.is_gone = True
                 self._tables.remove_origin(source.origin)
                 left.append(source)
-            self._tables.forget_routes()  # if it is back, it has another number
+        if left:
+            self._tables.forget_routes()
         return left
 
     # Where messages go.
@@ -103,22 +118,23 @@ class Routers:
 
     def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
         """This router has an entity, or another description of it."""
+        self._withdrawals.discard(self.own, kind, key)
         for child in self.network.children(self._tables.zid):
             self._declare(child, kind, key, info, None)
 
     def withdraw(self, kind: int, key: str) -> None:
         """This router has an entity no longer."""
+        self._withdrawals.add(self.own, kind, key, self.now)
         for child in self.network.children(self._tables.zid):
-            self._tables.work.steps -= SEND_STEPS
-            undeclared = UndeclaredKey(child.declared(key))
-            body: Undeclaration
-            if kind == SUBSCRIBER:
-                body = UndeclareSubscriber(0, undeclared)
-            elif kind == QUERYABLE:
-                body = UndeclareQueryable(0, undeclared)
-            else:
-                body = UndeclareToken(0, undeclared)
-            child.send(Declare(body, qos=CONTROL), key)
+            self._undeclare(child, kind, key, None)
+
+    def note_declared(self, source: Face, kind: int, key: str) -> None:
+        """Another router has an entity."""
+        self._withdrawals.discard(source, kind, key)
+
+    def note_undeclared(self, source: Face, kind: int, key: str) -> bool:
+        """Another router has an entity no longer; whether that is news."""
+        return self._withdrawals.add(source, kind, key, self.now)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
         """What a source declared goes on down its tree."""
@@ -153,6 +169,18 @@ class Routers:
             body = DeclareToken(0, expr)
         child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
 
+    def _undeclare(self, child: Face, kind: int, key: str, node_id: int | None) -> None:
+        self._tables.work.steps -= SEND_STEPS
+        undeclared = UndeclaredKey(child.declared(key))
+        body: Undeclaration
+        if kind == SUBSCRIBER:
+            body = UndeclareSubscriber(0, undeclared)
+        elif kind == QUERYABLE:
+            body = UndeclareQueryable(0, undeclared)
+        else:
+            body = UndeclareToken(0, undeclared)
+        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+
     # Trees that change.
 
     def update_trees(self) -> Job:
@@ -171,7 +199,7 @@ class Routers:
         self._is_updating = False
 
     def _tell_all(self, root: ZenohId, children: list[Face]) -> Job:
-        """Declare to new children what a root has."""
+        """Declare to new children what a root has, and undeclare what it has no longer."""
         source = self.own if root == self._tables.zid else self._sources.get(root)
         if source is None:
             return
@@ -187,6 +215,12 @@ class Routers:
                 if info is not None and not child.is_gone and not source.is_gone:
                     node_id = source.origin.node_id
                     self._declare(child, entity.kind, entity.key, info, node_id)
+                if self._tables.work.steps <= 0:
+                    yield
+        for kind, key in self._withdrawals.of(source, self.now):
+            for child in children:
+                if self._withdrawals.has(source, kind, key) and not child.is_gone:
+                    self._undeclare(child, kind, key, source.origin.node_id)
                 if self._tables.work.steps <= 0:
                     yield
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from zenlake.keyexpr.matching import includes, intersects
 from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.face import Face
 from zenlake.session import Locality
 from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.journal import Failure
@@ -41,6 +42,8 @@ class Model:
     def check(self) -> None:
         for node in self._world.nodes:
             self._check_links(node)
+            if node.role == WhatAmI.ROUTER:
+                self._check_sources(node)
             for end in node.ends:
                 self._check_face(node, end)
                 self._check_symmetry(end)
@@ -89,6 +92,21 @@ class Model:
             wanted = self._of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
+
+    def _check_sources(self, node: SimulatedNode) -> None:
+        """A router knows, of each other one, what that one's application and neighbours have."""
+        reach = self._world.reach
+        routers, _ = reach.network_of(node)
+        sources = node.sources()
+        if extra := sources.keys() - {other.zid for other in routers}:
+            raise Failure(f"{node.name} knows of routers that are gone: {extra}")
+        for other in routers[1:]:
+            for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
+                source = sources.get(other.zid)
+                known = {} if source is None else _held_by(source, kind)
+                wanted = self._of(kind, [other, *reach.below(other)])
+                if known != wanted:
+                    raise _wrong(node, other, kind, known, wanted)
 
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
         """Of what it may know, what it or its clients asked for."""
@@ -158,8 +176,11 @@ class Model:
 
 
 def _held(end: End, kind: int) -> Known:
-    face = end.face
-    assert face is not None
+    assert end.face is not None
+    return _held_by(end.face, kind)
+
+
+def _held_by(face: Face, kind: int) -> Known:
     return {
         entity.key: entity.holders.of(face).info.complete for entity in face.held[kind].values()
     }

@@ -131,6 +131,11 @@ class SimulatedNode:
 
     # --- what happens to it ----------------------------------------------------------------------
 
+    def sources(self) -> dict[ZenohId, Face]:
+        """What a router knows of other routers."""
+        routers = self.dispatcher._routers
+        return {} if routers is None else routers._sources
+
     @property
     def is_below_others(self) -> bool:
         """Whether it may have a gateway, which it asks for what there is."""

@@ -151,14 +151,20 @@ class Reach:
             if one.role == WhatAmI.CLIENT and self.gateway(one) is node
         ]
 
+    def below(self, router: SimulatedNode) -> list[SimulatedNode]:
+        """Its clients, its peers, and their clients."""
+        nodes = self.clients_of(router)
+        for one in self._world.nodes:
+            if one.role == WhatAmI.PEER and self.router_of(one) is router:
+                nodes += [one, *self.clients_of(one)]
+        return nodes
+
     def behind(self, gateway: SimulatedNode, node: SimulatedNode) -> list[SimulatedNode]:
         """Whom a node can hear of through its gateway."""
         nodes = [gateway, *(one for one in self.reachable(gateway) if one is not node)]
         if node.role == WhatAmI.CLIENT:
             return nodes
         # A peer's own clients, and peers below the same router, are no news from there.
-        skipped = [node, *self.clients_of(node)]
-        for one in self._world.nodes:
-            if one.role == WhatAmI.PEER and self.router_of(one) is gateway:
-                skipped += [one, *self.clients_of(one)]
+        clients = self.clients_of(gateway)
+        skipped = [one for one in self.below(gateway) if one not in clients]
         return [one for one in nodes if one not in skipped]

@@ -33,8 +33,6 @@ class RouterSide(Side):
         super().__init__()
         self.nodes: dict[int, ZenohId] = {}
         """Its numbers for routers."""
-        self.sourced: set[tuple[ZenohId, str, str]] = set()
-        """What it declared, by router, kind and key."""
 
 
 class RouterAccounts(Accounts):
@@ -49,7 +47,7 @@ class RouterAccounts(Accounts):
         if isinstance(message, Oam):
             self._describe(mine, message)
         elif isinstance(message, Push | Request):
-            self._source(mine, message)
+            self._check_source(mine, message)
             resolve(mine, theirs, message.key)
         elif isinstance(message, Declare):
             self._declare_sourced(mine, theirs, message)
@@ -65,11 +63,9 @@ class RouterAccounts(Accounts):
                 if psid not in mine.nodes:
                     raise Failure(f"node {psid}, which was not described")
 
-    def _source(self, mine: RouterSide, message: Push | Request | Declare) -> ZenohId:
-        source = mine.nodes.get(message.node_id or 0)
-        if source is None:
+    def _check_source(self, mine: RouterSide, message: Push | Request | Declare) -> None:
+        if (message.node_id or 0) not in mine.nodes:
             raise Failure(f"{message.NAME} of node {message.node_id}, which was not described")
-        return source
 
     def _declare_sourced(self, mine: RouterSide, theirs: RouterSide, message: Declare) -> None:
         body = message.body
@@ -78,19 +74,13 @@ class RouterAccounts(Accounts):
             return
         if isinstance(body, DeclareFinal) or message.interest_id is not None:
             raise Failure("a router answers a router")
-        source = self._source(mine, message)
+        self._check_source(mine, message)
         if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
             if body.id != 0:
                 raise Failure(f"{body.NAME} has number {body.id}")
-            mine.sourced.add((source, _kind(body), resolve(mine, theirs, body.key)))
+            resolve(mine, theirs, body.key)
         elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
             if body.key is None:
                 raise Failure(f"{body.NAME} without a key")
-            entry = (source, _kind(body), resolve(mine, theirs, body.key.key))
-            if entry not in mine.sourced:
-                raise Failure(f"{body.NAME} {entry}, which was not declared")
-            mine.sourced.remove(entry)
-
-
-def _kind(body: object) -> str:
-    return type(body).__name__.removeprefix("Undeclare").removeprefix("Declare")
+            # A new child of a tree hears what its root undeclared of late, declared or not.
+            resolve(mine, theirs, body.key.key)

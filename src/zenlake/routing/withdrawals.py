@@ -1,0 +1,69 @@
+"""`Withdrawals`: what routers undeclared of late.
+
+An undeclaration may be sent over a link that is dead already, or down a tree that is just changing.
+Its receiver then keeps the entity for ever, as it stays in the network by way of another link: a
+token that nobody holds. So whoever tells a new child of a tree what its root has tells it what the
+root has no longer, too; deployed routers do not.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.limits import WITHDRAWALS_MAX
+from zenlake.routing.face import Face
+from zenlake.routing.memory import alias_bytes
+
+KEPT_S: Final = 60.0
+"""Longer than a dead link is taken for alive."""
+
+Withdrawal = tuple[int, str]
+"""A kind and a key."""
+
+
+class Withdrawals:
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: dict[Face, dict[Withdrawal, float]] = {}
+        """By source, the oldest first."""
+
+    def add(self, source: Face, kind: int, key: str, now: float) -> bool:
+        """A source undeclared something; whether that is news."""
+        times = self._times.get(source)
+        if times is None:
+            times = self._times[source] = {}
+        self._forget_old(source, times, now)
+        is_new = times.pop((kind, key), None) is None
+        if is_new:
+            source.account.add(alias_bytes(key))
+        times[kind, key] = now
+        return is_new
+
+    def discard(self, source: Face, kind: int, key: str) -> None:
+        """It was declared again."""
+        times = self._times.get(source)
+        if times is not None and times.pop((kind, key), None) is not None:
+            source.account.release(alias_bytes(key))
+
+    def has(self, source: Face, kind: int, key: str) -> bool:
+        times = self._times.get(source)
+        return times is not None and (kind, key) in times
+
+    def of(self, source: Face, now: float) -> list[Withdrawal]:
+        times = self._times.get(source)
+        if times is None:
+            return []
+        self._forget_old(source, times, now)
+        return list(times)
+
+    def remove_source(self, source: Face) -> None:
+        self._times.pop(source, None)
+
+    def _forget_old(self, source: Face, times: dict[Withdrawal, float], now: float) -> None:
+        while times:
+            oldest = next(iter(times))
+            if times[oldest] > now - KEPT_S and len(times) < WITHDRAWALS_MAX:
+                return
+            del times[oldest]
+            source.account.release(alias_bytes(oldest[1]))
