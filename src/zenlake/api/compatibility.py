@@ -119,6 +119,16 @@ DIFFERENCES: Final = (
         "`limits/...` are unknown",
         "the limits of zenlake can be read there, and some of them set",
     ),
+    (
+        "`@/<zid>/session/...`",
+        "every session answers itself there about its transports and links",
+        "nobody answers: `session.info` has them",
+    ),
+    (
+        "`@/<zid>/<mode>/zenlake/...`",
+        "nobody answers",
+        "counters, and explanations of routes, if `adminspace/enabled`",
+    ),
 )
 """Rows of (what, eclipse-zenoh, zenlake)."""
 
