@@ -10,6 +10,7 @@ import pytest
 
 from tests.routing.playbook import put, queryable, request, subscriber, zid_of
 from tests.routing.test_explanation import KEYS, result_of
+from tests.routing.test_gateways import peer_between, tell_links
 from tests.routing.web import Web
 from zenlake.routing.explanation import Explanation
 from zenlake.routing.face import Face
@@ -84,6 +85,19 @@ def test_following_explanations_finds_who_gets_it(seed: int) -> None:
         web.says(node, request(100 + number, key, target))
         assert {name for name in web.faces if Request in map(type, web.takes(name))} == query
         web.forget()
+
+
+def test_a_gateway_that_is_not_the_primary_one_is_told() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("cc", subscriber(1, "x"))
+    for source, router, key, holder in (
+        (web.link_faces["a", "c"], "a", "k", "pa"),  # towards the peer
+        (web.faces["pa"][1], "a", "x", "c"),  # from the peer
+    ):
+        explained = explain(web, router, source, None, key, None)
+        found = {note.holder.zid: note.verdict for note in explained.notes.notes}
+        assert found[zid_of(holder)] == "other_gateway"
 
 
 def test_a_router_without_a_way_is_told() -> None:
