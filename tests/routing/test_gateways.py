@@ -8,14 +8,14 @@ from tests.routing.web import Web
 from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
 
 
-def links_of(*routers: str, sn: int = 2, peer: str = "p") -> Oam:
+def links_of(*routers: str, sn: int = 2, peer: str = "p", flag: bool = True) -> Oam:
     """What a peer tells each of its gateways: itself first, then whom it is linked to."""
     psids = {name: number for number, name in enumerate(routers, 1)}
     own = LinkState(0, sn, tuple(psids.values()), zid=zid_of(peer), whatami=ROLES["peer"])
     return gossip(
         own,
         *(
-            LinkState(psids[name], 0, (), gateway=True, zid=zid_of(name), whatami=ROLES["router"])
+            LinkState(psids[name], 0, (), gateway=flag, zid=zid_of(name), whatami=ROLES["router"])
             for name in routers
         ),
     )
@@ -66,6 +66,15 @@ def test_the_gateway_with_the_greatest_id_delivers() -> None:
     web.hears("cc", "RESPONSE_FINAL 1")
 
 
+def test_routers_are_gateways_of_old_peers_which_have_no_flag_for_it() -> None:
+    web = peer_between()
+    for router in "ab":
+        web.says("p" + router, links_of("a", "b", peer="p" + router, flag=False))
+    web.forget()
+    web.says("cc", put("k"))
+    assert heard(web, "pa", "pb") == {"pb"}
+
+
 def test_what_begins_at_another_gateway_is_not_delivered_again() -> None:
     web = peer_between()
     tell_links(web, "a", "b")
@@ -84,13 +93,29 @@ def test_only_the_primary_gateway_passes_on_what_the_peer_says() -> None:
     web.hears("cc", "PUT x x", "REQUEST 1 y")
 
 
-def test_between_the_south_regions_of_a_router_nothing_is_held_back() -> None:
+def test_a_client_of_the_other_gateway_hears_the_peer_once() -> None:
+    """Unlike with deployed routers, which deliver it twice."""
     web = peer_between()
     tell_links(web, "a", "b")
     web.says("ca", subscriber(1, "x"))
     web.forget()
     web.says("pa", put("x"))
+    web.says("pb", put("x"))
     web.hears("ca", "PUT x x")
+
+
+def test_a_gateway_that_cannot_reach_the_primary_serves_its_clients() -> None:
+    web = peer_between()
+    tell_links(web, "a", "b")
+    web.says("ca", subscriber(1, "x"))
+    web.forget()
+    web.unlink("a", "b")
+    web.unlink("c", "a")
+    web.says("pa", put("x"))
+    web.hears("ca", "PUT x x")
+    web.link("a", "b")
+    web.says("pa", put("x"))
+    web.hears("ca")
 
 
 def test_another_gateway_takes_over_when_the_peer_says_so() -> None:

@@ -240,6 +240,7 @@ class Dispatcher:
         """Routers have left the network: what they declared is gone."""
         if self._routers is None:
             return
+        self._gossip.reconsider()
         for source in self._routers.take_left():
             self._work.run(self._remove(source))
 

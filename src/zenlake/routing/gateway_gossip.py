@@ -1,8 +1,12 @@
 """`GatewayGossip`: a router passes on what the peers below it say of themselves (§4.7).
 
 It does not describe itself: peers know it as their gateway, and it takes no part in their
-connections to each other. A peer with several gateways tells each of them of the others: only one
-of them, the *primary*, carries messages between that peer and other routers (§4.4).
+connections to each other.
+
+A peer with several gateways sends its messages to each of them, and tells each of the others. Only
+one of them, the *primary*, carries messages between that peer and other routers (§4.4). The others
+would still deliver to their own clients what the primary sends them as well; here they do not, as
+long as they can reach the primary.
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ from __future__ import annotations
 from zenlake.limits import GOSSIP_PSIDS_MAX
 from zenlake.routing.face import Face
 from zenlake.routing.gossip import Gossip, Neighbour, describe, send_states
+from zenlake.routing.origin import ANYWHERE, NOWHERE, SOUTH_ONLY
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.structures import LinkState
+from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 
@@ -53,7 +59,9 @@ class GatewayGossip(Gossip):
         is_news = zid == face.zid and state.sn > neighbour.sn
         super()._read(neighbour, zid, state)
         links = self._links[neighbour]
-        if state.gateway and len(links.gateways) < GOSSIP_PSIDS_MAX:
+        # Releases before 1.9 have no flag for it, but all routers are gateways of their peers.
+        is_gateway = state.gateway or state.whatami == WhatAmI.ROUTER
+        if is_gateway and len(links.gateways) < GOSSIP_PSIDS_MAX:
             links.gateways.add(zid)
         if is_news and state.links:  # without links it would be a description for other peers
             links.linked = {face.psids[psid] for psid in state.links if psid in face.psids}
@@ -66,6 +74,18 @@ class GatewayGossip(Gossip):
         if gateways != face.gateways:
             face.gateways = gateways
             face.is_primary = not gateways or max(gateways) == self._tables.zid
-            region = face.region
-            face.origin = region.origin if face.is_primary else region.origin_within
+            self._place(face)
             self._tables.forget_routes()
+
+    def reconsider(self) -> None:
+        for neighbour in self._links:
+            self._place(neighbour.face)
+
+    def _place(self, face: Face) -> None:
+        """Decide how far this router carries the messages of a peer."""
+        reach = ANYWHERE
+        if not face.is_primary:
+            routers = self._tables.routers
+            is_near = routers is not None and max(face.gateways) in routers.network.graph.nodes
+            reach = NOWHERE if is_near else SOUTH_ONLY
+        face.origin = face.region.origins[reach]

@@ -119,6 +119,9 @@ class Gossip:
                 self._read(neighbour, zid, state)
         self._conclude(neighbour)
 
+    def reconsider(self) -> None:
+        """The network of routers has changed."""
+
     def _conclude(self, neighbour: Neighbour) -> None:
         """All of a message was read."""
 

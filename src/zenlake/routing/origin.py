@@ -5,7 +5,7 @@ They come from the same region or, if other routers sent them, entered the netwo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.wire.values.zenoh_id import ZenohId
 
@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from zenlake.routing.region import Region
     from zenlake.routing.route import QueryRoute, Route
 
+ANYWHERE: Final = 0
+SOUTH_ONLY: Final = 1
+NOWHERE: Final = 2
+
 
 class Origin:
-    __slots__ = ("goes_north", "node_id", "query_routes", "region", "root", "routes")
+    __slots__ = ("node_id", "query_routes", "reach", "region", "root", "routes")
 
-    def __init__(
-        self, region: Region, root: ZenohId | None = None, *, goes_north: bool = True
-    ) -> None:
+    def __init__(self, region: Region, root: ZenohId | None = None, reach: int = ANYWHERE) -> None:
         self.region = region
-        self.goes_north = goes_north
+        self.reach = reach
+        """How far this node carries them; less than ANYWHERE if another gateway does (§4.4)."""
+
         self.root = root
         """The router whose tree they follow; None for this one."""
 

@@ -12,7 +12,7 @@ from zenlake.keyexpr.search import Search
 from zenlake.routing.entity import SUBSCRIBER, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
-from zenlake.routing.origin import Origin
+from zenlake.routing.origin import ANYWHERE, NOWHERE, Origin
 from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.route import Route
 from zenlake.routing.route_notes import (
@@ -259,7 +259,9 @@ class Publications:
 def may_reach(origin: Origin, face: Face) -> bool:
     """Whether messages of an origin may go to a neighbour that is no router beside this one."""
     region = origin.region
-    return (face.region is not region or region.relays) and face.is_reached_from(origin)
+    if origin.reach == NOWHERE or (face.region is region and not region.relays):
+        return False
+    return face.is_reached_from(origin)
 
 
 def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:
@@ -267,7 +269,7 @@ def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:
     if hop is not None:
         return SENT
     if holder.position == BESIDE:
-        return NO_WAY if origin.goes_north else OTHER_GATEWAY
+        return NO_WAY if origin.reach == ANYWHERE else OTHER_GATEWAY
     return SAME_REGION if holder.region is origin.region else OTHER_GATEWAY
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.routing.origin import Origin
+from zenlake.routing.origin import ANYWHERE, NOWHERE, SOUTH_ONLY, Origin
 from zenlake.wire.values.whatami import WhatAmI
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
 
 
 class Region:
-    __slots__ = ("faces", "is_north", "name", "origin", "origin_within", "relays", "unasked")
+    __slots__ = ("faces", "is_north", "name", "origin", "origins", "relays", "unasked")
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
@@ -54,9 +54,10 @@ class Region:
         self.unasked: list[Face] = []
         """Those that are told of everything unasked: equal, above, and groups."""
 
-        self.origin = Origin(self)
-        self.origin_within = Origin(self, goes_north=False)
-        """Of messages that stay in the south, since another gateway passes them on."""
+        self.origins = [Origin(self, None, reach) for reach in (ANYWHERE, SOUTH_ONLY, NOWHERE)]
+        """Of its messages, by reach."""
+
+        self.origin = self.origins[ANYWHERE]
 
     def add(self, face: Face) -> None:
         self.faces.append(face)

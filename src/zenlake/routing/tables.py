@@ -12,7 +12,7 @@ from zenlake.routing.entity_table import EntityTable
 from zenlake.routing.face import Face
 from zenlake.routing.interest_table import InterestTable
 from zenlake.routing.memory import MemoryBudget
-from zenlake.routing.origin import Origin
+from zenlake.routing.origin import ANYWHERE, Origin
 from zenlake.routing.region import ABOVE, Region
 from zenlake.routing.route import QueryRoute, Route
 from zenlake.routing.route_cache import RouteCache
@@ -73,8 +73,8 @@ class Tables:
         self.routes: RouteCache[Route] = RouteCache(self.work)
         self.query_routes: RouteCache[QueryRoute] = RouteCache(self.work)
         for region in self.regions:
-            self.add_origin(region.origin)
-            self.add_origin(region.origin_within)
+            for origin in region.origins:
+                self.add_origin(origin)
 
     def region_of(self, role: WhatAmI) -> Region:
         """Where a neighbour belongs."""
@@ -88,7 +88,7 @@ class Tables:
 
     def next_hop(self, origin: Origin, router: Face) -> Face | None:
         """The neighbour that leads to a router of the network."""
-        if self.routers is None or not origin.goes_north:
+        if self.routers is None or origin.reach != ANYWHERE:
             return None
         return self.routers.next_hop(origin, router.zid)
 
