@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.node.outward import DROPPED, FULL, TOO_LARGE, Outward
 from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.wire.message import NetworkMessage
-from zenlake.wire.values.qos import QoS
+from zenlake.wire.push_run import Portion
+from zenlake.wire.values.qos import DEFAULT_QOS, QoS
 from zenlake.wire.writer import BytesWriter
-
-# (DATA, DROP, not express): a message without a QoS extension.
-_DEFAULT_QOS: Final = 5
 
 
 class LinkOutlet(Outlet):
@@ -33,15 +29,26 @@ class LinkOutlet(Outlet):
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         qos: QoS | None = message.qos  # type: ignore[attr-defined]
-        byte = _DEFAULT_QOS if qos is None else qos.byte
+        byte = DEFAULT_QOS if qos is None else qos.byte
         out = BytesWriter()
         message.encode(out)
         data = out.getvalue()
         outcome = self.sender.push(data, byte, reliable)
-        if outcome == DROPPED:
-            return
         if outcome == TOO_LARGE:
             self._refusal.text = self.sender.refuse(key, len(data))
+        if outcome != DROPPED:
+            self._note(outcome, byte, reliable)
+
+    def portion_bytes_max(self) -> int:
+        return self.sender.portion_bytes_max()
+
+    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+        for portion in portions:
+            outcome = self.sender.push_portion(portion, qos, reliable)
+            if outcome != DROPPED:
+                self._note(outcome, qos, reliable)
+
+    def _note(self, outcome: int, byte: int, reliable: bool) -> None:
         if not self.is_touched:
             self.is_touched = True
             self._touched.append(self)

@@ -36,7 +36,7 @@ from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
 from zenlake.routing.work import TURN_STEPS
 from zenlake.session.sink import Sink
-from zenlake.wire import CloseReason
+from zenlake.wire import CloseReason, WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
@@ -62,6 +62,7 @@ class LinkRunner:
         self.agreed = agreed
         self.claim = claim
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
+        self.transport.inbound.keeps_runs = node.role == WhatAmI.ROUTER
         self.sender = Sender(
             self.transport, link, node.settings, node.queues, self.break_off, node.drop_warnings
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake._mypyc import mypyc_attr
+from zenlake.wire.push_run import Portion
 
 DROPPED: Final = 0
 TAKEN: Final = 1
@@ -17,6 +18,14 @@ class Outward:
     """Messages come in encoded, with their QoS byte."""
 
     __slots__ = ()
+
+    def portion_bytes_max(self) -> int:
+        """How long publications that are pushed together may be, 0 if each must come alone."""
+        return 0
+
+    def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
+        """As `push`, for several publications in one."""
+        raise NotImplementedError
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
         """Under the node's lock: DROPPED, TAKEN, or FULL if it was the last there is room for.

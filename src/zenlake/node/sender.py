@@ -34,6 +34,7 @@ from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
+from zenlake.wire.push_run import Portion
 
 # A publication that comes so long after the last message is none of many; whoever asks is about
 # to wait and sends then.
@@ -43,6 +44,8 @@ _UNITS_IN_A_ROW: Final = 64
 _LARGE_BYTES: Final = 65_535
 # Units are joined into one call up to this size; longer ones are not worth being copied.
 _JOINED_BYTES: Final = 32 * 1024
+# Publications of a run are pushed so many bytes at a time.
+_PORTION_BYTES: Final = 4 * 1024
 _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 _PRIORITIES: Final = 8
@@ -148,6 +151,23 @@ class Sender(Outward):
         with self.lock:
             self._absorb()
             return self._push(data, qos, reliable)
+
+    def portion_bytes_max(self) -> int:
+        agreed = self._transport.agreed
+        return 0 if agreed.low_latency else min(_PORTION_BYTES, agreed.batch_size // 4)
+
+    def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
+        """A batch holds several portions, so cutting them as a whole wastes little of it."""
+        more = portion.count - 1
+        with self.lock:
+            self._absorb()
+            dropped = self.dropped
+            outcome = self._push(portion.data, qos, reliable)
+            if outcome != DROPPED:
+                self._transport.outbound.note_more(more)
+            elif self.dropped != dropped:
+                self.dropped += more
+            return outcome
 
     def _push(self, data: bytes, qos: int, reliable: bool) -> int:
         priority = qos & 7

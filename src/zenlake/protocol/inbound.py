@@ -47,6 +47,7 @@ class Inbound:
         "close_code",
         "has_more",
         "ignored_messages",
+        "keeps_runs",
         "messages",
         "reassembly",
         "received_at",
@@ -71,6 +72,8 @@ class Inbound:
         """When the last batch came."""
         self.close_code = _OPEN
         """The reason of the peer's CLOSE; nothing after it is read."""
+        self.keeps_runs = False
+        """Whether long runs of publications are delivered as one `PushRun`: for routers."""
         self.has_more = False
         """Whether `receive_more` has something to give."""
         self.batches = 0
@@ -158,7 +161,7 @@ class Inbound:
 
     def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         """The transport messages of one batch."""
-        batch = decode_batch(content)
+        batch = decode_batch(content, self.keeps_runs)
         # Nearly every batch holds one FRAME; of several, each counts for an equal part.
         size = len(content) // max(1, len(batch.messages))
         for message in batch.messages:
@@ -222,8 +225,7 @@ class Inbound:
         if bad >= 0:
             messages = messages[:bad]
         if messages:
-            self.messages += len(messages)
-            self.traffic.count_read(messages, size)
+            self.messages += self.traffic.count_read(messages, size)
             deliveries.append(Delivery(messages, reliable))
         if bad >= 0:
             raise TransportError("a payload in shared memory, which was not agreed")

@@ -90,6 +90,11 @@ class Outbound:
             self.has_full_batch = True
         return lane.queued_bytes()
 
+    def note_more(self, count: int) -> None:
+        """What was pushed last holds so many publications more."""
+        self.messages += count
+        self.traffic.count_more_pushes(count)
+
     def push_keep_alive(self) -> None:
         """Anything that waits says as much: KEEP_ALIVE goes out only if nothing does."""
         if not self.is_closed:

@@ -13,6 +13,7 @@ from zenlake.wire._generated.network import (
     ResponseFinal,
 )
 from zenlake.wire.message import NetworkMessage
+from zenlake.wire.push_run import PushRun
 
 KIND_NAMES: Final = (
     "",
@@ -50,27 +51,37 @@ class Traffic:
         self.messages[kind] += 1
         self.bytes[kind] += len(data)
 
-    def count_read(self, messages: list[NetworkMessage], size: int) -> None:
-        """The messages of one FRAME of so many bytes.
+    def count_more_pushes(self, count: int) -> None:
+        """Further ones in the bytes that were counted last."""
+        self.messages[_PUSH] += count
+
+    def count_read(self, messages: list[NetworkMessage], size: int) -> int:
+        """The messages of one FRAME of so many bytes; says how many they are.
 
         The sizes of single messages are not known. Nearly all frames hold one kind; where they
         hold more, each message gets an equal share.
         """
-        total = len(messages)
         pushes = 0
+        others = 0
         for message in messages:
             if isinstance(message, Push):
                 pushes += 1
+            elif isinstance(message, PushRun):
+                pushes += message.count
+            else:
+                others += 1
         self.messages[_PUSH] += pushes
-        if pushes == total:
+        total = pushes + others
+        if others == 0:
             self.bytes[_PUSH] += size
-            return
+            return total
         for message in messages:
-            if not isinstance(message, Push):
+            if not isinstance(message, Push | PushRun):
                 kind = _kind_of(message)
                 self.messages[kind] += 1
                 self.bytes[kind] += size // total
         self.bytes[_PUSH] += pushes * (size // total)
+        return total
 
     def by_kind(self) -> dict[str, dict[str, int]]:
         """The kinds there were."""

@@ -15,6 +15,7 @@ from zenlake.routing.declarations import Declarations
 from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
 from zenlake.routing.explanation import Explainer
 from zenlake.routing.face import Face
+from zenlake.routing.forwarder import Forwarder
 from zenlake.routing.gateway_gossip import GatewayGossip
 from zenlake.routing.gossip import Discovery, Gossip
 from zenlake.routing.hlc import Hlc
@@ -30,7 +31,13 @@ from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
-from zenlake.routing.work import MESSAGE_STEPS, TURN_STEPS, UNLIMITED, Job
+from zenlake.routing.work import (
+    MESSAGE_STEPS,
+    RUN_MESSAGES_PER_STEP,
+    TURN_STEPS,
+    UNLIMITED,
+    Job,
+)
 from zenlake.wire._generated.network import (
     Declare,
     Interest,
@@ -41,6 +48,8 @@ from zenlake.wire._generated.network import (
     ResponseFinal,
 )
 from zenlake.wire.message import NetworkMessage
+from zenlake.wire.push_run import PushRun
+from zenlake.wire.runs import expand_run
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
@@ -55,6 +64,7 @@ class Dispatcher:
         "_announcer",
         "_declarations",
         "_face_count",
+        "_forwarder",
         "_gossip",
         "_interests",
         "_publications",
@@ -93,6 +103,7 @@ class Dispatcher:
         self._declarations = Declarations(self._tables, self._announcer, self._upward)
         self._interests = Interests(self._tables, self._announcer, self._upward)
         self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
+        self._forwarder = Forwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
         self._queries = Queries(self._tables, self.stamper)
         self._gossip: Gossip = (
             GatewayGossip(self._tables) if role == WhatAmI.ROUTER else Gossip(self._tables)
@@ -328,13 +339,23 @@ class Dispatcher:
         work.steps = steps
         stop = min(stop, len(messages))
         while start < stop and face.job is None and work.steps > 0:
-            if isinstance(messages[start], Push) and not face.is_gone:
+            message = messages[start]
+            if isinstance(message, PushRun):
+                if face.is_gone:
+                    start += 1
+                elif self._forwarder.forward(face, message, reliable):
+                    work.steps -= message.count // RUN_MESSAGES_PER_STEP + 1
+                    start += 1
+                else:
+                    messages[start : start + 1] = expand_run(message)
+                    stop = min(stop + message.count, len(messages))
+            elif isinstance(message, Push) and not face.is_gone:
                 after = self._publications.receive_run(face, messages, start, stop, reliable)
                 work.steps -= after - start
                 start = after
             else:
                 work.steps -= MESSAGE_STEPS
-                self._receive(face, messages[start], reliable, now)
+                self._receive(face, message, reliable, now)
                 start += 1
         return start
 

@@ -29,15 +29,21 @@ class Hlc:
 
     def new(self, wall_ntp64: int) -> Timestamp:
         """A timestamp greater than all before it."""
+        return Timestamp(self.new_many(wall_ntp64, 1), self.zid)
+
+    def new_many(self, wall_ntp64: int, count: int) -> int:
+        """The first of so many times in a row, one apart, all greater than those before."""
         time = min(wall_ntp64, _TIME_MAX) & ~_COUNTER_MASK
         if time <= self.last:
             time = min(self.last + 1, _TIME_MAX)
-        self.last = time
-        return Timestamp(time, self.zid)
+        self.last = min(time + count - 1, _TIME_MAX)
+        return time
 
     def update(self, timestamp: Timestamp, wall_ntp64: int) -> bool:
         """Learn of a received timestamp; False if it is too far in the future."""
-        time = timestamp.time
+        return self.update_time(timestamp.time, wall_ntp64)
+
+    def update_time(self, time: int, wall_ntp64: int) -> bool:
         if time - wall_ntp64 > FUTURE_NTP64_MAX:
             return False
         wall = min(wall_ntp64, _TIME_MAX) & ~_COUNTER_MASK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.wire.message import NetworkMessage
+from zenlake.wire.push_run import Portion
 
 
 class Refusal:
@@ -44,6 +45,14 @@ class Outlet:
         """Take `messages[start:stop]`, which are all PUSH and have the same key."""
         for index in range(start, stop):
             self.send(messages[index], key, reliable)
+
+    def portion_bytes_max(self) -> int:
+        """How long the portions of `send_portions` may be, 0 if it takes none."""
+        return 0
+
+    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+        """Take encoded publications that were made for this face, with their QoS byte."""
+        raise NotImplementedError
 
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
         """Take an encoded publication, with its QoS byte; False if this outlet takes none.

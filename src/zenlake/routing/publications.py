@@ -97,15 +97,10 @@ class Publications:
         None also where the way is not found in this turn: then a job of the face sends the
         message.
         """
-        expr = message.key
-        if expr.scope == 0:
-            key = expr.suffix
-        else:
-            resolved = source.keys.resolve(expr)
-            if resolved is None:
-                self._tables.counters.unknown_aliases += 1
-                return None
-            key = resolved
+        key = source.keys.resolve(message.key)
+        if key is None:
+            self._tables.counters.unknown_aliases += 1
+            return None
         origin = source.origin
         if source.position == BESIDE:
             router = self._tables.source_of(source, message.node_id)
@@ -124,6 +119,17 @@ class Publications:
             route = self._make_route(origin, key, search.found)
             self._tables.routes.add(origin.routes, key, route)
         return route, key
+
+    def known_route(self, source: Face, message: Push) -> Route | None:
+        """The way of a message if it was found before."""
+        key = source.keys.resolve(message.key)
+        origin = source.origin
+        if source.position == BESIDE:
+            router = self._tables.source_of(source, message.node_id)
+            if router is None:
+                return None
+            origin = router.origin
+        return None if key is None else origin.routes.get(key)
 
     def _send_when_found(
         self,

@@ -31,6 +31,9 @@ SEND_STEPS: Final = 24
 MESSAGE_STEPS: Final = 8
 """What any message but a publication costs before it leads to more."""
 
+RUN_MESSAGES_PER_STEP: Final = 4
+"""Publications that are forwarded as a run (wire/push_run.py)."""
+
 KEY_BYTES_PER_STEP: Final = 8
 """A key is validated, hashed and looked up before it leads to more, which long ones pay for."""
 

@@ -7,15 +7,20 @@ it early if there was one: a real receiver has delivered the former before it me
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import WireError
 from zenlake.give_way import give_way
 from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire._generated.transport import decode_frame_head, decode_transport
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
+from zenlake.wire.runs import decode_runs
 from zenlake.wire.writer import BytesWriter
 
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+_FRAME: Final = 0x05
 # Messages between two points where other threads may run: less than a millisecond.
 _GIVE_WAY_MASK: Final = 0xFF
 
@@ -42,12 +47,20 @@ class LowLatencyUnit:
         self.error = error
 
 
-def decode_batch(data: bytes) -> Batch:
-    """The content of one batch: after the length prefix, after decompression. May be empty."""
+def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
+    """The content of one batch: after the length prefix, after decompression. May be empty.
+
+    With `keeps_runs`, long runs of publications are one message each (push_run.py).
+    """
     messages: list[TransportMessage] = []
-    pos = 0
+    pos: i64 = 0
     try:
         while pos < len(data):
+            if keeps_runs and data[pos] & 0x1F == _FRAME:
+                frame, pos = decode_frame_head(data, pos)
+                messages.append(frame)
+                pos = decode_runs(data, pos, frame.messages)
+                continue
             message, pos = decode_transport(data, pos)
             messages.append(message)
             if len(messages) & _GIVE_WAY_MASK == 0:

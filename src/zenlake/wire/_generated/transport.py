@@ -1023,6 +1023,62 @@ def decode_frame(buf: bytes, pos: i64) -> tuple[Frame, i64]:
         raise wire_error("FRAME", _FRAME_ROWS[row], at, error) from None
 
 
+def decode_frame_head(buf: bytes, pos: i64) -> tuple[Frame, i64]:
+    end: i64 = len(buf)
+    row: i64 = 0
+    at: i64 = pos
+    small: i64
+    kind: i64
+    count_exts: i64
+    try:
+        header: i64 = buf[pos]
+        pos += 1
+        reliable = header & 0x20 != 0
+        row = 2
+        at = pos
+        small = buf[pos]
+        pos += 1
+        if small < 0x80:
+            sn = small
+        else:
+            sn, pos = read_tail(buf, pos, end, small, Z32_MAX)
+        qos: Priority | None = None
+        extensions: tuple[Extension, ...] = ()
+        if header >= 0x80:
+            count_exts = 0
+            while True:
+                row = 3
+                at = pos
+                ext: i64 = buf[pos]
+                pos += 1
+                kind = ext & 0x7F
+                if kind == 0x31:
+                    row = 4
+                    small = buf[pos]
+                    pos += 1
+                    if small < 0x80:
+                        number = small
+                    else:
+                        number, pos = read_tail(buf, pos, end, small, Z8_MAX)
+                    qos = priority_of_byte(number)
+                else:
+                    unknown, pos = read_unknown(buf, pos, end, ext)
+                    extensions += (unknown,)
+                if ext < 0x80:
+                    break
+                count_exts += 1
+                if count_exts == EXTENSIONS_PER_MESSAGE_MAX:
+                    row = 3
+                    at = pos
+                    raise too_many_extensions()
+        row = 5
+        at = pos
+        messages: list[NetworkMessage] = []
+        return Frame(sn, messages, reliable, qos, extensions), pos
+    except FIELD_ERRORS as error:
+        raise wire_error("FRAME", _FRAME_ROWS[row], at, error) from None
+
+
 @mypyc_attr(acyclic=True)
 class Fragment(TransportMessage):
     """A piece of one network message; M says that more follow."""

@@ -38,19 +38,29 @@ from zenlake.wire.layout import (
 
 
 def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
-    """The whole function for one message or structure."""
+    """The whole function for one message or structure.
+
+    What carries network messages has a second one, `decode_<message>_head`, which stops before
+    them and leaves them to the caller.
+    """
     name = snake(layout.class_name)
     rows = f"_{name.upper()}_ROWS"
     out.line(f"{rows}: Final = ({', '.join(repr(label) for label in _labels(layout))},)")
+    _emit_function(out, layout, layouts, f"decode_{name}", rows, False)
+    if any(isinstance(row, MessagesRow) for row in layout.rows):
+        _emit_function(out, layout, layouts, f"decode_{name}_head", rows, True)
+
+
+def _emit_function(
+    out: Source, layout: Layout, layouts: dict[str, Layout], name: str, rows: str, is_head: bool
+) -> None:
     out.line()
     out.line()
     bounds = "" if layout.header else ", end: i64"
-    with out.block(
-        f"def decode_{name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"
-    ):
+    with out.block(f"def {name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"):
         body = Source()
         with body.block("try:"):
-            _Decoder(body, layout, layouts).emit()
+            _Decoder(body, layout, layouts, is_head).emit()
         with body.block("except FIELD_ERRORS as error:"):
             body.line(f'raise wire_error("{layout.name}", {rows}[row], at, error) from None')
         if layout.header:
@@ -74,7 +84,10 @@ def _labels(layout: Layout) -> list[str]:
 class _Decoder:
     """The body of one decoder."""
 
-    def __init__(self, out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
+    def __init__(
+        self, out: Source, layout: Layout, layouts: dict[str, Layout], is_head: bool
+    ) -> None:
+        self.is_head = is_head
         self.out = out
         self.layout = layout
         self.layouts = layouts
@@ -330,6 +343,8 @@ class _Decoder:
         out = self.out
         self._begin(row.attribute)
         out.line(f"{row.attribute}: {row.annotation} = []")
+        if self.is_head:
+            return
         with out.block("try:"):
             out.line(f"pos = decode_messages(buf, pos, {row.attribute})")
         with out.block("except WireError as error:"):

@@ -38,6 +38,9 @@ class CongestionControl(IntEnum):
 
 PRIORITIES: Final = list(Priority)
 
+DEFAULT_QOS: Final = 5
+"""The byte of a message without the extension: DATA, DROP, not express."""
+
 
 @mypyc_attr(acyclic=True)
 class QoS:

@@ -1,0 +1,116 @@
+"""`Forwarder`: runs of publications on their way through a router, without a look at each.
+
+What goes to each neighbour is the same as if every message were received by itself
+(publications.py); only the head is written anew, once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from zenlake.routing.face import Face
+from zenlake.routing.hlc import Hlc
+from zenlake.routing.publications import Publications
+from zenlake.routing.region import BESIDE
+from zenlake.routing.route import Route
+from zenlake.routing.tables import Tables
+from zenlake.wire._generated.data import Put
+from zenlake.wire._generated.network import Push
+from zenlake.wire.primitives import write_z64
+from zenlake.wire.push_run import Portion, PushRun
+from zenlake.wire.values.qos import DEFAULT_QOS
+from zenlake.wire.values.timestamp import Timestamp, ntp64_of_ns
+from zenlake.wire.writer import BytesWriter
+
+_UNSTAMPED: Final = -1
+
+
+class Forwarder:
+    __slots__ = ("_hlc", "_publications", "_tables", "_wall_ns")
+
+    def __init__(
+        self,
+        tables: Tables,
+        publications: Publications,
+        hlc: Hlc | None,
+        wall_ns: Callable[[], int] | None,
+    ) -> None:
+        self._tables = tables
+        self._publications = publications
+        self._hlc = hlc
+        self._wall_ns = wall_ns
+
+    def forward(self, source: Face, run: PushRun, reliable: bool) -> bool:
+        """False, and nothing is done, if the messages must be received one by one."""
+        route = self._publications.known_route(source, run.first)
+        if route is None or run.first.stamps is not None:
+            return False
+        targets = [face for face in route.faces if face is not source]
+        for face in targets:
+            if face.outlet.portion_bytes_max() == 0:
+                return False
+        if not targets:
+            return True
+        time = _UNSTAMPED
+        if self._hlc is not None and self._wall_ns is not None:
+            wall = ntp64_of_ns(self._wall_ns())
+            if not run.is_timed:
+                time = self._hlc.new_many(wall, run.count)
+            elif not _learn(self._hlc, run, wall):
+                return False
+        self._send(source, run, route, time, reliable)
+        return True
+
+    def _send(self, source: Face, run: PushRun, route: Route, time: int, reliable: bool) -> None:
+        first = run.first
+        qos = DEFAULT_QOS if first.qos is None else first.qos.byte
+        # Neighbours that write the key in the same way get the same bytes.
+        made: dict[tuple[bytes, int], list[Portion]] = {}
+        for index in range(len(route.faces)):
+            face = route.faces[index]
+            if face is source:
+                continue
+            copy = self._first_for(run, route, index, time)
+            bytes_max = face.outlet.portion_bytes_max()
+            place = (bytes(copy), bytes_max)
+            portions = made.get(place)
+            if portions is None:
+                portions = _portions(run, copy, time, bytes_max)
+                made[place] = portions
+            face.outlet.send_portions(portions, qos, reliable)
+
+    def _first_for(self, run: PushRun, route: Route, index: int, time: int) -> Push:
+        """The first message as a face gets it, but with an empty payload."""
+        copy = run.first.copy()
+        copy.key = route.exprs[index]
+        if len(route.faces) > 1:
+            copy.timestamp = None  # it does not survive a fork (§4.2)
+        copy.node_id = route.node_id if route.faces[index].position == BESIDE else None
+        body = copy.body
+        assert isinstance(body, Put)
+        put = body.copy()
+        put.payload = b""
+        if time != _UNSTAMPED:
+            assert self._hlc is not None
+            put.timestamp = Timestamp(time, self._hlc.zid)
+        copy.body = put
+        return copy
+
+
+def _portions(run: PushRun, copy: Push, time: int, bytes_max: int) -> list[Portion]:
+    encoded = bytes(copy)
+    if not run.is_timed and time == _UNSTAMPED:
+        return run.portions(encoded[:-1], bytes_max)  # without the length of the empty payload
+    time_at = len(encoded) - len(bytes(copy.body)) + 1
+    if run.is_timed:
+        return run.portions(encoded[:time_at], bytes_max)
+    out = BytesWriter()
+    write_z64(out, time)
+    middle = encoded[time_at + len(out.getvalue()) : -1]
+    return run.stamped_portions(encoded[:time_at], time, middle, bytes_max)
+
+
+def _learn(hlc: Hlc, run: PushRun, wall: int) -> bool:
+    """Whether all times of a run can be believed."""
+    return all(hlc.update_time(time, wall) for time in run.times())

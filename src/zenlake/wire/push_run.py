@@ -1,0 +1,188 @@
+"""`PushRun`: publications that follow each other and differ in payload and time alone, unread.
+
+A router that forwards them needs their payloads only as bytes. So they stay in the batch that
+brought them; the first one is read, and the others are written for each neighbour with a beginning
+of their own (`portions`). Made by `runs.decode_runs`, undone by `runs.expand_run`.
+
+    first   PUSH header, key, extensions, PUT header | time | id, encoding, ... | length, payload
+            `---------------- head ----------------'                           ^ length_offset
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from zenlake._mypyc import mypyc_attr
+from zenlake.wire._generated.network import Push
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.primitives import read_z64, write_z64
+from zenlake.wire.writer import BytesWriter
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+
+@mypyc_attr(acyclic=True)
+class Portion:
+    """Some whole messages, encoded."""
+
+    __slots__ = ("count", "data")
+
+    def __init__(self, data: bytes, count: int) -> None:
+        self.data = data
+        self.count = count
+
+
+@mypyc_attr(acyclic=True)
+class PushRun(NetworkMessage):
+    """`count` messages in `buffer[start:stop]`. Payloads have less than 16 KiB."""
+
+    __slots__ = (
+        "buffer",
+        "count",
+        "first",
+        "head_bytes",
+        "is_timed",
+        "length_offset",
+        "start",
+        "stop",
+    )
+    FIELDS: ClassVar[tuple[str, ...]] = ("first", "count")
+
+    def __init__(
+        self,
+        buffer: bytes,
+        start: i64,
+        stop: i64,
+        count: i64,
+        first: Push,
+        head_bytes: i64,
+        length_offset: i64,
+        is_timed: bool,
+    ) -> None:
+        self.buffer = buffer
+        self.start: i64 = start
+        self.stop: i64 = stop
+        self.count: i64 = count
+        self.first = first
+        self.head_bytes: i64 = head_bytes
+        """Of each message, up to its time, or up to its length if it has none."""
+
+        self.length_offset: i64 = length_offset
+        self.is_timed = is_timed
+
+    def encode(self, out: BytesWriter) -> None:
+        out.write(self.buffer[self.start : self.stop])
+
+    def times(self) -> list[int]:
+        """Of messages that have a time each."""
+        buffer = self.buffer
+        found: list[int] = []
+        pos = self.start
+        while pos < self.stop:
+            time, _ = read_z64(buffer, pos + self.head_bytes, self.stop)
+            found.append(time)
+            pos = self._end(pos)
+        return found
+
+    def portions(self, head: bytes, bytes_max: i64) -> list[Portion]:
+        """The messages with another head, as many in each portion as fit, but at least one."""
+        if head == self.buffer[self.start : self.start + self.head_bytes]:
+            return self._same_portions(bytes_max)
+        buffer = self.buffer
+        made: list[Portion] = []
+        out = BytesWriter()
+        count: i64 = 0
+        size: i64 = 0
+        pos = self.start
+        while pos < self.stop:
+            rest = buffer[pos + self.head_bytes : self._end(pos)]
+            pos = pos + self.head_bytes + len(rest)
+            needed: i64 = len(head) + len(rest)
+            if count > 0 and size + needed > bytes_max:
+                made.append(Portion(out.getvalue(), count))
+                out = BytesWriter()
+                count = 0
+                size = 0
+            out.write(head)
+            out.write(rest)
+            count += 1
+            size += needed
+        made.append(Portion(out.getvalue(), count))
+        return made
+
+    def _same_portions(self, bytes_max: i64) -> list[Portion]:
+        """As they are: pieces of the buffer."""
+        made: list[Portion] = []
+        count: i64 = 0
+        first = self.start
+        pos = self.start
+        while pos < self.stop:
+            end = self._end(pos)
+            if count > 0 and end - first > bytes_max:
+                made.append(Portion(self.buffer[first:pos], count))
+                first = pos
+                count = 0
+            count += 1
+            pos = end
+        made.append(Portion(self.buffer[first : self.stop], count))
+        return made
+
+    def stamped_portions(
+        self, head: bytes, time: int, middle: bytes, bytes_max: i64
+    ) -> list[Portion]:
+        """The messages with a time each: `time`, and one more for each of the next.
+
+        `head` ends before the time, `middle` is what follows it up to the length.
+        """
+        buffer = self.buffer
+        made: list[Portion] = []
+        out = BytesWriter()
+        count: i64 = 0
+        size: i64 = 0
+        high = time >> 7
+        low: i64 = time & 0x7F
+        after = _after_low_bits(high) + middle
+        flag: i64 = 0x80 if high else 0
+        pos = self.start
+        while pos < self.stop:
+            rest = buffer[pos + self.length_offset : self._end(pos)]
+            pos = pos + self.length_offset + len(rest)
+            needed: i64 = len(head) + 1 + len(after) + len(rest)
+            if count > 0 and size + needed > bytes_max:
+                made.append(Portion(out.getvalue(), count))
+                out = BytesWriter()
+                count = 0
+                size = 0
+            out.write(head)
+            out.append(low | flag)
+            out.write(after)
+            out.write(rest)
+            count += 1
+            size += needed
+            low += 1
+            if low == 0x80:
+                low = 0
+                high += 1
+                after = _after_low_bits(high) + middle
+                flag = 0x80
+        made.append(Portion(out.getvalue(), count))
+        return made
+
+    def _end(self, pos: i64) -> i64:
+        """Where the message at a position ends."""
+        buffer = self.buffer
+        at: i64 = pos + self.length_offset
+        size: i64 = buffer[at]
+        if size >= 0x80:
+            at += 1
+            high: i64 = buffer[at]
+            size = size & 0x7F | high << 7
+        return at + 1 + size
+
+
+def _after_low_bits(high: int) -> bytes:
+    """The bytes of a time after the first one, which holds its seven lowest bits."""
+    out = BytesWriter()
+    write_z64(out, high << 7)
+    return out.getvalue()[1:]

@@ -1,0 +1,220 @@
+"""A run of publications is forwarded as if each had come by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.face import Face
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.settings import RoutingSettings
+from zenlake.wire import (
+    Declare,
+    DeclareKeyExpr,
+    DeclareSubscriber,
+    Encoding,
+    Frame,
+    NetworkMessage,
+    Priority,
+    Push,
+    Put,
+    QoS,
+    Timestamp,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+    decode_batch,
+)
+from zenlake.wire.push_run import Portion, PushRun
+from zenlake.wire.runs import RUN_MIN, expand_run
+
+NS = 1_700_000_000 * 10**9
+NOW = 1_700_000_000 << 32
+
+
+class Neighbour(Outlet):
+    """Keeps the bytes that a link would get."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.data = b""
+        self.portions: list[Portion] = []
+        self.reliable: set[bool] = set()
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        if isinstance(message, Push):
+            self.data += bytes(message)
+            self.reliable.add(reliable)
+
+    def portion_bytes_max(self) -> int:
+        return self.bytes_max
+
+    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+        self.portions += portions
+        self.reliable.add(reliable)
+        self.data += b"".join(portion.data for portion in portions)
+
+    def messages(self) -> list[NetworkMessage]:
+        [frame] = decode_batch(bytes(Frame(0, [])) + self.data).messages
+        assert isinstance(frame, Frame)
+        return frame.messages
+
+
+class Network:
+    """A router, a publisher, and subscribers that write its key in different ways."""
+
+    def __init__(self, bytes_max: int, timestamping: bool, wall_ns: Callable[[], int]) -> None:
+        self.dispatcher = Dispatcher(
+            ZenohId.from_int(0xA1),
+            WhatAmI.ROUTER,
+            RoutingSettings(timestamping=timestamping, wall_ns=wall_ns),
+        )
+        self.publisher = self.enter(1, WhatAmI.CLIENT, Neighbour(bytes_max))
+        self.outlets = [Neighbour(bytes_max) for _ in range(4)]
+        alias = DeclareKeyExpr(7, WireExpr(0, "robot"))
+        self.say(self.publisher, Declare(alias))
+        for n, outlet in enumerate(self.outlets):
+            role = WhatAmI.PEER if n == 3 else WhatAmI.CLIENT
+            face = self.enter(2 + n, role, outlet)
+            if n == 1:
+                self.say(face, Declare(DeclareKeyExpr(7, WireExpr(0, "robot"))))
+            if n == 2:
+                self.say(face, Declare(DeclareKeyExpr(300, WireExpr(0, "robot/pose"))))
+            self.say(face, Declare(DeclareSubscriber(1, WireExpr(0, "robot/*"))))
+
+    def enter(self, zid: int, role: WhatAmI, outlet: Outlet) -> Face:
+        return self.dispatcher.add_face(ZenohId.from_int(zid), role, outlet, 0.0)
+
+    def say(self, face: Face, message: NetworkMessage) -> None:
+        self.dispatcher.receive_run(face, [message], 0, 1, True, 0.0)
+
+    def publish(self, messages: list[NetworkMessage], reliable: bool) -> list[bytes]:
+        for outlet in self.outlets:
+            outlet.data = b""
+        # The first finds the way, which a run needs to be known.
+        self.dispatcher.receive_run(self.publisher, messages[:1], 0, 1, reliable, 0.0)
+        for outlet in self.outlets:
+            outlet.data = b""
+            outlet.portions.clear()
+        rest = messages[1:]
+        assert self.dispatcher.receive_run(self.publisher, rest, 0, 10**6, reliable, 0.0) == len(
+            rest
+        )
+        return [outlet.data for outlet in self.outlets]
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[NetworkMessage]:
+    """Publications of one publisher as its batch holds them."""
+    timed = draw(st.booleans())
+    key = WireExpr(*draw(st.sampled_from([(7, "/pose"), (0, "robot/pose")])))
+    qos = draw(st.sampled_from([None, QoS.of(Priority.DATA_LOW), QoS.of(express=True)]))
+    encoding = draw(st.sampled_from([None, Encoding(10, b"x;y")]))
+    attachment = draw(st.sampled_from([None, b"attached"]))
+    sizes = draw(st.lists(st.sampled_from([0, 1, 8, 127, 128, 1000]), min_size=RUN_MIN + 2))
+    clock = ZenohId.from_int(0xC1)
+    return [
+        Push(
+            key,
+            Put(
+                bytes([n % 251]) * size,
+                Timestamp(NOW + n * 977, clock) if timed else None,
+                encoding,
+                attachment=attachment,
+            ),
+            qos,
+        )
+        for n, size in enumerate(sizes)
+    ]
+
+
+def as_runs(messages: list[NetworkMessage]) -> list[NetworkMessage]:
+    """As a router reads them."""
+    [frame] = decode_batch(bytes(Frame(0, messages)), keeps_runs=True).messages
+    assert isinstance(frame, Frame)
+    return frame.messages
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs(), st.booleans(), st.booleans(), st.sampled_from([64, 700, 4096, 1 << 20]))
+def test_neighbours_get_the_same_bytes(
+    messages: list[NetworkMessage], timestamping: bool, reliable: bool, bytes_max: int
+) -> None:
+    def wall_ns() -> int:
+        return NS
+
+    one_by_one = Network(bytes_max, timestamping, wall_ns)
+    as_a_run = Network(bytes_max, timestamping, wall_ns)
+    wanted = one_by_one.publish(messages, reliable)
+    read = [messages[0], *as_runs(messages[1:])]
+    assert isinstance(read[1], PushRun)
+    assert as_a_run.publish(read, reliable) == wanted
+    for outlet in as_a_run.outlets:
+        assert outlet.portions, "it was not forwarded as a run"
+        assert sum(portion.count for portion in outlet.portions) == len(messages) - 1
+        for portion in outlet.portions:
+            assert len(portion.data) <= bytes_max or portion.count == 1
+        assert outlet.reliable == {reliable}
+    assert as_a_run.dispatcher.hlc is None or (
+        one_by_one.dispatcher.hlc is not None
+        and as_a_run.dispatcher.hlc.last == one_by_one.dispatcher.hlc.last
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs())
+def test_a_run_can_be_read_message_by_message(messages: list[NetworkMessage]) -> None:
+    [run] = as_runs(messages)
+    assert isinstance(run, PushRun)
+    assert run.count == len(messages)
+    assert expand_run(run) == messages
+    assert bytes(run) == b"".join(bytes(one) for one in messages)
+
+
+def test_times_of_a_run_cross_every_boundary() -> None:
+    """The seven lowest bits overflow within the run, once with a carry over three bytes."""
+    messages: list[NetworkMessage] = [Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(400)]
+    network = Network(4096, True, lambda: NS)
+    network.dispatcher.hlc.last = NOW + (1 << 21) - 200  # type: ignore[union-attr]
+    network.publish([messages[0], *as_runs(messages[1:])], True)
+    times = [
+        message.body.timestamp.time  # type: ignore[union-attr]
+        for message in network.outlets[0].messages()
+        if isinstance(message, Push) and isinstance(message.body, Put)
+    ]
+    assert times == list(range(times[0], times[0] + 399))
+
+
+@pytest.mark.parametrize("ahead_s", [0, 1])
+def test_times_from_the_future_are_replaced(ahead_s: int) -> None:
+    clock = ZenohId.from_int(0xC1)
+    ahead = Timestamp(NOW + (ahead_s << 32), clock)
+    messages: list[NetworkMessage] = [
+        Push(WireExpr(7, "/pose"), Put(b"x", ahead)) for _ in range(100)
+    ]
+    network = Network(4096, True, lambda: NS)
+    network.publish([messages[0], *as_runs(messages[1:])], True)
+    bodies = [one.body for one in network.outlets[0].messages() if isinstance(one, Push)]
+    clocks = {body.timestamp.id for body in bodies if isinstance(body, Put) and body.timestamp}
+    assert clocks == ({clock} if ahead_s == 0 else {ZenohId.from_int(0xA1)})
+    assert len(bodies) == 99
+
+
+def test_a_run_without_a_known_way_is_received_one_by_one() -> None:
+    network = Network(4096, False, lambda: NS)
+    messages = as_runs([Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(50)])
+    after = network.dispatcher.receive_run(network.publisher, messages, 0, 10**6, True, 0.0)
+    assert after == len(messages) == 50
+    assert [len(outlet.messages()) for outlet in network.outlets] == [50] * 4
+
+
+def test_a_neighbour_that_takes_no_runs_gets_messages() -> None:
+    network = Network(4096, False, lambda: NS)
+    network.outlets[1].bytes_max = 0
+    messages: list[NetworkMessage] = [Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(50)]
+    network.publish([messages[0], *as_runs(messages[1:])], True)
+    assert [len(outlet.messages()) for outlet in network.outlets] == [49] * 4
