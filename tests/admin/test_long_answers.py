@@ -75,6 +75,38 @@ def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
     }.get(name, 1)
 
 
+def test_many_sources_of_one_key_are_listed_in_short_turns() -> None:
+    play = AdminPlay()
+    play.turn_steps = 10
+    count = 100
+    for name in (f"n{number}" for number in range(count)):
+        play.enters(name, "client")
+        play.says(name, subscriber(1, "same"), interest(2, "future", "KS", "same"))
+    play.forget()
+    for kind in ("subscriber", "publisher"):
+        request_id = play.asks("n0", f"{play.root}/{kind}/same")
+        turns = 1
+        while play.long:
+            play.goes_on(play.turn_steps)
+            turns += 1
+        assert turns >= count // play.turn_steps
+        (answer,) = play.answers("n0", request_id).values()
+        assert len(answer.json["clients"]) == count
+
+
+def test_a_long_selector_makes_shorter_turns() -> None:
+    play = AdminPlay()
+    play.enters("c1", "client")
+    play.facts.names = [f"n{number}" for number in range(500)]
+    selector = f"{play.root}/zenlake/face/{'$*a' * 200}"
+    play.asks("c1", selector)
+    turns = 0
+    while play.long:
+        play.goes_on(TURN_STEPS)
+        turns += 1
+    assert turns >= 500 * len(selector) // 8 // TURN_STEPS - 1
+
+
 def test_an_answer_ends_when_nobody_waits_for_it() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")

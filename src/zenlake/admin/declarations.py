@@ -33,7 +33,7 @@ class Declarations:
             # The selector ends with the prefix, and `**` may stand for no chunk at all.
             everything = table.get("**")
             if everything is not None:
-                self._reply(query, everything)
+                yield from self._reply(query, everything)
             return
         known: set[str] = set()
         for expression in expressions:
@@ -44,19 +44,23 @@ class Declarations:
                     continue
                 if len(expressions) > 1:
                     known.add(entity.key)
-                self._reply(query, entity)
+                yield from self._reply(query, entity)
                 if work.steps <= 0:
                     yield
 
-    def _reply(self, query: AdminQuery, entity: Entity) -> None:
-        """An entity may have ended since it was found."""
+    def _reply(self, query: AdminQuery, entity: Entity) -> Job:
+        """An entity may have ended since it was found, and may have any number of holders."""
+        work = self._tables.work
         sources = Sources(self._tables.zid, self._tables.role)
         is_known = is_below = False
-        for face in entity.holders:
+        for face in list(entity.holders):
             if not face.is_gone:
                 sources.add(face)
                 is_known = True
                 is_below = is_below or not face.region.is_north
+            work.steps -= 1
+            if work.steps <= 0:
+                yield
         if is_below:
             sources.add_own()
         if is_known:

@@ -36,7 +36,7 @@ class Interests:
             # The selector ends with the prefix, and `**` may stand for no chunk at all.
             everything = self._tables.interests.get(self.kind, "**")
             if everything is not None:
-                self._reply(query, "**", everything)
+                yield from self._reply(query, "**", everything)
             return
         known: set[str] = set()
         for expression in expressions:
@@ -50,15 +50,19 @@ class Interests:
                     continue
                 if len(expressions) > 1:
                     known.add(key)
-                self._reply(query, key, twins)
+                yield from self._reply(query, key, twins)
                 if work.steps <= 0:
                     yield
 
-    def _reply(self, query: AdminQuery, key: str, twins: dict[DownInterest, None]) -> None:
+    def _reply(self, query: AdminQuery, key: str, twins: dict[DownInterest, None]) -> Job:
+        work = self._tables.work
         sources = Sources(self._tables.zid, self._tables.role)
-        for interest in twins:
+        for interest in list(twins):
             if not interest.face.is_gone:
                 sources.add(interest.face)
+            work.steps -= 1
+            if work.steps <= 0:
+                yield
         query.reply(f"{self._prefix}/{key}", sources.to_json(), JSON)
 
 

@@ -11,7 +11,7 @@ from zenlake.routing.publications import Publications
 from zenlake.routing.query_targets import QueryTargets, select
 from zenlake.routing.region import BESIDE
 from zenlake.routing.route import QueryRoute
-from zenlake.routing.route_notes import IS_SOURCE, NOT_COMPLETE, OTHER_IS_BEST, Note, RouteNotes
+from zenlake.routing.route_notes import IS_SOURCE, NOT_COMPLETE, OTHER_IS_BEST, RouteNotes
 from zenlake.routing.tables import Tables
 from zenlake.wire.values.choices import QueryTarget
 from zenlake.wire.values.zenoh_id import ZenohId
@@ -61,11 +61,15 @@ class Explainer:
         found: list[QueryRoute] = []
         targets = QueryTargets(self._tables)
         yield from targets.make_route(origin, key, found, explained.notes)
-        explained.faces = list(select(found[0], target, source))
+        selected = select(found[0], target, source)
+        explained.faces = list(selected)
         self._note_source(explained)
+        is_for_complete = target == QueryTarget.ALL_COMPLETE
         for note in explained.notes.notes:
-            if note.hop is not None and note.hop is not source:
-                self._note_choice(explained, note, target)
+            # Of a candidate that the target of the query left out.
+            if note.hop is not None and note.hop is not source and note.hop not in selected:
+                verdict = NOT_COMPLETE if is_for_complete else OTHER_IS_BEST
+                explained.notes.judge(note, verdict)
         return explained
 
     def _origin_of(self, source: Face, root: ZenohId | None) -> Origin:
@@ -88,10 +92,3 @@ class Explainer:
         for note in explained.notes.notes:
             if note.hop is explained.source:
                 explained.notes.judge(note, IS_SOURCE)
-
-    def _note_choice(self, explained: Explanation, note: Note, target: QueryTarget | None) -> None:
-        """Of a candidate that the target of the query left out."""
-        if note.hop in explained.faces:
-            return
-        is_for_complete = target == QueryTarget.ALL_COMPLETE
-        explained.notes.judge(note, NOT_COMPLETE if is_for_complete else OTHER_IS_BEST)
