@@ -92,7 +92,7 @@ class Declarations:
         holding = None if entity is None else entity.holders.get(source)
         id = NO_ID if holding is None else holding.id
         if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
-            is_news = routers.note_undeclared(source, kind, key)
+            is_news = routers.note_undeclared(source, face, kind, key)
             if holding is not None:
                 self._undeclare(source, kind, id, None)
             else:
@@ -100,7 +100,8 @@ class Declarations:
                 if not is_news:
                     return
         else:
-            routers.note_declared(source, kind, key)
+            if not routers.note_declared(source, face, kind, key):
+                return
             info = PLAIN
             if isinstance(body, DeclareQueryable) and body.info is not None:
                 info = body.info

@@ -149,9 +149,14 @@ class Network:
         return min(DISTANCE_MAX, int(tree.distances[node.index]))
 
     def node_of(self, face: Face, node_id: int) -> ZenohId | None:
-        """Whom a neighbour means by a NodeId; None if it did not say, or the node has left."""
+        """Whom a neighbour means by a NodeId; None if it did not say, or the node has left.
+
+        Nor is a node known that others list and nobody described: the neighbour may speak of an
+        earlier life of it. Whoever told of it tells again, as this node says that it knows nothing.
+        """
         zid = face.psids.get(node_id)
-        return zid if zid is not None and zid in self.graph.nodes else None
+        node = None if zid is None else self.graph.nodes.get(zid)
+        return None if node is None or node.sn == 0 else zid
 
     def psid_of(self, zid: ZenohId) -> int | None:
         """Our NodeId for a node, 0 for this one."""

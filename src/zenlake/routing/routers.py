@@ -128,13 +128,18 @@ class Routers:
         for child in self.network.children(self._tables.zid):
             self._undeclare(child, kind, key, None)
 
-    def note_declared(self, source: Face, kind: int, key: str) -> None:
-        """Another router has an entity."""
+    def note_declared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
+        """A neighbour says that another router has an entity; whether to believe it."""
+        doubter = self._withdrawals.doubted_by(source, kind, key, self.now)
+        nearer = None if doubter is None else self.network.next_hop(source.zid, source.zid)
+        if nearer is not None and nearer is doubter and nearer is not sender:
+            return False
         self._withdrawals.discard(source, kind, key)
+        return True
 
-    def note_undeclared(self, source: Face, kind: int, key: str) -> bool:
+    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
         """Another router has an entity no longer; whether that is news."""
-        return self._withdrawals.add(source, kind, key, self.now)
+        return self._withdrawals.add(source, kind, key, self.now, sender)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
         """What a source declared goes on down its tree."""
