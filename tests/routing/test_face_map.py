@@ -35,7 +35,7 @@ def test_it_does_what_a_dictionary_does(todo: list[tuple[str, int, int]]) -> Non
         elif face in model:
             del model[face]
             del tried[face]
-        assert list(tried) == tried.faces() == list(model)
+        assert list(tried) == tried.faces() == list(tried.each()) == list(model)
         assert len(tried) == len(model)
         assert bool(tried) == bool(model)
         for one in FACES:

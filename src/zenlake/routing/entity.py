@@ -138,7 +138,7 @@ class Entity:
         """
         region = face.region
         merged: QueryableInfo | None = None
-        for holder in self.holders.faces():
+        for holder in self.holders.each():
             if holder.is_gone:
                 continue
             if holder is face:
@@ -153,7 +153,7 @@ class Entity:
 
     def has_gone_holder(self) -> bool:
         """Whether the removal of another face is going to tell of the end, which is told once."""
-        return any(face.is_gone for face in self.holders.faces())
+        return any(face.is_gone for face in self.holders.each())
 
     def __repr__(self) -> str:
         return f"Entity({('subscriber', 'queryable', 'token')[self.kind]} {self.key})"

@@ -216,7 +216,7 @@ class Publications:
         chosen: dict[Face, None],
         notes: RouteNotes | None,
     ) -> None:
-        for face in entity.holders:
+        for face in entity.holders.each():
             if face.is_gone:
                 continue
             hop: Face | None = None

@@ -76,7 +76,7 @@ class QueryTargets:
         known: dict[Face, Candidate],
         notes: RouteNotes | None,
     ) -> None:
-        for face in entity.holders.faces():
+        for face in entity.holders.each():
             if face.is_gone:
                 continue
             candidate = known.get(face)
