@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from tests.interop.puppets import Edges, Held, Kind, attached, routers
+from tests.interop.puppets import Edges, Held, Kind, attached, open_router, routers
 
 REST_SECONDS = 1.2
 """For trees and declarations to get around."""
@@ -48,12 +48,16 @@ def deliveries(
         held, endpoints = stack.enter_context(routers(kinds, shape.edges, options))
         time.sleep(REST_SECONDS)
         nodes: dict[str, Held] = {}
+
+        def attach(number: int) -> None:
+            modes = {"c": "client", "p": "peer"} if number in shape.ends else {"c": "client"}
+            for letter, mode in modes.items():
+                one = stack.enter_context(attached(node, mode, endpoints[number]))
+                nodes[f"{letter}{number}"] = one
+                declare_all(f"{letter}{number}", one)
+
         for number in range(shape.size):
-            nodes[f"c{number}"] = stack.enter_context(attached(node, "client", endpoints[number]))
-        for number in shape.ends:
-            nodes[f"p{number}"] = stack.enter_context(attached(node, "peer", endpoints[number]))
-        for name, one in nodes.items():
-            declare_all(name, one)
+            attach(number)
         time.sleep(REST_SECONDS)
         seen = {"at first": observe(nodes)}
         # The last router leaves with what is attached to it, and comes back.
@@ -63,6 +67,13 @@ def deliveries(
         held[far].kill()
         time.sleep(REST_SECONDS)
         seen["without the last router"] = observe(nodes)
+        again = Held(kinds[far])
+        stack.callback(again.kill)
+        open_router(again, far, endpoints, shape.edges, options[far])
+        time.sleep(REST_SECONDS)
+        attach(far)
+        time.sleep(REST_SECONDS)
+        seen["when it is back"] = observe(nodes)
     return seen
 
 

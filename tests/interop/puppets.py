@@ -220,11 +220,16 @@ def routers(
             router = Held(kind)
             stack.callback(router.kill)
             held.append(router)
-            others = [endpoints[one] for one, other in edges if other == number]
-            more = options[number] if options else {}
-            listening = {"listen/endpoints": [endpoints[number]], "connect/endpoints": others}
-            router.open(**settings("router", **listening, **more))
+            open_router(router, number, endpoints, edges, options[number] if options else {})
         yield held, endpoints
+
+
+def open_router(
+    router: Held, number: int, endpoints: list[str], edges: Edges, options: dict[str, Any]
+) -> None:
+    others = [endpoints[one] for one, other in edges if other == number]
+    listening = {"listen/endpoints": [endpoints[number]], "connect/endpoints": others}
+    router.open(**settings("router", **listening, **options))
 
 
 @contextmanager

@@ -149,6 +149,20 @@ def test_a_change_that_concerns_too_many_keys_voids_all() -> None:
     assert len(cache) == 0
 
 
+def test_a_change_that_concerns_keys_of_very_many_origins_voids_all() -> None:
+    cache: RouteCache[Route] = RouteCache(Work())
+    origins: list[dict[str, Route]] = [{} for _ in range(1000)]
+    for routes in origins:
+        cache.add_origin(routes)
+    for number in range(50):
+        cache.add(origins[number], f"k/{number}", Route([], []))
+    cache.forget("k/1")
+    assert len(cache) == 49
+    cache.forget("k/*")
+    assert len(cache) == 0
+    assert not any(origins)
+
+
 def test_random_changes_void_exactly_what_they_intersect() -> None:
     chance = random.Random(1)
     keys = ["a", "a/b", "a/*", "a/$*b", "**", "*/b", "c/**/b", "@v/a", "a/b/c"]

@@ -19,6 +19,9 @@ R = TypeVar("R", bound=CachedRoute)
 FORGET_STEPS: Final = 1_024
 """A change may take this long to find the routes it concerns: as long as half a turn."""
 
+FORGET_LOOKUPS_MAX: Final = 16_384
+"""Each key may have a route for every origin, and every router of the network is one."""
+
 _LONG_KEY_BITS: Final = 8
 """A key counts once more for each 2 to this power characters: long ones take more memory."""
 
@@ -69,7 +72,7 @@ class RouteCache(Generic[R]):
         search = self._keys.search(key)
         is_finished = search.run(FORGET_STEPS)
         self._work.steps -= search.steps
-        if not is_finished:
+        if not is_finished or len(search.found) * len(self._origins) > FORGET_LOOKUPS_MAX:
             self.forget_all()
             return
         for concerned in search.found:
