@@ -151,3 +151,14 @@ def test_a_literal_key_among_a_hundred_thousand_expressions_is_found_fast() -> N
         assert len(tree.match_key(key)) == 1
     # The goal is 20 us on a quiet machine; this bound only catches a scan.
     assert (time.thread_time() - start) / len(keys) < 0.000_2
+
+
+def test_a_tree_that_is_taken_apart_is_empty_at_once(tree: KeyTree[str]) -> None:
+    size = len(tree)
+    pieces = tree.take_apart()
+    next(pieces)
+    assert len(tree) == 0
+    assert list(tree) == []
+    tree.insert("a/b", "new")
+    assert sum(1 for _ in pieces) >= size - 1
+    assert list(tree.items()) == [("a/b", "new")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from sys import getrefcount
 
 from tests.routing.playbook import (
     Play,
@@ -22,7 +23,7 @@ from tests.routing.playbook import (
 from zenlake.keyexpr.matching import intersects
 from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.route import Route
-from zenlake.routing.route_cache import FORGET_STEPS, RouteCache
+from zenlake.routing.route_cache import FORGET_STEPS, FREED_AT_ONCE_MAX, RouteCache
 from zenlake.routing.work import Work
 
 
@@ -195,6 +196,25 @@ def test_the_cache_of_all_origins_together_is_bounded() -> None:
     for number in range(CACHED_ROUTES_MAX // 8):
         cache.add(origins[0], f"{long_key}/{number}", route)
     assert sum(map(len, origins)) <= CACHED_ROUTES_MAX // 8
+
+
+def test_many_routes_are_freed_in_short_turns() -> None:
+    work = Work()
+    cache: RouteCache[Route] = RouteCache(work)
+    routes: dict[str, Route] = {}
+    cache.add_origin(routes)
+    for number in range(10 * FREED_AT_ONCE_MAX):
+        cache.add(routes, f"k/{number}", Route([], []))
+    last = routes["k/7"]
+    cache.forget_all()
+    assert routes == {}
+    assert not last.is_current
+    references = getrefcount(last)
+    turns = 0
+    while work.run_jobs(1000):
+        turns += 1
+    assert turns > 15
+    assert getrefcount(last) == references - 1
 
 
 def test_a_removed_origin_is_forgotten() -> None:

@@ -132,6 +132,16 @@ class KeyTree(Generic[T]):
                 yield node.expr, cast(T, node.value)
             pending.extend(node.children())
 
+    def take_apart(self) -> Iterator[None]:
+        """Forget everything, one node at a time: freeing a large tree at once takes long."""
+        pending = [self._root]
+        self._root = Node("", "", None, None)
+        self._size = 0
+        while pending:
+            node = pending.pop()
+            pending.extend(node.children())
+            yield
+
     def __iter__(self) -> Iterator[str]:
         for expr, _ in self.items():
             yield expr

@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 from zenlake.keyexpr.tree import KeyTree
 from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.route import CachedRoute
-from zenlake.routing.work import Work
+from zenlake.routing.work import Job, Work
 
 R = TypeVar("R", bound=CachedRoute)
 
@@ -21,6 +21,8 @@ FORGET_STEPS: Final = 1_024
 
 FORGET_LOOKUPS_MAX: Final = 16_384
 """Each key may have a route for every origin, and every router of the network is one."""
+
+FREED_AT_ONCE_MAX: Final = 1_024
 
 _LONG_KEY_BITS: Final = 8
 """A key counts once more for each 2 to this power characters: long ones take more memory."""
@@ -87,9 +89,28 @@ class RouteCache(Generic[R]):
         self.changes += 1
         if not len(self._keys):
             return
+        keys = self._keys
         self._keys = KeyTree()
-        self._size = 0
+        former: list[dict[str, R]] = []
         for routes in self._origins:
             for route in routes.values():
                 route.is_current = False
+            if self._size > FREED_AT_ONCE_MAX:
+                former.append(routes.copy())
             routes.clear()
+        if former:
+            self._work.jobs.append(self._free(keys, former))
+        self._size = 0
+
+    def _free(self, keys: KeyTree[str], former: list[dict[str, R]]) -> Job:
+        """Give memory back piece by piece: of 65,536 routes that takes tens of milliseconds."""
+        for _ in keys.take_apart():
+            self._work.steps -= 1
+            if self._work.steps <= 0:
+                yield
+        for routes in former:
+            while routes:
+                routes.popitem()
+                self._work.steps -= 1
+                if self._work.steps <= 0:
+                    yield
