@@ -1,0 +1,77 @@
+"""The simulation sees the faults of routers: each test breaks one thing on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zenlake.routing import network
+from zenlake.routing.face import Face
+from zenlake.routing.flooding import Flooding
+from zenlake.routing.network import Network
+from zenlake.routing.routers import Routers
+from zenlake.routing.weights import EdgeHashes
+from zenlake.testing.simulation import run_seed
+from zenlake.wire import ZenohId
+
+SEEDS = range(60)
+
+pytestmark = pytest.mark.skipif(
+    not str(network.__file__).endswith(".py"),
+    reason="compiled classes cannot be broken on purpose",
+)
+
+
+def first_failure() -> str:
+    for seed in SEEDS:
+        outcome = run_seed(seed, with_routers=True)
+        if outcome.failure:
+            return outcome.failure
+    return "none"
+
+
+def nothing(*_: Any) -> tuple[()]:
+    """Takes the place of a method that does something at once or in turns."""
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("machine", "method"),
+    [
+        (Flooding, "_pass_on"),
+        (Flooding, "_announce_self"),
+        (Flooding, "_remove_unreachable"),
+        (Routers, "_tell_all"),
+        (Routers, "pass_on"),
+        (Routers, "withdraw"),
+    ],
+)
+def test_something_is_not_done(machine: type, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, method, nothing)
+    assert first_failure() != "none"
+
+
+def test_routers_that_weigh_links_differently(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = EdgeHashes.get
+
+    def by_order(self: EdgeHashes, zid: ZenohId, other: ZenohId) -> int:
+        hash = original(self, zid, other)
+        return hash if int(zid) < int(other) else hash ^ 0xFFFF_FFFF
+
+    monkeypatch.setattr(EdgeHashes, "get", by_order)
+    assert first_failure() != "none"
+
+
+def test_everything_is_sent_to_all_routers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publications then come twice, or never stop."""
+    original = Network.children
+
+    def all_links(self: Network, root: ZenohId) -> list[Face]:
+        return [link.face for link in self._flooding.links.values()] or original(self, root)
+
+    monkeypatch.setattr(Network, "children", all_links)
+    monkeypatch.setattr(
+        Network, "next_hop", lambda self, root, target: next(iter(all_links(self, root)), None)
+    )
+    assert first_failure() != "none"
