@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.routing.playbook import ROLES, end, put, queryable, request, subscriber, zid_of
+from tests.routing.playbook import ROLES, Play, end, put, queryable, request, subscriber, zid_of
 from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
@@ -137,3 +137,16 @@ def test_an_old_description_changes_nothing() -> None:
     tell_links(web, "a", sn=5)
     web.says("cc", put("k"))
     assert heard(web, "pa", "pb") == {"pb"}
+
+
+def test_a_peer_asks_its_primary_gateway_for_the_best_match() -> None:
+    play = Play("peer")
+    play.enters("app")
+    for router in ("r1", "r3", "r2"):
+        play.enters(router, "router")
+        play.says(router, queryable(1, "q", complete=True))
+    play.forget()
+    play.says("app", request(1, "q"))
+    play.hears("r1")
+    play.hears("r2")
+    assert len(play.takes("r3")) == 1

@@ -14,6 +14,8 @@ from zenlake.routing.route_notes import RouteNotes
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire.values.choices import QueryTarget
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
 
 
 class QueryTargets:
@@ -123,6 +125,9 @@ class QueryTargets:
                     elif candidate.knowledge != COMPLETE:
                         candidate.knowledge = UNKNOWN
         if len(candidates) > 1:
+            if region.is_north and self._tables.role == WhatAmI.PEER:
+                # Of several gateways one carries queries that are not for all of them (§4.4).
+                candidates.sort(key=_zid_of, reverse=True)
             candidates.sort(key=_distance_of)
         return candidates
 
@@ -130,6 +135,10 @@ class QueryTargets:
 def _may_ask(origin: Origin, holder: Face) -> bool:
     """Whether queries of an origin may go to a holder of a queryable."""
     return holder.position == BESIDE or may_reach(origin, holder)
+
+
+def _zid_of(candidate: Candidate) -> ZenohId:
+    return candidate.face.zid
 
 
 def _distance_of(candidate: Candidate) -> int:

@@ -185,11 +185,12 @@ class Application:
     def _asked(self, queryable: Queryable, item: Asked) -> None:
         number = int(item.incoming.parameters.removeprefix("n="))
         get = self.ledger.gets[number]
-        if number in queryable.heard and self.node.world.reach.was_settled(get.declared_at):
-            raise queryable.fail(f"query {number} came twice")
+        if self.node.world.reach.was_settled(get.declared_at):
+            if number in queryable.heard:
+                raise queryable.fail(f"query {number} came twice")
+            if not queryable.hears(get.node):
+                raise queryable.fail(f"{get} was not for it")
         queryable.heard.add(number)
-        if not queryable.hears(get.node):
-            raise queryable.fail(f"{get} was not for it")
         promise = get.promises.get(queryable)
         if promise is not None:
             promise.is_kept = True

@@ -114,8 +114,15 @@ class Ledger:
             get.promises[queryable] = self.promises.add(promise)
 
     def _has_rival(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
-        """Whether the query may go to one that is not settled, or gone, instead of these."""
+        """Whether the query may go to one that is not settled, or gone, instead of these.
+
+        Or to a gateway of a peer with several, which leaves it to another one that is not asked:
+        the nearest of them is chosen, by routers that do not know why they tell of the same.
+        """
         now = self._world.timeline.now
+        gateways = [self._world.reach.gateway(one.node) for one, _ in complete]
+        if any(len(peer.plan.connects) > 1 for peer in gateways if peer and peer.is_below_others):
+            return True
         return any(
             one.is_complete
             and includes(one.key, get.key)

@@ -29,6 +29,7 @@ class Reach:
         """When routers opened, lost or closed sessions with each other."""
 
     def note_change(self) -> None:
+        """Of a link between routers, or between a router and a peer that may have several."""
         self._changes.append(self._world.timeline.now)
 
     def is_settled(self) -> bool:
@@ -75,9 +76,12 @@ class Reach:
             return node
         return self._above(node, (WhatAmI.PEER, WhatAmI.ROUTER))
 
-    def router_of(self, node: SimulatedNode) -> SimulatedNode | None:
-        """The router above a peer; a router is its own."""
-        return node if node.role == WhatAmI.ROUTER else self._above(node, (WhatAmI.ROUTER,))
+    def routers_of(self, node: SimulatedNode) -> list[SimulatedNode]:
+        """The routers above a peer; a router is its own."""
+        if node.role == WhatAmI.ROUTER:
+            return [node]
+        others = [end.wire.other(end).node for end in node.ends if end.wire.is_up]
+        return [other for other in others if other.role == WhatAmI.ROUTER]
 
     def network_of(self, router: SimulatedNode) -> tuple[list[SimulatedNode], list[Wire]]:
         """All routers that it is linked to, directly or not, and the wires between them."""
@@ -120,24 +124,28 @@ class Reach:
         direct = self.wire_between(first, last)
         if WhatAmI.PEER == first.role == last.role and direct is not None:
             return Route([first, last], [direct])
-        entry, exit = self.router_of(first), self.router_of(last)
-        if entry is None or exit is None:
+        entries, exits = self.routers_of(first), self.routers_of(last)
+        if not entries or not exits:
             return None
-        if entry is exit and WhatAmI.PEER == first.role == last.role:
+        if WhatAmI.PEER == first.role == last.role and set(entries) & set(exits):
             return None
-        routers, network = self.network_of(entry)
-        if exit not in routers:
+        routers, network = self.network_of(entries[0])
+        if any(router not in routers for router in (*entries, *exits)):
             return None
         wires: list[Wire] = []
-        for node, router in ((first, entry), (last, exit)):
-            if node is not router:
-                wire = self.wire_between(node, router)
-                assert wire is not None
-                wires.append(wire)
-        if entry is exit:
-            return Route(list(dict.fromkeys((first, entry, last))), wires)
-        nodes = list(dict.fromkeys((first, *routers, last)))
-        nodes.remove(last)
+        for node, gateways in ((first, entries), (last, exits)):
+            for gateway in gateways:
+                wire = self.wire_between(node, gateway)
+                if wire is not None:
+                    wires.append(wire)
+        if entries == exits and len(entries) == 1:
+            # A peer that may have other routers tells this one which of them is to carry what.
+            is_simple = all(len(node.plan.connects) < 2 for node in (first, last))
+            nodes = list(dict.fromkeys((first, entries[0], last)))
+            return Route(nodes, wires, None if is_simple else self)
+        nodes = list(dict.fromkeys((first, *routers)))
+        if last in nodes:
+            nodes.remove(last)
         return Route([*nodes, last], [*wires, *network], self)
 
     def reachable(self, node: SimulatedNode) -> list[SimulatedNode]:
@@ -155,7 +163,7 @@ class Reach:
         """Its clients, its peers, and their clients."""
         nodes = self.clients_of(router)
         for one in self._world.nodes:
-            if one.role == WhatAmI.PEER and self.router_of(one) is router:
+            if one.role == WhatAmI.PEER and router in self.routers_of(one):
                 nodes += [one, *self.clients_of(one)]
         return nodes
 

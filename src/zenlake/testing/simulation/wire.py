@@ -68,7 +68,8 @@ class Wire:
 
     def note_change(self) -> None:
         """A session over it began or ended, on one side or on both."""
-        if self.is_between_routers():
+        roles = {end.node.role for end in self.ends}
+        if WhatAmI.ROUTER in roles and WhatAmI.CLIENT not in roles:
             self.ends[0].node.world.reach.note_change()
 
     def other(self, end: End) -> End:
