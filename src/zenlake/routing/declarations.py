@@ -92,13 +92,11 @@ class Declarations:
         holding = None if entity is None else entity.holders.get(source)
         id = NO_ID if holding is None else holding.id
         if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
-            is_news = routers.note_undeclared(source, face, kind, key)
-            if holding is not None:
-                self._undeclare(source, kind, id, None)
-            else:
+            routers.note_undeclared(source, face, kind, key)
+            if holding is None:
                 self._tables.counters.unknown_undeclarations += 1
-                if not is_news:
-                    return
+                return
+            self._undeclare(source, kind, id, None)
         else:
             if not routers.note_declared(source, face, kind, key):
                 return

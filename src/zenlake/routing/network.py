@@ -139,6 +139,13 @@ class Network:
         link = None if direction is None else self._flooding.links.get(direction.zid)
         return None if link is None else link.face
 
+    def way_to(self, root: ZenohId) -> Face | None:
+        """The neighbour that leads to `root` in its own tree, by what is known at this moment."""
+        node = self.graph.nodes.get(root)
+        parent = None if node is None else self.trees.compute(node).parent
+        link = None if parent is None else self._flooding.links.get(parent.zid)
+        return None if link is None else link.face
+
     def distance(self, target: ZenohId) -> int | None:
         """The weight of the path from this node, without its fraction; None if there is none."""
         own = self.graph.own

@@ -131,15 +131,15 @@ class Routers:
     def note_declared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
         """A neighbour says that another router has an entity; whether to believe it."""
         doubter = self._withdrawals.doubted_by(source, kind, key, self.now)
-        nearer = None if doubter is None else self.network.next_hop(source.zid, source.zid)
-        if nearer is not None and nearer is doubter and nearer is not sender:
+        is_doubtful = doubter is not None and doubter is not sender and sender.zid != source.zid
+        if is_doubtful and doubter is self.network.way_to(source.zid):
             return False
         self._withdrawals.discard(source, kind, key)
         return True
 
-    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
-        """Another router has an entity no longer; whether that is news."""
-        return self._withdrawals.add(source, kind, key, self.now, sender)
+    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> None:
+        """A neighbour says that another router has an entity no longer."""
+        self._withdrawals.add(source, kind, key, self.now, sender)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
         """What a source declared goes on down its tree."""

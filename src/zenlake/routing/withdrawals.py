@@ -20,7 +20,7 @@ from zenlake.routing.memory import alias_bytes
 KEPT_S: Final = 60.0
 """Longer than a dead link is taken for alive."""
 
-DOUBT_S: Final = 2.0
+DOUBT_S: Final = 1.0
 """As long as routers may differ in their trees."""
 
 Withdrawal = tuple[int, str]
@@ -44,17 +44,15 @@ class Withdrawals:
         self._said: dict[Face, dict[Withdrawal, Said]] = {}
         """By source, the oldest first."""
 
-    def add(self, source: Face, kind: int, key: str, now: float, by: Face | None = None) -> bool:
-        """A source undeclared something; whether that is news."""
+    def add(self, source: Face, kind: int, key: str, now: float, by: Face | None = None) -> None:
+        """A source undeclared something."""
         said = self._said.get(source)
         if said is None:
             said = self._said[source] = {}
         self._forget_old(source, said, now)
-        is_new = said.pop((kind, key), None) is None
-        if is_new:
+        if said.pop((kind, key), None) is None:
             source.account.add(alias_bytes(key))
         said[kind, key] = Said(now, by)
-        return is_new
 
     def discard(self, source: Face, kind: int, key: str) -> None:
         """It was declared again."""
