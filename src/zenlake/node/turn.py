@@ -39,6 +39,9 @@ from zenlake.wire.message import NetworkMessage
 if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
+Links = list[tuple[Outward, int, bool]] | None
+"""Links that got something in a turn, as `LinkOutlet.take` gives them."""
+
 MESSAGES_IN_A_TURN: Final = 256
 # Long enough for a waiting thread to run and take the lock.
 _PAUSE_S: Final = 0.0001
@@ -88,9 +91,7 @@ class Turn:
         """
         self._settle_unhurried(self._take_links(), self._release_sinks())
 
-    def _settle_unhurried(
-        self, links: list[tuple[Outward, int, bool]] | None, sinks: list[Sink] | None
-    ) -> None:
+    def _settle_unhurried(self, links: Links, sinks: list[Sink] | None) -> None:
         if links is not None:
             for outward, _, _ in links:
                 outward.settle(-1, False)
@@ -120,12 +121,10 @@ class Turn:
         """The same, but sinks are for the caller to settle."""
         links = self._take_links()
         sinks = self._release_sinks()
-        if links is not None:
-            for outward, full, is_blocking in links:
-                outward.settle(full, is_blocking)
+        _settle_links(links)
         return sinks
 
-    def _take_links(self) -> list[tuple[Outward, int, bool]] | None:
+    def _take_links(self) -> Links:
         """Under the lock: the links that got something."""
         touched = self.touched
         self.is_unsettled = False
@@ -170,14 +169,8 @@ class Turn:
         The caller settles them before it delivers more, and calls `resume` while `face.job` is
         set.
         """
-        self.begin()
-        try:
-            stop = start + MESSAGES_IN_A_TURN
-            after = self.dispatcher.receive_run(
-                face, messages, start, stop, reliable, now, TURN_STEPS
-            )
-        finally:
-            sinks = self.end_unsettled()
+        after, links, sinks = self._receive(face, messages, start, reliable, now)
+        _settle_links(links)
         return after, sinks
 
     def deliver_bulk(
@@ -185,20 +178,24 @@ class Turn:
     ) -> tuple[int, list[Sink] | None]:
         """The same for a link that brings much at once; whoever waits for the lock is next."""
         with self.bulk:
-            self.begin()
-            try:
-                stop = start + MESSAGES_IN_A_TURN
-                after = self.dispatcher.receive_run(
-                    face, messages, start, stop, reliable, now, TURN_STEPS
-                )
-            finally:
-                links = self._take_links()
-                sinks = self._release_sinks()
+            after, links, sinks = self._receive(face, messages, start, reliable, now)
             self.pause_bulk()
-        if links is not None:
-            for outward, full, is_blocking in links:
-                outward.settle(full, is_blocking)
+        _settle_links(links)
         return after, sinks
+
+    def _receive(
+        self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
+    ) -> tuple[int, Links, list[Sink] | None]:
+        self.begin()
+        try:
+            stop = start + MESSAGES_IN_A_TURN
+            after = self.dispatcher.receive_run(
+                face, messages, start, stop, reliable, now, TURN_STEPS
+            )
+        finally:
+            links = self._take_links()
+            sinks = self._release_sinks()
+        return after, links, sinks
 
     def pause_bulk(self) -> None:
         """By the owner of `bulk`: whoever waits for the node's lock is next.
@@ -213,19 +210,25 @@ class Turn:
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
+        links, sinks = self._do_long_work(face)
+        _settle_links(links)
+        return sinks
+
+    def _do_long_work(self, face: Face | None) -> tuple[Links, list[Sink] | None]:
+        """A turn for the job of a face, or for the jobs that no face waits for."""
         with self._long_work:
             began = monotonic()
             self.begin()
             try:
-                self.dispatcher.resume(face, TURN_STEPS)
+                if face is None:
+                    self.dispatcher.run_jobs(TURN_STEPS)
+                else:
+                    self.dispatcher.resume(face, TURN_STEPS)
             finally:
                 links = self._take_links()
                 sinks = self._release_sinks()
             sleep(monotonic() - began)
-        if links is not None:
-            for outward, full, is_blocking in links:
-                outward.settle(full, is_blocking)
-        return sinks
+        return links, sinks
 
     def _start_job_thread(self) -> None:
         try:
@@ -237,19 +240,9 @@ class Turn:
         return -inf if self.dispatcher.has_jobs else inf
 
     def _run_jobs(self, now: float) -> None:
-        """One turn for the jobs that nobody waits for."""
-        if not self.dispatcher.has_jobs:
-            return
-        with self._long_work:
-            began = monotonic()
-            self.begin()
-            try:
-                self.dispatcher.run_jobs(TURN_STEPS)
-            finally:
-                links = self._take_links()
-                sinks = self._release_sinks()
-            sleep(monotonic() - began)
-        self._settle_unhurried(links, sinks)
+        if self.dispatcher.has_jobs:
+            links, sinks = self._do_long_work(None)
+            self._settle_unhurried(links, sinks)
 
     def add_session(self, session: SessionCore) -> None:
         """An application in this process; between `begin` and `end`."""
@@ -292,3 +285,9 @@ class Turn:
                 session.handle_timeout(now)
         finally:
             self.end()
+
+
+def _settle_links(links: Links) -> None:
+    if links is not None:
+        for outward, full, is_blocking in links:
+            outward.settle(full, is_blocking)
