@@ -98,6 +98,7 @@ HOT_MODULES = (
     "src/zenlake/wire/kinds.py",
     "src/zenlake/wire/message.py",
     "src/zenlake/wire/primitives.py",
+    "src/zenlake/wire/push_run.py",
     "src/zenlake/wire/runs.py",
     "src/zenlake/wire/values/*.py",
 )
