@@ -1,0 +1,54 @@
+"""A real peer on two of our routers: everybody hears it once, and it hears everybody once (§4.4).
+
+Deployed routers give some of it twice (SN-112), so the other gateway is ours as well.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from tests.interop.puppets import Held, Kind, attached, ours, routers, settings, theirs
+
+pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+pytestmark = pytest.mark.real
+
+IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
+INSTALLED = theirs()[0]
+REST_SECONDS = 1.2
+TRIANGLE = ((0, 1), (1, 2), (0, 2))
+
+
+@pytest.mark.parametrize("peer", theirs() if IS_FULL else [INSTALLED], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "third", [ours(), *theirs()] if IS_FULL else [INSTALLED], ids=lambda one: one.name
+)
+def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kind) -> None:
+    gossip = {"scouting/gossip/enabled": True}
+    with ExitStack() as stack:
+        kinds = (ours(), ours(), third)
+        _, endpoints = stack.enter_context(routers(kinds, TRIANGLE, [gossip] * 3))
+        nodes: dict[str, Held] = {}
+        for number, endpoint in enumerate(endpoints):
+            nodes[f"c{number}"] = stack.enter_context(attached(INSTALLED, "client", endpoint))
+        nodes["p"] = Held(peer)
+        stack.callback(nodes["p"].kill)
+        nodes["p"].open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
+        time.sleep(REST_SECONDS)
+        for name, one in nodes.items():
+            one.ask("subscribe", name="s", key="d/**")
+            answer = [{"key": f"q/{name}", "value": "01"}]
+            one.ask("queryable", name="q", key=f"q/{name}", replies=answer)
+        time.sleep(REST_SECONDS)
+        for name, one in nodes.items():
+            one.ask("put", key=f"d/{name}", payload="01")
+        time.sleep(REST_SECONDS)
+        for name, one in nodes.items():
+            heard = sorted(sample["key"] for sample in one.items("s", 0))
+            assert heard == ["d/c0", "d/c1", "d/c2", "d/p"], name
+            replies = one.ask("get", selector="q/*", target="ALL", consolidation="NONE")["replies"]
+            keys = sorted(reply["ok"]["key"] for reply in replies)
+            assert keys == ["q/c0", "q/c1", "q/c2", "q/p"], name
