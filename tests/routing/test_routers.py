@@ -21,6 +21,7 @@ from tests.routing.playbook import (
 )
 from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
+from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (
     Declare,
     DeclareSubscriber,
@@ -33,6 +34,7 @@ from zenlake.wire import (
     QueryTarget,
     UndeclaredKey,
     UndeclareSubscriber,
+    UndeclareToken,
     WhatAmI,
     WireExpr,
 )
@@ -433,3 +435,22 @@ def test_who_is_nearer_to_a_router_is_believed_for_a_moment() -> None:
     web.wires["b", "c"].messages.append((again, True))
     web.settle()
     web.hears("cc", "D_TOKEN 2 k")
+
+
+def test_the_end_of_a_token_of_two_routers_is_told_once() -> None:
+    """Although the work for one of them is not finished when the other ends."""
+    for steps in (1, 30, UNLIMITED):
+        web = web_of("ab", "bc")
+        web.says("ca", token(1, "k"))
+        web.says("cc", token(1, "k"))
+        web.says("cb", interest(1, "future", "KT", "**"))
+        web.forget()
+        web.turn_steps = steps
+        routers = web.routers["b"]
+        for name in ("a", "c"):
+            body = UndeclareToken(0, UndeclaredKey(WireExpr(0, "k")))
+            end_of_k = Declare(body, qos=QoS(8))
+            face = web.link_faces["b", name]
+            routers.receive_run(face, [end_of_k], 0, 1, True, web.now, steps)
+        web.settle()
+        web.hears("cb", "U_TOKEN 0 k")

@@ -32,11 +32,14 @@ from zenlake.wire.values.wire_expr import WireExpr
 
 
 class Announcer:
-    __slots__ = ("_tables", "_work")
+    __slots__ = ("_end_count", "_last_ends", "_tables", "_work")
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._work = tables.work
+        self._end_count = 0
+        self._last_ends: dict[Entity, int] = {}
+        """Of tokens: the last of the jobs that tell that a holder is gone, while they run."""
 
     def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         """`source` began, changed or ended to hold `entity`: tell whom it concerns.
@@ -45,14 +48,37 @@ class Announcer:
         whose answer is not complete get it as part of theirs.
         """
         self._tables.forget_routes_of(entity.kind, entity.key)
-        job = self.spreading(entity, source, in_answer, is_gone)
+        number = self._begin_end(entity) if is_gone else 0
+        job = self.spreading(entity, source, in_answer, is_gone, number)
         if in_answer:
             # The D_FINAL that may come next must not overtake it.
             self._work.run_for(source, job)
         else:
             self._work.run(job)
 
-    def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+    def _begin_end(self, entity: Entity) -> int:
+        """The number of a job that tells that a holder is gone.
+
+        Two holders of a token may go while the job for the first still runs. Those who were not
+        told of the token hear of its end from the last job alone: it sees all of them.
+        """
+        self._end_count += 1
+        if entity.kind == TOKEN:
+            self._last_ends[entity] = self._end_count
+        return self._end_count
+
+    def spreading(
+        self, entity: Entity, source: Face, in_answer: bool, is_gone: bool, number: int = 0
+    ) -> Job:
+        if is_gone and number == 0:
+            number = self._begin_end(entity)
+        yield from self._spreading(entity, source, in_answer, is_gone, number)
+        if is_gone and self._last_ends.get(entity) == number:
+            del self._last_ends[entity]
+
+    def _spreading(
+        self, entity: Entity, source: Face, in_answer: bool, is_gone: bool, number: int
+    ) -> Job:
         work = self._work
         for region in self._tables.regions:
             info: QueryableInfo | None = None
@@ -84,7 +110,10 @@ class Announcer:
                 continue
             if interest.aggregate:
                 yield from self._align_aggregate(interest, entity, in_answer)
-            elif self._inform(entity, interest, in_answer, is_gone, informed):
+            elif (
+                self._inform(entity, interest, in_answer, is_gone, informed)
+                and self._last_ends.get(entity) == number
+            ):
                 self.tell_token_gone_if(source, interest.face, entity.key)
             work.steps -= 1
             if work.steps <= 0:

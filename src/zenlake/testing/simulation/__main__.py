@@ -20,6 +20,9 @@ def main() -> int:
     chosen.add_argument("--seed", type=int, help="one seed")
     chosen.add_argument("--seeds", type=_range, metavar="A..B", help="from A up to B, without B")
     parser.add_argument("--routers", action="store_true", help="networks with routers")
+    parser.add_argument(
+        "--two-homes", action="store_true", help="with --routers: one peer is linked to two of them"
+    )
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     arguments = parser.parse_args()

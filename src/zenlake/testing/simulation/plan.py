@@ -90,11 +90,12 @@ def make_plan(rng: Random) -> Plan:
     return _make_plan(nodes, is_stream, rng)
 
 
-def make_router_plan(rng: Random, routers: int = 0) -> Plan:
+def make_router_plan(rng: Random, routers: int = 0, *, two_homes: bool = False) -> Plan:
     """Routers in a line, ring, star or mesh; peers below some, and clients of all kinds.
 
-    A peer is linked to one router, and peers that are linked to each other to the same one; or it
-    is the only peer of two routers. Then there is one way between any two, but for the routers.
+    A peer is linked to one router, and peers that are linked to each other to the same one; or,
+    with `two_homes`, it is the only peer of two routers. Then there is one way between any two,
+    but for the routers.
     """
     routers = routers or rng.choice((1, 2, 2, 3, 3, 4, 4, 5))
     nodes = [NodePlan(f"r{number}", WhatAmI.ROUTER) for number in range(routers)]
@@ -110,7 +111,7 @@ def make_router_plan(rng: Random, routers: int = 0) -> Plan:
             if is_meshed and sites[other] == site:
                 _link(nodes, routers + other, routers + number, rng)
     free = [router for router in range(routers) if router not in sites]
-    if len(free) > 1 and rng.random() < 0.5:
+    if two_homes and len(free) > 1:
         homes = [[router] for router in rng.sample(free, 2)]
         nodes.append(NodePlan(f"p{len(sites)}", WhatAmI.PEER, homes))
     servers = len(nodes)

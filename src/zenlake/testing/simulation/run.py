@@ -32,9 +32,11 @@ class Outcome:
         return "\n".join(lines)
 
 
-def run_seed(seed: int, *, with_routers: bool = False, keeps_all: bool = False) -> Outcome:
+def run_seed(
+    seed: int, *, with_routers: bool = False, two_homes: bool = False, keeps_all: bool = False
+) -> Outcome:
     """Whatever is raised in the run is a failure of it."""
-    world = World(seed, with_routers=with_routers, keeps_all=keeps_all)
+    world = World(seed, with_routers=with_routers, two_homes=two_homes, keeps_all=keeps_all)
     failure = ""
     try:
         world.run()

@@ -46,12 +46,17 @@ class World:
         plan: Plan | None = None,
         *,
         with_routers: bool = False,
+        two_homes: bool = False,
         keeps_all: bool = False,
     ) -> None:
         self.seed = seed
         self._rng = Random(seed)
         if plan is None:
-            plan = make_router_plan(self._rng) if with_routers else make_plan(self._rng)
+            plan = (
+                make_router_plan(self._rng, two_homes=two_homes)
+                if with_routers
+                else make_plan(self._rng)
+            )
         self.plan = plan
         self._was_lossy = self.plan.is_lossy
         self.timeline = Timeline()
