@@ -250,7 +250,8 @@ class LinkRunner:
     def _take(self, data: bytes, now: float) -> None:
         """Decode some of what was read; without data, some of the rest."""
         if data:
-            self._is_bulk = len(data) >= _BULK_BYTES
+            # A link that is alone has nobody to give way to.
+            self._is_bulk = len(data) >= _BULK_BYTES and len(self.node.runners) > 1
         if self._is_bulk:
             with self.node.bulk:
                 self._decode(data, now)

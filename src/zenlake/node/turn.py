@@ -16,7 +16,6 @@ a message on another link waits for all of them, several times. With `bulk` it w
 
 from __future__ import annotations
 
-import select
 import threading
 from math import inf
 from threading import get_ident
@@ -45,6 +44,8 @@ Links = list[tuple[Outward, int, bool]] | None
 MESSAGES_IN_A_TURN: Final = 256
 # Long enough for a waiting thread to run and take the lock.
 _PAUSE_S: Final = 0.0001
+# Links that bring much at once let others run after so long.
+_BUSY_S_MAX: Final = 0.002
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -57,7 +58,7 @@ class Turn:
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
         self._waiting: set[int] = set()  # threads that wait for the lock
-        self._nothing = select.poll()  # the quickest call that releases Python's lock
+        self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
         self.is_unsettled = False
@@ -200,13 +201,14 @@ class Turn:
     def pause_bulk(self) -> None:
         """By the owner of `bulk`: whoever waits for the node's lock is next.
 
-        Compiled code keeps Python's own lock until it calls something that releases it: others
-        may not even have come as far as waiting for ours.
+        Others may not even have come as far as waiting for ours: compiled code keeps Python's own
+        lock. To release that for a moment is worse than to keep it. A thread that waits for it is
+        woken, comes too late, and begins anew to wait the 5 ms after which it would be given the
+        lock. So it is released for as long as a thread needs to wake.
         """
-        if self._waiting:
+        if self._waiting or monotonic() - self._paused_at > _BUSY_S_MAX:
             sleep(_PAUSE_S)
-        else:
-            self._nothing.poll(0)
+            self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
