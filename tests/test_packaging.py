@@ -110,3 +110,14 @@ def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
         if path.is_file():
             found = trace.search(path.read_bytes().decode("utf-8", "replace"))
             assert found is None, f"{name}: {found}"
+
+
+def test_packages_that_are_tested_once_are_never_compiled() -> None:
+    """`make test` leaves their tests out on plain Python (ONLY_PLAIN)."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    found = re.search(r"^ONLY_PLAIN := (.*)$", makefile, re.MULTILINE)
+    assert found
+    setup = (ROOT / "setup.py").read_text("utf-8")
+    for name in found[1].split():
+        assert f"src/zenlake/{name}/" not in setup
+        assert (ROOT / "tests" / name).is_dir()
