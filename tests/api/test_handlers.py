@@ -397,7 +397,9 @@ def run(code: str, handler: str) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_interrupts_recv() -> None:
-    process = run("print('ready', flush=True)\nhandler.recv()", "None")
+    # Where the tests run in the background, SIGINT is ignored, and children inherit that.
+    default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    process = run(f"{default}print('ready', flush=True)\nhandler.recv()", "None")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.1)
