@@ -43,7 +43,12 @@ class Forwarder:
 
     def forward(self, source: Face, run: PushRun, reliable: bool) -> bool:
         """False, and nothing is done, if the messages must be received one by one."""
-        route = self._publications.known_route(source, run.first)
+        origin = self._publications.origin_of(source, run.first)
+        if origin is None:
+            self._tables.counters.unknown_nodes += run.count - 1  # the first is counted already
+            return True
+        key = source.keys.resolve(run.first.key)
+        route = None if key is None else origin.routes.get(key)
         if route is None or run.first.stamps is not None:
             return False
         targets = [face for face in route.faces if face is not source]

@@ -101,12 +101,9 @@ class Publications:
         if key is None:
             self._tables.counters.unknown_aliases += 1
             return None
-        origin = source.origin
-        if source.position == BESIDE:
-            router = self._tables.source_of(source, message.node_id)
-            if router is None:
-                return None
-            origin = router.origin
+        origin = self.origin_of(source, message)
+        if origin is None:
+            return None
         route = origin.routes.get(key)
         if route is None:
             if not self._tables.is_valid(key):
@@ -120,16 +117,12 @@ class Publications:
             self._tables.routes.add(origin.routes, key, route)
         return route, key
 
-    def known_route(self, source: Face, message: Push) -> Route | None:
-        """The way of a message if it was found before."""
-        key = source.keys.resolve(message.key)
-        origin = source.origin
-        if source.position == BESIDE:
-            router = self._tables.source_of(source, message.node_id)
-            if router is None:
-                return None
-            origin = router.origin
-        return None if key is None else origin.routes.get(key)
+    def origin_of(self, source: Face, message: Push) -> Origin | None:
+        """Whose routes a message takes; None, and counted, if its NodeId means no router."""
+        if source.position != BESIDE:
+            return source.origin
+        router = self._tables.source_of(source, message.node_id)
+        return None if router is None else router.origin
 
     def _send_when_found(
         self,

@@ -34,6 +34,35 @@ class Portion:
 
 
 @mypyc_attr(acyclic=True)
+class _PortionWriter:
+    """Cuts what is written into portions."""
+
+    __slots__ = ("_bytes_max", "_count", "_made", "_out", "_size")
+
+    def __init__(self, bytes_max: i64) -> None:
+        self._bytes_max: i64 = bytes_max
+        self._made: list[Portion] = []
+        self._out = BytesWriter()
+        self._count: i64 = 0
+        self._size: i64 = 0
+
+    def begin(self, size: i64) -> BytesWriter:
+        """Where the next message of so many bytes goes."""
+        if self._count > 0 and self._size + size > self._bytes_max:
+            self._made.append(Portion(self._out.getvalue(), self._count))
+            self._out = BytesWriter()
+            self._count = 0
+            self._size = 0
+        self._count += 1
+        self._size += size
+        return self._out
+
+    def end(self) -> list[Portion]:
+        self._made.append(Portion(self._out.getvalue(), self._count))
+        return self._made
+
+
+@mypyc_attr(acyclic=True)
 class PushRun(NetworkMessage):
     """`count` messages in `buffer[start:stop]`. Payloads have less than 16 KiB."""
 
@@ -89,27 +118,15 @@ class PushRun(NetworkMessage):
         """The messages with another head, as many in each portion as fit, but at least one."""
         if head == self.buffer[self.start : self.start + self.head_bytes]:
             return self._same_portions(bytes_max)
-        buffer = self.buffer
-        made: list[Portion] = []
-        out = BytesWriter()
-        count: i64 = 0
-        size: i64 = 0
+        writer = _PortionWriter(bytes_max)
         pos = self.start
         while pos < self.stop:
-            rest = buffer[pos + self.head_bytes : self._end(pos)]
+            rest = self.buffer[pos + self.head_bytes : self._end(pos)]
             pos = pos + self.head_bytes + len(rest)
-            needed: i64 = len(head) + len(rest)
-            if count > 0 and size + needed > bytes_max:
-                made.append(Portion(out.getvalue(), count))
-                out = BytesWriter()
-                count = 0
-                size = 0
+            out = writer.begin(len(head) + len(rest))
             out.write(head)
             out.write(rest)
-            count += 1
-            size += needed
-        made.append(Portion(out.getvalue(), count))
-        return made
+        return writer.end()
 
     def _same_portions(self, bytes_max: i64) -> list[Portion]:
         """As they are: pieces of the buffer."""
@@ -135,39 +152,27 @@ class PushRun(NetworkMessage):
 
         `head` ends before the time, `middle` is what follows it up to the length.
         """
-        buffer = self.buffer
-        made: list[Portion] = []
-        out = BytesWriter()
-        count: i64 = 0
-        size: i64 = 0
+        writer = _PortionWriter(bytes_max)
         high = time >> 7
         low: i64 = time & 0x7F
         after = _after_low_bits(high) + middle
         flag: i64 = 0x80 if high else 0
         pos = self.start
         while pos < self.stop:
-            rest = buffer[pos + self.length_offset : self._end(pos)]
+            rest = self.buffer[pos + self.length_offset : self._end(pos)]
             pos = pos + self.length_offset + len(rest)
-            needed: i64 = len(head) + 1 + len(after) + len(rest)
-            if count > 0 and size + needed > bytes_max:
-                made.append(Portion(out.getvalue(), count))
-                out = BytesWriter()
-                count = 0
-                size = 0
+            out = writer.begin(len(head) + 1 + len(after) + len(rest))
             out.write(head)
             out.append(low | flag)
             out.write(after)
             out.write(rest)
-            count += 1
-            size += needed
             low += 1
             if low == 0x80:
                 low = 0
                 high += 1
                 after = _after_low_bits(high) + middle
                 flag = 0x80
-        made.append(Portion(out.getvalue(), count))
-        return made
+        return writer.end()
 
     def _end(self, pos: i64) -> i64:
         """Where the message at a position ends."""
