@@ -299,7 +299,7 @@ def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
     with opened(settings) as [node]:
         share = min(share_of_a_core(node, lease_ms) for _ in range(3))
     print(f"lease {lease_ms} ms: {share:.1%} of a core")
-    assert share < 0.05
+    assert share < 0.25  # 200 keep-alives a second take about 5 %, a loop without rest all of it
 
 
 def share_of_a_core(node: Node, lease_ms: int) -> float:
