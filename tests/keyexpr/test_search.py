@@ -19,7 +19,7 @@ stored_texts = st.one_of(deep_keys, expressions)
 questions = st.one_of(st.sampled_from(["**", "*/**", "a/**", "**/b"]), expressions, keys)
 
 
-def nodes_of(tree: KeyTree[str]) -> list[Node[str]]:
+def nodes_of(tree: KeyTree[str]) -> list[Node]:
     """All nodes but the root."""
     found = tree._root.children()
     for node in found:

@@ -62,6 +62,19 @@ def test_a_declaration_voids_the_routes_it_intersects_and_no_other() -> None:
     assert not route.is_current
 
 
+def test_keys_that_nobody_subscribes_to_share_a_route() -> None:
+    """Anybody may publish on any number of them, and Python's garbage collector visits each."""
+    play = play_with_routes()
+    play.says("c1", put("x/1"), put("x/2"), put("a/c"))
+    routes = play.faces["c1"].origin.routes
+    assert routes["x/1"] is routes["x/2"]
+    assert routes["a/b"] is not routes["a/c"]
+    play.says("c3", subscriber(1, "x/1"))
+    play.says("c1", put("x/1"), put("x/2"))
+    assert [face.zid for face in routes["x/1"].faces] == [play.faces["c3"].zid]
+    assert routes["x/2"].faces == []
+
+
 def test_tokens_interests_and_clients_without_declarations_void_nothing() -> None:
     play = play_with_routes()
     play.says("c3", token(1, "**"), interest(1, "current_future", "KSQT", "**"))

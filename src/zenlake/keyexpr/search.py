@@ -58,10 +58,10 @@ class Search(Generic[T]):
 
     __slots__ = ("_nodes", "_positions", "_question", "found")
 
-    def __init__(self, root: Node[T], expr: str) -> None:
+    def __init__(self, root: Node, expr: str) -> None:
         self._question = Question(expr)
 
-        self._nodes: list[Node[T]] = [root]
+        self._nodes: list[Node] = [root]
         """The nodes still to be visited."""
 
         self._positions: list[int] = [1 | ((1 & self._question.doubles) << 1)]
@@ -96,7 +96,7 @@ class Search(Generic[T]):
                 self._visit_literal(node, positions.bit_length() - 1, stop)
         return not nodes
 
-    def _visit(self, node: Node[T], positions: int) -> None:
+    def _visit(self, node: Node, positions: int) -> None:
         """Read the rest of a label, note the entry and put children on the stack."""
         question = self._question
         question.steps += 1
@@ -111,7 +111,7 @@ class Search(Generic[T]):
         if node.literals is not None and positions & ~question.end:
             self._push_literals(node.literals, positions)
 
-    def _visit_literal(self, node: Node[T], position: int, stop: int) -> None:
+    def _visit_literal(self, node: Node, position: int, stop: int) -> None:
         """As `_visit`, for a question without wildcards that is at one position only.
 
         Then one literal child is asked for, with which this goes on at once. It is what most
@@ -145,7 +145,7 @@ class Search(Generic[T]):
         self._nodes.append(node)
         self._positions.append(1 << position)
 
-    def _push_literals(self, literals: dict[str, Node[T]], positions: int) -> None:
+    def _push_literals(self, literals: dict[str, Node], positions: int) -> None:
         """Put those literal children on the stack that these positions may lead to."""
         question = self._question
         places = question.places
@@ -171,7 +171,7 @@ class Search(Generic[T]):
                 self._nodes.append(literals[chunk])
                 self._positions.append(after | ((after & question.doubles) << 1))
 
-    def _push_wild(self, wild: WildChildren[T], positions: int) -> None:
+    def _push_wild(self, wild: WildChildren, positions: int) -> None:
         """Put those children by wildcards on the stack that these positions may lead to."""
         question = self._question
         if wild.double is not None:
@@ -183,7 +183,7 @@ class Search(Generic[T]):
         if wild.patterns is not None and positions & question.free:
             self._push_patterns(wild.patterns, positions)
 
-    def _push_patterns(self, patterns: PatternIndex[Node[T]], positions: int) -> None:
+    def _push_patterns(self, patterns: PatternIndex[Node], positions: int) -> None:
         """Put those children by `$*` chunks on the stack that may match at these positions."""
         question = self._question
         asked = positions & question.free
@@ -200,7 +200,7 @@ class Search(Generic[T]):
         else:
             self._push_unread(patterns.values(), positions)
 
-    def _push_unread(self, nodes: list[Node[T]], positions: int) -> None:
+    def _push_unread(self, nodes: list[Node], positions: int) -> None:
         """Put nodes on the stack whose first chunks are not read yet."""
         self._nodes.extend(nodes)
         self._positions.extend([~positions] * len(nodes))

@@ -47,7 +47,7 @@ class KeyTree(Generic[T]):
     __slots__ = ("_root", "_size")
 
     def __init__(self) -> None:
-        self._root: Node[T] = Node("", "", None, None)
+        self._root: Node = Node("", "", None, None)
         self._size = 0
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class KeyTree(Generic[T]):
     def get(self, expr: str) -> T | None:
         """The value of exactly `expr`, None if it is not stored."""
         path = self._path(expr)
-        return path[-1].value if path else None
+        return cast(T | None, path[-1].value) if path else None
 
     def remove(self, expr: str) -> T | None:
         """Forget `expr` and the nodes that only led to it; returns its value, if any."""
@@ -90,7 +90,7 @@ class KeyTree(Generic[T]):
         node = path.pop()
         if node.expr is None:
             return None
-        value = node.value
+        value = cast(T | None, node.value)
         node.expr = None
         node.value = None
         self._size -= 1
@@ -111,7 +111,7 @@ class KeyTree(Generic[T]):
         """The values of all expressions that match `key`, which has no wildcards."""
         if not self._size:
             return []
-        search = Search(self._root, key)
+        search: Search[T] = Search(self._root, key)
         search.run(ALL_STEPS)
         return search.found
 
@@ -119,7 +119,7 @@ class KeyTree(Generic[T]):
         """The values of all expressions that intersect `expr`."""
         if not self._size:
             return []
-        search = Search(self._root, expr)
+        search: Search[T] = Search(self._root, expr)
         search.run(ALL_STEPS)
         return search.found
 
@@ -146,7 +146,7 @@ class KeyTree(Generic[T]):
         for expr, _ in self.items():
             yield expr
 
-    def _path(self, expr: str) -> list[Node[T]]:
+    def _path(self, expr: str) -> list[Node]:
         """The nodes from the root to the one at which `expr` ends; empty if there is none."""
         path = [self._root]
         start = 0

@@ -12,42 +12,46 @@ node's label or up to its first chunk. Splitting and merging keep such nodes val
 - `absorb` (the merge) copies the content of the child into the node. The child leaves the tree
   but stays as it was, for searches that have visited the node and hold the child. Both share
   the child's dictionaries, and no change ever replaces one node by another in a dictionary.
+
+A node may hold 100,000 children, and a router several such trees. Python's garbage collector
+stops everybody while it looks at all objects that may be part of a cycle, so nodes are declared
+never to be (`acyclic`, which generic classes cannot be: `KeyTree` knows the type of the values).
+The owner of a tree whose values lead back to the tree must drop it at the end.
 """
 
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import Generic, TypeVar
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.keyexpr.pattern_index import (
     SPARE_BYTES_MAX,
     SPARE_BYTES_PER_CHILD_MAX,
     PatternIndex,
 )
 
-T = TypeVar("T")
 
-
-class WildChildren(Generic[T]):
+@mypyc_attr(acyclic=True)
+class WildChildren:
     """The children of a node whose labels start with a wildcard."""
 
     __slots__ = ("double", "patterns", "single")
 
     def __init__(self) -> None:
-        self.single: Node[T] | None = None
+        self.single: Node | None = None
         """The child by `*`."""
 
-        self.double: Node[T] | None = None
+        self.double: Node | None = None
         """The child by `**`."""
 
-        self.patterns: PatternIndex[Node[T]] | None = None
+        self.patterns: PatternIndex[Node] | None = None
         """The children by chunks with `$*`."""
 
     def __len__(self) -> int:
         count = 0 if self.patterns is None else len(self.patterns)
         return count + (self.single is not None) + (self.double is not None)
 
-    def all(self) -> list[Node[T]]:
+    def all(self) -> list[Node]:
         children = [] if self.patterns is None else self.patterns.values()
         if self.single is not None:
             children.append(self.single)
@@ -56,12 +60,13 @@ class WildChildren(Generic[T]):
         return children
 
 
-class Node(Generic[T]):
+@mypyc_attr(acyclic=True)
+class Node:
     """A beginning shared by the expressions stored at and below it."""
 
     __slots__ = ("chunk", "expr", "literals", "rest", "value", "wild")
 
-    def __init__(self, chunk: str, rest: str, expr: str | None, value: T | None) -> None:
+    def __init__(self, chunk: str, rest: str, expr: str | None, value: object) -> None:
         self.chunk = chunk
         """The first chunk of the label; the root has none."""
 
@@ -74,13 +79,13 @@ class Node(Generic[T]):
         self.value = value
         """Its value."""
 
-        self.literals: dict[str, Node[T]] | None = None
+        self.literals: dict[str, Node] | None = None
         """Children by first chunk, literal or verbatim; None for none."""
 
-        self.wild: WildChildren[T] | None = None
+        self.wild: WildChildren | None = None
         """Children by `*`, `**` and `$*`; None for none."""
 
-    def child(self, chunk: str) -> Node[T] | None:
+    def child(self, chunk: str) -> Node | None:
         """The child whose label starts with exactly this chunk."""
         if "*" not in chunk or chunk[0] == "@":
             return None if self.literals is None else self.literals.get(chunk)
@@ -93,7 +98,7 @@ class Node(Generic[T]):
             return wild.double
         return None if wild.patterns is None else wild.patterns.get(chunk)
 
-    def add_child(self, child: Node[T]) -> None:
+    def add_child(self, child: Node) -> None:
         """Add a child; there must be none with the same first chunk."""
         chunk = child.chunk
         if "*" not in chunk or chunk[0] == "@":
@@ -134,7 +139,7 @@ class Node(Generic[T]):
         if not len(wild):
             self.wild = None
 
-    def children(self) -> list[Node[T]]:
+    def children(self) -> list[Node]:
         found = [] if self.wild is None else self.wild.all()
         if self.literals is not None:
             found.extend(self.literals.values())
@@ -148,7 +153,7 @@ class Node(Generic[T]):
         """Keep the first `size` characters of the rest; the others move to a new child."""
         below = self.rest[size + 1 :] if size else self.rest
         chunk = first_chunk(below, 0)
-        lower: Node[T] = Node(chunk, below[len(chunk) + 1 :], self.expr, self.value)
+        lower: Node = Node(chunk, below[len(chunk) + 1 :], self.expr, self.value)
         lower.literals = self.literals
         lower.wild = self.wild
         self.rest = self.rest[:size]
@@ -189,7 +194,7 @@ def shared_size(rest: str, expr: str, start: int) -> int:
     return max(shared, 0)
 
 
-def _compact(children: dict[str, Node[T]]) -> dict[str, Node[T]] | None:
+def _compact(children: dict[str, Node]) -> dict[str, Node] | None:
     """The same children in a dictionary without much unused room, None for none."""
     if not children:
         return None

@@ -288,6 +288,7 @@ class Dispatcher:
                 face.told[kind].clear()
         for table in self._tables.entities:
             table.close()
+        self._tables.interests.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         """A message of an application in this process: its effects are complete on return."""

@@ -176,6 +176,10 @@ class Face:
     def send(self, message: NetworkMessage, key: str) -> None:
         self.outlet.send(message, key, True)
 
+    def has_aliases(self) -> bool:
+        """Whether a publication may write a key in another way than in full."""
+        return not (self.is_local or self.is_multicast) and self.keys.has_any()
+
     def shortest(self, key: str) -> WireExpr:
         """How a publication or query writes `key` on this face."""
         if self.is_local or self.is_multicast:

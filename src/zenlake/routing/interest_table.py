@@ -44,6 +44,12 @@ class InterestTable:
                 if not twins:
                     self._restricted[kind].remove(interest.key)
 
+    def close(self) -> None:
+        """Forget everything: nobody is told anything any more."""
+        for kind in KINDS:
+            self._restricted[kind] = KeyTree()
+            self._unrestricted[kind].clear()
+
     def unrestricted(self, kind: int) -> list[DownInterest]:
         """The interests in all keys."""
         return list(self._unrestricted[kind])

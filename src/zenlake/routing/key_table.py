@@ -83,9 +83,13 @@ class KeyTable:
         id = self.our_ids.get(key)
         return None if id is None else WireExpr(id, suffix, True)
 
+    def has_any(self) -> bool:
+        """Whether any key has a number."""
+        return len(self.their_ids) > 0 or len(self.our_ids) > 0
+
     def shortest(self, key: str) -> WireExpr:
         """The expression for a publication or query: the longest numbered beginning."""
-        if self.their_ids or self.our_ids:
+        if self.has_any():
             end = len(key)
             while end > 0:
                 expr = self.known(key[:end], key[end:])

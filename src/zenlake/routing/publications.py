@@ -7,6 +7,7 @@ interest or alias changes that concerns it.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from typing import Final
 
 from zenlake.keyexpr.search import Search
 from zenlake.routing.entity import SUBSCRIBER, Entity
@@ -30,6 +31,11 @@ from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.timestamp import ntp64_of_ns
+from zenlake.wire.values.wire_expr import WireExpr
+
+_NOWHERE: Final = Route([], [])
+"""Of all keys that nobody subscribes to: a neighbour may publish on any number of them. Whether it
+is current says nothing; only a route to one face is held by anybody but the cache."""
 
 
 class Publications:
@@ -233,8 +239,12 @@ class Publications:
                         chosen[face] = None
                         if notes is not None:
                             notes.add(UNKNOWN, face, "", face)
+        if not chosen:
+            return _NOWHERE
         faces = [face for face in chosen if not face.is_gone]
-        return Route(faces, [face.shortest(key) for face in faces], origin.node_id)
+        plain = WireExpr(0, key)
+        exprs = [face.shortest(key) if face.has_aliases() else plain for face in faces]
+        return Route(faces, exprs, origin.node_id)
 
     def _stamp(self, message: Push) -> Push | None:
         """The message with a timestamp that can be believed, None if it must be dropped."""
