@@ -341,7 +341,7 @@ class TestReturn:
         router.gained.clear()
         router.receive(c3, says(state(5, 0, zid="d4")), 1.0)
         assert to_b2.texts() == []
-        assert to_c3.texts() == ["3 sn 4 links 1"]
+        assert to_c3.texts() == ["3=d4 sn 4 links 1"]
         router.compute(1.0)
         assert router.gained == [("d4", "c3")], "and of all that d4 has"
         router.receive(c3, says(state(5, 3, zid="d4")), 2.0)

@@ -28,6 +28,7 @@ from tests.routing.playbook import (
 from tests.routing.web import Web
 from zenlake.keyexpr.matching import intersects
 from zenlake.routing.entity import KINDS
+from zenlake.routing.reports import PATIENCE_S
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
@@ -274,6 +275,7 @@ class Life:
             assert len(tables.interests) == 0
         for pair in sorted(self.links):
             self.web.unlink(*pair)
+        self.web.passes(PATIENCE_S)
         for dispatcher in self.web.routers.values():
             assert dispatcher.faces == []
             assert dispatcher._tables.memory.held_bytes == 0

@@ -6,7 +6,7 @@ from tests.routing.mesh import Router
 from zenlake.limits import WITHDRAWALS_MAX
 from zenlake.routing.entity import SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
-from zenlake.routing.withdrawals import DOUBT_S, KEPT_S, Withdrawals
+from zenlake.routing.withdrawals import KEPT_S, Withdrawals
 
 
 def make_source() -> Face:
@@ -45,11 +45,3 @@ def test_the_oldest_is_forgotten_beyond_the_limit() -> None:
     for _, key in withdrawals.of(source, 0.0):
         withdrawals.discard(source, TOKEN, key)
     assert source.account.held_bytes == 0
-
-
-def test_who_said_so_is_remembered_for_a_moment() -> None:
-    source, withdrawals, neighbour = make_source(), Withdrawals(), make_source()
-    assert withdrawals.doubted_by(source, TOKEN, "a", 0.0) is None
-    withdrawals.add(source, TOKEN, "a", 1.0, neighbour)
-    assert withdrawals.doubted_by(source, TOKEN, "a", 1.5) is neighbour
-    assert withdrawals.doubted_by(source, TOKEN, "a", 1.0 + DOUBT_S) is None

@@ -41,7 +41,7 @@ class Wire(Outlet):
 
 class Web:
     def __init__(self, *names: str, **settings: Any) -> None:
-        self.settings = settings
+        self.settings = {"wall_ns": self.wall_ns} | settings
         self.turn_steps = UNLIMITED
         self.now = 0.0
         self.routers: dict[str, Dispatcher] = {}
@@ -54,6 +54,10 @@ class Web:
         self.faces: dict[str, tuple[str, Face]] = {}
         for name in names:
             self.starts(name)
+
+    def wall_ns(self) -> int:
+        """Each router has a life of its own, so that all of them know how to ask again."""
+        return 1_000_000 * len(self.routers) + 1_000_000_000 * (1 + int(self.now))
 
     def starts(self, name: str) -> None:
         zid = zid_of(name)

@@ -90,27 +90,62 @@ class Declarations:
             return
         entity = self._tables.entities[kind].get(key)
         holding = None if entity is None else entity.holders.get(source)
-        id = NO_ID if holding is None else holding.id
         if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
-            routers.note_undeclared(source, face, kind, key)
+            if not routers.note_undeclared(source, face, kind, key):
+                return
             if holding is None:
                 self._tables.counters.unknown_undeclarations += 1
                 return
-            self._undeclare(source, kind, id, None)
+            self._undeclare(source, kind, holding.id, None)
         else:
-            if not routers.note_declared(source, face, kind, key):
-                return
             info = PLAIN
             if isinstance(body, DeclareQueryable) and body.info is not None:
                 info = body.info
-            if holding is not None and holding.info == info:
+            if not routers.note_declared(source, face, kind, key, info):
                 return
-            if id == NO_ID:
-                id = source.next_id()
-            self._declare_key(source, kind, id, key, info, False)
-            if id not in source.held[kind]:
-                return  # beyond a limit
+            if not self._hold_sourced(source, kind, key, info):
+                return
         routers.pass_on(source, face, message, key)
+
+    def align(self, source: Face, is_complete: bool) -> Job:
+        """Hold what the neighbour that is believed says that a router has.
+
+        `is_complete`: it has said all, so what it did not say is gone.
+        """
+        routers = self._tables.routers
+        report = None if routers is None else routers.parents.report_of(source)
+        if routers is None or report is None:
+            return
+        work = self._tables.work
+        for kind in KINDS:
+            for key in list(report.infos[kind]):
+                if routers.parents.report_of(source) is not report:
+                    return
+                info = report.infos[kind].get(key)
+                if info is not None and self._hold_sourced(source, kind, key, info):
+                    routers.declare_down(source, kind, key, info)
+                work.steps -= MESSAGE_STEPS
+                if work.steps <= 0:
+                    yield
+            for id, entity in list(source.held[kind].items()) if is_complete else ():
+                if routers.parents.report_of(source) is not report:
+                    return
+                if entity.key not in report.infos[kind] and source.held[kind].get(id) is entity:
+                    self._undeclare(source, kind, id, None)
+                    routers.undeclare_down(source, kind, entity.key)
+                work.steps -= MESSAGE_STEPS
+                if work.steps <= 0:
+                    yield
+
+    def _hold_sourced(self, source: Face, kind: int, key: str, info: QueryableInfo) -> bool:
+        """A router has an entity; whether that is news."""
+        entity = self._tables.entities[kind].get(key)
+        holding = None if entity is None else entity.holders.get(source)
+        if holding is not None and holding.info == info:
+            return False
+        id = source.next_id() if holding is None else holding.id
+        self._declare_key(source, kind, id, key, info, False)
+        return id in source.held[kind]  # not beyond a limit
 
     def remove_face(self, face: Face) -> Job:
         """All that a face held is gone; it is told nothing any more."""

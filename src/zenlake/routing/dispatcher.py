@@ -187,7 +187,9 @@ class Dispatcher:
             self._tables.forget_routes()
         self._gossip.add_face(face)
         if position == BESIDE and self._routers is not None:
+            self._routers.now = now
             self._routers.network.add_link(face, now)
+            self._work.run(self._follow_parents())
         self._work.run_for(face, self._introduce(face))
         return face
 
@@ -244,6 +246,7 @@ class Dispatcher:
             self._routers.now = now
         if face.position == BESIDE and self._routers is not None:
             self._routers.network.remove_link(face, now)
+            self._routers.parents.remove_neighbour(face)
             self._remove_left()
         self._work.run(self._remove(face))
 
@@ -258,7 +261,19 @@ class Dispatcher:
     def _receive_states(self, face: Face, message: Oam, now: float) -> Job:
         if self._routers is not None:
             yield from self._routers.network.receive(face, message, now)
+            self._routers.note_forgotten()
             self._remove_left()
+
+    def _update_trees(self) -> Job:
+        if self._routers is not None:
+            yield from self._routers.update_trees()
+            yield from self._follow_parents()
+
+    def _follow_parents(self) -> Job:
+        """Believe the neighbours that lead to other routers now."""
+        if self._routers is not None:
+            for source in self._routers.parents.take_changed(self._routers.now):
+                yield from self._declarations.align(source, is_complete=False)
 
     def _forget_routes_to(self, face: Face) -> None:
         """A face is gone; from now on no route leads to it."""
@@ -386,7 +401,7 @@ class Dispatcher:
         interests = self._upward.timers.next_deadline()
         if deadline is None or (interests is not None and interests < deadline):
             deadline = interests
-        trees = None if self._routers is None else self._routers.network.next_deadline()
+        trees = None if self._routers is None else self._routers.next_deadline()
         if deadline is None or (trees is not None and trees < deadline):
             deadline = trees
         return deadline
@@ -400,7 +415,9 @@ class Dispatcher:
         if routers is not None:
             routers.now = now
             if routers.network.handle_timeout(now):
-                self._work.run(routers.update_trees())
+                self._work.run(self._update_trees())
+            for source in routers.parents.take_settled(now):
+                self._work.run(self._declarations.align(source, is_complete=True))
 
     @property
     def has_discoveries(self) -> bool:

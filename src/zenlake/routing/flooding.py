@@ -18,7 +18,7 @@ from zenlake.limits import GOSSIP_DISCOVERIES_MAX
 from zenlake.routing.counters import Counters
 from zenlake.routing.face import Face
 from zenlake.routing.gossip import LINK_STATE, Discovery
-from zenlake.routing.link_states import NetworkLink, Statement, read_statements
+from zenlake.routing.link_states import NetworkLink, Statement, forgot, read_statements
 from zenlake.routing.network_graph import NetworkGraph
 from zenlake.routing.network_node import NetworkNode
 from zenlake.routing.settings import RoutingSettings
@@ -48,6 +48,7 @@ class Flooding:
         "_weights",
         "_work",
         "discoveries",
+        "forgotten",
         "graph",
         "links",
         "own_locators",
@@ -74,6 +75,9 @@ class Flooding:
 
         self.discoveries: dict[ZenohId, Discovery] = {}
         """Nodes that said where they listen, until somebody looks at them."""
+
+        self.forgotten: list[tuple[Face, ZenohId]] = []
+        """Neighbours, and nodes that they forgot all about, until somebody looks at them."""
 
         self._repeated: list[tuple[NetworkLink, Statement]] = []
         """What neighbours are to hear of themselves, at the end of the list that says it."""
@@ -166,12 +170,16 @@ class Flooding:
         new: _Nodes = {}
         updated: _Nodes = {}
         behind: _Nodes = {}
+        ignorant: _Nodes = {}
         is_own_old = False
+        is_first = not link.has_spoken
         for statement in statements:
-            if statement.zid == graph.own.zid:
+            node = graph.nodes.get(statement.zid)
+            if forgot(link, statement) and not is_first:
+                self._note_forgotten(link, statement, ignorant)
+            if node is graph.own:
                 is_own_old = self._is_own_old(statement) or is_own_old
                 continue
-            node = graph.nodes.get(statement.zid)
             if node is None:
                 node = graph.add_distant(statement.zid, statement.role, link.face.account)
                 if node is None:
@@ -180,11 +188,9 @@ class Flooding:
             elif not self._is_news(link, node, statement):
                 if statement.sn < node.sn and node is not link.node:
                     behind[node] = None
-                    if statement.sn == 0:
-                        # It had forgotten the node, and all that it was told of it.
-                        self.trees.forget_child_of(node, link.node)
                 continue
-            elif node.sn == 0:
+            elif node.sn == 0 or _is_later_life(node, statement):
+                # With an earlier life, all that it had is forgotten.
                 new[node] = None
             elif node not in new:
                 updated[node] = None
@@ -193,13 +199,23 @@ class Flooding:
             self._remove_unreachable()
             self._discover(new)
             self._discover(updated)
-        self._pass_on(link, new, updated, behind)
+        self._pass_on(link, new, updated, behind, ignorant)
         self._repeat()
         if is_own_old:
             self._announce_self()
             for neighbour in self.links.values():
                 # With the earlier life they forget all that they were told.
                 self.trees.forget_child_of(graph.own, neighbour.node)
+
+    def _note_forgotten(self, link: NetworkLink, statement: Statement, ignorant: _Nodes) -> None:
+        """A neighbour forgot what it told of a node, and what it was told of it."""
+        self.forgotten.append((link.face, statement.zid))
+        node = self.graph.nodes.get(statement.zid)
+        if node is None or node is link.node or (node is self.graph.own and statement.sn != 0):
+            return
+        self.trees.forget_child_of(node, link.node)
+        if statement.sn == 0 < node.sn:
+            ignorant[node] = None
 
     def _is_own_old(self, statement: Statement) -> bool:
         """Whether others know an older life of this node as well as this one, or better."""
@@ -286,11 +302,19 @@ class Flooding:
 
     # What neighbours hear.
 
-    def _pass_on(self, source: NetworkLink, new: _Nodes, updated: _Nodes, behind: _Nodes) -> None:
+    def _pass_on(
+        self,
+        source: NetworkLink,
+        new: _Nodes,
+        updated: _Nodes,
+        behind: _Nodes,
+        ignorant: _Nodes,
+    ) -> None:
         """One message for each link, or nodes would look unreachable to the neighbour.
 
         The source hears of nodes that it knows less of than we do: it may have taken them for
-        unreachable while we did not, and would wait for ever.
+        unreachable while we did not, and would wait for ever. Those that it knows nothing of are
+        introduced once more, so that it knows where all begins that they have.
         """
         nodes = self.graph.nodes
         for link in self.links.values():
@@ -299,10 +323,25 @@ class Flooding:
                 if nodes.get(node.zid) is node:
                     states.append(self._describe(link, node, True))
             for node in behind if link is source else updated:
-                if node is not link.node and nodes.get(node.zid) is node:
+                if node is not link.node and nodes.get(node.zid) is node and node not in ignorant:
                     states.append(self._describe(link, node, False))
+            for node in ignorant if link is source else ():
+                if nodes.get(node.zid) is node and node not in new:
+                    states.append(self._describe(link, node, True))
             if states:
                 self._send(link, states)
+
+    def ask_again(self, face: Face, zid: ZenohId) -> None:
+        """Ask a neighbour to tell again what a node has: as if this one had forgotten the node."""
+        link = self.links.get(face.zid)
+        node = self.graph.nodes.get(zid)
+        if link is not None and link.face is face and node is not None:
+            state = LinkState(node.index, 0, (), zid=zid, whatami=node.role)
+            self._send(link, [state])
+
+    def is_uniform(self) -> bool:
+        """Whether all nodes that have said something are of this kind."""
+        return all(node.sn == 0 or node.sn >> LIFE_BITS != 0 for node in self.graph.nodes.values())
 
     def _announce_self(self) -> None:
         self.graph.own.sn += 1

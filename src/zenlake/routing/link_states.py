@@ -24,13 +24,16 @@ from zenlake.wire.values.zenoh_id import ZenohId
 class NetworkLink:
     """A link to a neighbour in the same network."""
 
-    __slots__ = ("face", "has_spoken", "node", "rumour", "told")
+    __slots__ = ("face", "has_spoken", "introduced", "node", "rumour", "told")
 
     def __init__(self, face: Face, node: NetworkNode) -> None:
         self.face = face
         self.node = node
         self.has_spoken = False
         """Whether it has described itself on this link."""
+
+        self.introduced: set[ZenohId] = set()
+        """Nodes that it has begun to speak of on this link."""
 
         self.rumour: Statement | None = None
         """What others say of it that it has not said itself."""
@@ -76,7 +79,7 @@ class NetworkLink:
 class Statement:
     """A link state whose numbers are resolved."""
 
-    __slots__ = ("is_gateway", "links", "locators", "role", "sn", "zid")
+    __slots__ = ("is_gateway", "is_introduction", "links", "locators", "role", "sn", "zid")
 
     def __init__(self, zid: ZenohId, state: LinkState, links: dict[ZenohId, int]) -> None:
         self.zid = zid
@@ -85,6 +88,8 @@ class Statement:
         self.locators = state.locators
         self.is_gateway = state.gateway
         self.links = links
+        self.is_introduction = state.zid is not None
+        """Whether it says what its number stands for: the sender has begun to know the node."""
 
 
 def read_statements(
@@ -125,6 +130,21 @@ def read_statements(
             if work.steps <= 0:
                 yield
     return statements
+
+
+def forgot(link: NetworkLink, statement: Statement) -> bool:
+    """Whether a neighbour begins to speak of a node that it knew: it forgot all about it.
+
+    What has version 0 it knows by name only, and will introduce again.
+    """
+    if not statement.is_introduction:
+        return False
+    if statement.sn == 0:
+        link.introduced.discard(statement.zid)
+        return True
+    is_known = statement.zid in link.introduced
+    link.introduced.add(statement.zid)
+    return is_known
 
 
 def _number(face: Face, psid: int, zid: ZenohId) -> None:

@@ -35,7 +35,7 @@ DISTANCE_MAX: Final = 0xFFFF
 
 
 class Network:
-    __slots__ = ("_flooding", "graph", "trees")
+    __slots__ = ("_flooding", "graph", "is_uniform", "trees")
 
     def __init__(
         self,
@@ -48,6 +48,8 @@ class Network:
         self.graph = NetworkGraph(zid, role, counters)
         self.trees = TreeCache(self.graph, work)
         self._flooding = Flooding(self.graph, self.trees, settings, counters, work)
+        self.is_uniform = False
+        """Whether all nodes are of this kind, so that all come to the same trees (`note_lives`)."""
 
     @property
     def own_locators(self) -> list[str]:
@@ -89,6 +91,23 @@ class Network:
         left = self.graph.left
         self.graph.left = []
         return left
+
+    def take_forgotten(self) -> list[tuple[Face, ZenohId]]:
+        """Neighbours, and nodes that they forgot all about, since the last call."""
+        forgotten = self._flooding.forgotten
+        self._flooding.forgotten = []
+        return forgotten
+
+    def note_lives(self) -> None:
+        """See whether all nodes are of this kind; deployed ones up to 1.4 lose weights of others.
+
+        Nodes of this kind ask, and answer, to be told again (`ask_again`).
+        """
+        self.is_uniform = self._flooding.is_uniform()
+
+    def ask_again(self, face: Face, zid: ZenohId) -> None:
+        """Ask a neighbour to tell again what a node has."""
+        self._flooding.ask_again(face, zid)
 
     def has_discoveries(self) -> bool:
         return len(self._flooding.discoveries) > 0
@@ -139,10 +158,10 @@ class Network:
         link = None if direction is None else self._flooding.links.get(direction.zid)
         return None if link is None else link.face
 
-    def way_to(self, root: ZenohId) -> Face | None:
-        """The neighbour that leads to `root` in its own tree, by what is known at this moment."""
+    def parent(self, root: ZenohId) -> Face | None:
+        """The neighbour that leads to `root` in its own tree: what `root` sent comes from there."""
         node = self.graph.nodes.get(root)
-        parent = None if node is None else self.trees.compute(node).parent
+        parent = None if node is None else self.trees.get(node).parent
         link = None if parent is None else self._flooding.links.get(parent.zid)
         return None if link is None else link.face
 

@@ -14,6 +14,7 @@ from zenlake.routing.memory import Account
 from zenlake.routing.network import Network
 from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
+from zenlake.routing.parents import Parents
 from zenlake.routing.region import BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.withdrawals import Withdrawals
@@ -47,6 +48,7 @@ class Routers:
         "network",
         "now",
         "own",
+        "parents",
     )
 
     def __init__(self, tables: Tables) -> None:
@@ -54,6 +56,7 @@ class Routers:
         self.network = Network(
             tables.zid, tables.role, tables.settings, tables.counters, tables.work
         )
+        self.parents = Parents(self.network)
         self._sources: dict[ZenohId, Face] = {}
         self._withdrawals = Withdrawals()
         self.now = 0.0
@@ -100,6 +103,7 @@ class Routers:
             source = self._sources.pop(zid, None)
             if source is not None:
                 self._withdrawals.remove_source(source)
+                self.parents.remove_source(source)
                 source.is_gone = True
                 self._tables.remove_origin(source.origin)
                 left.append(source)
@@ -128,18 +132,37 @@ class Routers:
         for child in self.network.children(self._tables.zid):
             self._undeclare(child, kind, key, None)
 
-    def note_declared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
-        """A neighbour says that another router has an entity; whether to believe it."""
-        doubter = self._withdrawals.doubted_by(source, kind, key, self.now)
-        is_doubtful = doubter is not None and doubter is not sender and sender.zid != source.zid
-        if is_doubtful and doubter is self.network.way_to(source.zid):
+    def note_declared(
+        self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
+    ) -> bool:
+        """A neighbour says that another router has an entity; whether to believe it now."""
+        if not self.parents.note_declared(source, sender, kind, key, info, self.now):
+            self._tables.counters.refused_declarations += 1
+            return False
+        if not self.parents.is_believed(source, sender):
             return False
         self._withdrawals.discard(source, kind, key)
         return True
 
-    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> None:
-        """A neighbour says that another router has an entity no longer."""
-        self._withdrawals.add(source, kind, key, self.now, sender)
+    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
+        """A neighbour says that another router has an entity no longer; whether to believe it."""
+        self.parents.note_undeclared(source, sender, kind, key, self.now)
+        if not self.parents.is_believed(source, sender):
+            return False
+        self._withdrawals.add(source, kind, key, self.now)
+        return True
+
+    def declare_down(self, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
+        """A source has something, as became known when its tree changed."""
+        self._withdrawals.discard(source, kind, key)
+        for child in self.network.children(source.zid):
+            self._declare(child, kind, key, info, source.origin.node_id)
+
+    def undeclare_down(self, source: Face, kind: int, key: str) -> None:
+        """A source has something no longer, as became known when its tree changed."""
+        self._withdrawals.add(source, kind, key, self.now)
+        for child in self.network.children(source.zid):
+            self._undeclare(child, kind, key, source.origin.node_id)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
         """What a source declared goes on down its tree."""
@@ -236,3 +259,16 @@ class Routers:
             return None if told is None else told.info
         holding = entity.holders.get(source)
         return None if holding is None else holding.info
+
+    def note_forgotten(self) -> None:
+        """Neighbours forgot what they said of some routers."""
+        for face, zid in self.network.take_forgotten():
+            source = self._sources.get(zid)
+            if source is not None:
+                self.parents.void(source, face, self.now)
+
+    def next_deadline(self) -> float | None:
+        """When trees are to be computed, or new parents have told all."""
+        trees = self.network.next_deadline()
+        at = self.parents.settles_at
+        return trees if at is None or (trees is not None and trees < at) else at
