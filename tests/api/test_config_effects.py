@@ -19,7 +19,6 @@ OTHER_VALUES: Final = {
     "gateway/south": "[]",
     "scouting/gossip/multihop": "true",
     "routing/router/peers_failover_brokering": "true",
-    "routing/peer": '{mode: "linkstate"}',
     "qos/network": f'[{{{_WHERE}, overwrite: {{priority: "data"}}}}]',
     "transport/unicast/max_links": "2",
     "transport/multicast/compression/enabled": "true",

@@ -55,8 +55,9 @@ class Router:
         self.counters = Counters()
         self.budget = MemoryBudget()
         self.region = Region("north", relays=True, is_north=True)
+        routing = RoutingSettings(**settings)
         self.network = Network(
-            self.zid, role, RoutingSettings(**settings), self.counters, self.work
+            self.zid, role, routing, self.counters, self.work, routing.link_weights
         )
         self.gained: list[tuple[str, str]] = []
         """Roots, and the children that their trees gained."""

@@ -199,7 +199,7 @@ def test_weights_decide_the_way() -> None:
     web = web_of("abc", "ca")
     web.says("cc", subscriber(1, "k"))
     web.forget()
-    network = web.routers["a"]._routers
+    network = web.routers["a"].tables.routers
     assert network is not None
     network.network.set_weights({zid_of("c"): 1000}, web.now)
     web.settle()
@@ -259,7 +259,7 @@ def test_the_nearest_complete_queryable_is_asked() -> None:
     web = web_of("abc", "ad")
     for name in ("cb", "cc", "cd"):
         web.says(name, queryable(1, "q", complete=True))
-    weights = web.routers["a"]._routers
+    weights = web.routers["a"].tables.routers
     assert weights is not None
     weights.network.set_weights({zid_of("d"): 300}, web.now)
     web.settle()

@@ -1,4 +1,4 @@
-"""Several routers in one process: dispatchers whose links deliver in order, without threads.
+"""Several routers or linkstate peers in one process: dispatchers whose links deliver in order.
 
 web = Web("a", "b")
 web.link("a", "b")
@@ -45,6 +45,7 @@ class Web:
         self.turn_steps = UNLIMITED
         self.now = 0.0
         self.routers: dict[str, Dispatcher] = {}
+        self.roles: dict[str, str] = {}
         self.wires: dict[tuple[str, str], Wire] = {}
         self.link_faces: dict[tuple[str, str], Face] = {}
         self.dead: set[tuple[str, str]] = set()
@@ -59,10 +60,11 @@ class Web:
         """Each router has a life of its own, so that all of them know how to ask again."""
         return 1_000_000 * len(self.routers) + 1_000_000_000 * (1 + int(self.now))
 
-    def starts(self, name: str) -> None:
+    def starts(self, name: str, role: str = "router") -> None:
         zid = zid_of(name)
         settings = RoutingSettings(**self.settings)
-        self.routers[name] = Dispatcher(zid, ROLES["router"], settings)
+        self.roles[name] = role
+        self.routers[name] = Dispatcher(zid, ROLES[role], settings)
 
     def link(self, *names: str) -> None:
         """Each one with the next."""
@@ -71,7 +73,7 @@ class Web:
                 wire = Wire()
                 self.wires[here, there] = wire
                 self.link_faces[here, there] = self.routers[here].add_face(
-                    zid_of(there), ROLES["router"], wire, self.now, steps=self.turn_steps
+                    zid_of(there), ROLES[self.roles[there]], wire, self.now, steps=self.turn_steps
                 )
         self.settle()
 

@@ -10,7 +10,7 @@ from zenlake.routing import network
 from zenlake.routing.face import Face
 from zenlake.routing.flooding import Flooding
 from zenlake.routing.network import Network
-from zenlake.routing.routers import Routers
+from zenlake.routing.sourced_region import SourcedRegion
 from zenlake.routing.weights import EdgeHashes
 from zenlake.testing.simulation import run_seed
 from zenlake.wire import ZenohId
@@ -42,9 +42,9 @@ def nothing(*_: Any) -> tuple[()]:
         (Flooding, "_pass_on"),
         (Flooding, "_announce_self"),
         (Flooding, "_remove_unreachable"),
-        (Routers, "_tell_all"),
-        (Routers, "pass_on"),
-        (Routers, "withdraw"),
+        (SourcedRegion, "_tell_all"),
+        (SourcedRegion, "pass_on"),
+        (SourcedRegion, "withdraw"),
     ],
 )
 def test_something_is_not_done(machine: type, method: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ _LINE_STEPS: Final = 2
 
 
 class Graph:
-    """Regions of clients have no graph; peers do not tell each other who they are linked to."""
+    """Regions of clients have no graph; peers that form no network tell nobody of their links."""
 
     __slots__ = ("_prefix", "_tables", "pattern")
 
@@ -49,8 +49,8 @@ class Graph:
 
     def _lines(self, region: Region) -> Iterator[str]:
         tables = self._tables
-        if region.is_north and tables.routers is not None:
-            yield from graph_lines(tables.routers.network)
+        if region.sourced is not None:
+            yield from graph_lines(region.sourced.network)
         elif tables.settings.gossip or tables.role == WhatAmI.ROUTER:
             # Official peers without gossip have an empty graph; routers always have one.
             yield "graph {"
@@ -61,6 +61,10 @@ class Graph:
 
 
 def weight_of(tables: Tables, zid: ZenohId) -> dict[str, int | None] | None:
-    """The weights of the link to a router; None where links have none."""
-    weight = None if tables.routers is None else link_weight(tables.routers.network, zid)
-    return None if weight is None else weight._asdict()
+    """The weights of the link to a node of a network; None where links have none."""
+    for region in tables.regions:
+        if region.sourced is not None:
+            weight = link_weight(region.sourced.network, zid)
+            if weight is not None:
+                return weight._asdict()
+    return None

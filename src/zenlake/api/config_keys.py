@@ -175,7 +175,8 @@ _ROWS: Final = [
     ),
     Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], HONOURED, "weights of links between routers"),
     _hidden("routing/router/peers_failover_brokering", ANYTHING, "of releases before 1.9; ignored"),
-    _hidden("routing/peer", ANYTHING, "of releases before 1.9; ignored"),
+    _hidden("routing/peer/mode", choice("peer_to_peer", "linkstate"), "of releases before 1.9: linkstate if peers form a network with their routers", HONOURED),
+    _hidden("routing/peer/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), "weights of links in that network", HONOURED),
     *_section(
         "",
         ("routing/interests/timeout", _MS, None, 10_000, "ms to wait for the end of current declarations"),

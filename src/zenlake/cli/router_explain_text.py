@@ -144,6 +144,8 @@ def _obstacle(decision: Json, step: Json) -> str:
         return "the tree does not lead there; the network of routers may just have changed"
     if verdict == "other_gateway":
         return "another gateway of the peer, with a greater id, carries its messages"
+    if verdict == "not_elected":
+        return "another router is elected to carry this key between linkstate peers and others"
     if verdict == "not_complete":
         return "only complete queryables are asked, and it is not complete for this key"
     if verdict == "other_is_best":

@@ -17,10 +17,12 @@ from zenlake.node.discovery import connect_to
 from zenlake.node.scouting import scout
 from zenlake.node.threads import join_thread, start_thread
 from zenlake.protocol.scouting import Answerer, Found
+from zenlake.routing.region import EQUAL
 from zenlake.wire import EndPoint, WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
+    from zenlake.routing.face import Face
 
 log = logging.getLogger("zenlake.node")
 
@@ -270,4 +272,9 @@ def _is_settled(node: Node) -> bool:
         return False
     if not node.settings.waits_for_declares:
         return True
-    return all(face is None or face.role != WhatAmI.PEER or face.is_informed for face in faces)
+    return all(face is None or _has_told_all(face) for face in faces)
+
+
+def _has_told_all(face: Face) -> bool:
+    """Whether there is nothing to wait for: of peers only equal ones say that they told all."""
+    return face.role != WhatAmI.PEER or face.position != EQUAL or face.is_informed

@@ -406,9 +406,16 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
-    weights = reader.get("routing/router/linkstate/transport_weights")
-    for one in weights if isinstance(weights, list) else ():
-        routing.link_weights[ZenohId.parse(one["dst_zid"])] = one["weight"]
+    routing.link_weights = _read_weights(reader, "routing/router")
+    routing.linkstate_peers = reader.text("routing/peer/mode") == "linkstate"
+    routing.peer_link_weights = _read_weights(reader, "routing/peer")
+
+
+def _read_weights(reader: _Reader, path: str) -> dict[ZenohId, int]:
+    """By neighbour."""
+    weights = reader.get(f"{path}/linkstate/transport_weights")
+    listed = weights if isinstance(weights, list) else []
+    return {ZenohId.parse(one["dst_zid"]): one["weight"] for one in listed}
 
 
 def _read_admin(settings: NodeSettings, reader: _Reader) -> None:

@@ -14,9 +14,10 @@
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     explanation     where a message would go, and why (route_notes: what was decided)
     gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
-    routers         what travels along trees: the region of routers of a router (parents,
-                    reports: whom to believe; withdrawals: what some may not have heard)
-    network         OAM: routers tell how they are linked, made of
+    sourced_region  what travels along trees: between routers, and between linkstate peers
+                    (parents, reports: whom to believe; withdrawals: what some may not have
+                    heard; election: which router carries a key from one network to the other)
+    network         OAM: nodes tell how they are linked, made of
       flooding, link_states       what is said, and how on one link
       network_graph, _node        who is linked to whom (weights: how far that is)
       tree_cache, trees           shortest paths, from those who are asked for

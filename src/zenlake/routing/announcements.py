@@ -191,9 +191,9 @@ class Announcer:
             face.told[entity.kind][entity.key] = entity
             face.account.add(TOLD_BYTES)
         told.info = info
-        routers = self._tables.routers
-        if face.position == BESIDE and routers is not None:
-            routers.announce(entity.kind, entity.key, info)
+        sourced = face.region.sourced
+        if face.position == BESIDE and sourced is not None:
+            sourced.announce(entity.kind, entity.key, info)
             return told
         self._work.steps -= SEND_STEPS
         send_declaration(face, entity.kind, told.id, entity.key, info, interest_id)
@@ -321,9 +321,9 @@ class Announcer:
         del entity.told[face]
         del face.told[entity.kind][entity.key]
         face.account.release(TOLD_BYTES)
-        routers = self._tables.routers
-        if face.position == BESIDE and routers is not None:
-            routers.withdraw(entity.kind, entity.key)
+        sourced = face.region.sourced
+        if face.position == BESIDE and sourced is not None:
+            sourced.withdraw(entity.kind, entity.key)
             return
         self._work.steps -= SEND_STEPS
         if not face.is_multicast:

@@ -74,15 +74,15 @@ class Declarations:
             self._undeclare(face, QUERYABLE, body.id, body.key)
 
     def _receive_sourced(self, face: Face, message: Declare) -> None:
-        """A router declares what it has, or passes on what another one has (§4.7).
+        """A node of a network declares what it has, or passes on what another one has (§4.7).
 
-        There are no ids: router and key tell which entity it is. What is no news is not passed
+        There are no ids: node and key tell which entity it is. What is no news is not passed
         on, as the same may come twice when trees change.
         """
         body = message.body
-        routers = self._tables.routers
+        sourced = face.region.sourced
         source = self._tables.source_of(face, message.node_id)
-        if source is None or routers is None:
+        if source is None or sourced is None:
             return
         kind, expr = _kind_and_key(body)
         key = None if expr is None else self._tables.resolve(face, expr)
@@ -91,7 +91,7 @@ class Declarations:
         entity = self._tables.entities[kind].get(key)
         holding = None if entity is None else entity.holders.get(source)
         if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
-            if not routers.note_undeclared(source, face, kind, key):
+            if not sourced.note_undeclared(source, face, kind, key):
                 return
             if holding is None:
                 self._tables.counters.unknown_undeclarations += 1
@@ -101,44 +101,44 @@ class Declarations:
             info = PLAIN
             if isinstance(body, DeclareQueryable) and body.info is not None:
                 info = body.info
-            if not routers.note_declared(source, face, kind, key, info):
+            if not sourced.note_declared(source, face, kind, key, info):
                 return
             if not self._hold_sourced(source, kind, key, info):
                 return
-        routers.pass_on(source, face, message, key)
+        sourced.pass_on(source, face, message, key)
 
     def align(self, source: Face, is_complete: bool) -> Job:
-        """Hold what the neighbour that is believed says that a router has.
+        """Hold what the neighbour that is believed says that a node has.
 
         `is_complete`: it has said all, so what it did not say is gone.
         """
-        routers = self._tables.routers
-        report = None if routers is None else routers.parents.report_of(source)
-        if routers is None or report is None:
+        sourced = source.region.sourced
+        report = None if sourced is None else sourced.parents.report_of(source)
+        if sourced is None or report is None:
             return
         work = self._tables.work
         for kind in KINDS:
             for key in list(report.infos[kind]):
-                if routers.parents.report_of(source) is not report:
+                if sourced.parents.report_of(source) is not report:
                     return
                 info = report.infos[kind].get(key)
                 if info is not None and self._hold_sourced(source, kind, key, info):
-                    routers.declare_down(source, kind, key, info)
+                    sourced.declare_down(source, kind, key, info)
                 work.steps -= MESSAGE_STEPS
                 if work.steps <= 0:
                     yield
             for id, entity in list(source.held[kind].items()) if is_complete else ():
-                if routers.parents.report_of(source) is not report:
+                if sourced.parents.report_of(source) is not report:
                     return
                 if entity.key not in report.infos[kind] and source.held[kind].get(id) is entity:
                     self._undeclare(source, kind, id, None)
-                    routers.undeclare_down(source, kind, entity.key)
+                    sourced.undeclare_down(source, kind, entity.key)
                 work.steps -= MESSAGE_STEPS
                 if work.steps <= 0:
                     yield
 
     def _hold_sourced(self, source: Face, kind: int, key: str, info: QueryableInfo) -> bool:
-        """A router has an entity; whether that is news."""
+        """A node of a network has an entity; whether that is news."""
         entity = self._tables.entities[kind].get(key)
         holding = None if entity is None else entity.holders.get(source)
         if holding is not None and holding.info == info:
@@ -168,6 +168,15 @@ class Declarations:
                     yield
             held.clear()
         face.declaration_count = 0
+
+    def spread_again(self, source: Face) -> Job:
+        """Others may or may not be told from now on what a source holds."""
+        for kind in KINDS:
+            for entity in list(source.held[kind].values()):
+                if source in entity.holders:
+                    yield from self._announcer.spreading(entity, source, False, is_gone=False)
+                if self._tables.work.steps <= 0:
+                    yield
 
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters

@@ -12,6 +12,7 @@ from zenlake.errors import LocalError
 from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations import Declarations
+from zenlake.routing.election import Election
 from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
 from zenlake.routing.explanation import Explainer
 from zenlake.routing.face import Face
@@ -26,8 +27,8 @@ from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
 from zenlake.routing.region import ABOVE, BELOW, BESIDE, EQUAL, position_of
 from zenlake.routing.route import Route
-from zenlake.routing.routers import Routers
 from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.sourced_region import SourcedRegion
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
@@ -69,7 +70,7 @@ class Dispatcher:
         "_interests",
         "_publications",
         "_queries",
-        "_routers",
+        "_sourced",
         "_tables",
         "_upward",
         "_work",
@@ -96,8 +97,7 @@ class Dispatcher:
         self._tables = Tables(zid, role, settings)
         self.counters: Counters = self._tables.counters
         self._work = self._tables.work
-        self._routers = Routers(self._tables) if role == WhatAmI.ROUTER else None
-        self._tables.routers = self._routers
+        self._sourced = _sourced_regions(self._tables)
         self._announcer = Announcer(self._tables)
         self._upward = Upward(self._tables)
         self._declarations = Declarations(self._tables, self._announcer, self._upward)
@@ -118,8 +118,8 @@ class Dispatcher:
     @own_locators.setter
     def own_locators(self, locators: list[str]) -> None:
         self._gossip.own_locators = locators
-        if self._routers is not None:
-            self._routers.network.own_locators = locators
+        for sourced in self._sourced:
+            sourced.network.own_locators = locators
 
     @property
     def tables(self) -> Tables:
@@ -169,8 +169,11 @@ class Dispatcher:
         then any, such as our own. What they say comes from faces of their own (`add_member`).
         """
         self._work.steps = steps
-        position = EQUAL if is_multicast else position_of(self.role, role)
         region = self._tables.peers if is_multicast else self._tables.region_of(role)
+        sourced = None if is_multicast else region.sourced
+        position = EQUAL if is_multicast else position_of(self.role, role)
+        if sourced is not None:
+            position = BESIDE
         self._face_count += 1
         face = Face(
             self._face_count,
@@ -186,10 +189,11 @@ class Dispatcher:
         if position != BELOW:  # it may get publications before it has declared anything
             self._tables.forget_routes()
         self._gossip.add_face(face)
-        if position == BESIDE and self._routers is not None:
-            self._routers.now = now
-            self._routers.network.add_link(face, now)
-            self._work.run(self._follow_parents())
+        self._tables.now = now
+        if sourced is not None:
+            sourced.network.add_link(face, now)
+            self._work.run(self._follow_parents(sourced))
+            self._hold_election()
         self._work.run_for(face, self._introduce(face))
         return face
 
@@ -242,38 +246,50 @@ class Dispatcher:
         face.region.remove(face)
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
-        if self._routers is not None:
-            self._routers.now = now
-        if face.position == BESIDE and self._routers is not None:
-            self._routers.network.remove_link(face, now)
-            self._routers.parents.remove_neighbour(face)
-            self._remove_left()
+        self._tables.now = now
+        sourced = face.region.sourced
+        if face.position == BESIDE and sourced is not None:
+            sourced.network.remove_link(face, now)
+            sourced.parents.remove_neighbour(face)
+            self._remove_left(sourced)
         self._work.run(self._remove(face))
 
-    def _remove_left(self) -> None:
-        """Routers have left the network: what they declared is gone."""
-        if self._routers is None:
-            return
+    def _remove_left(self, sourced: SourcedRegion) -> None:
+        """Nodes have left a network: what they declared is gone."""
         self._gossip.reconsider()
-        for source in self._routers.take_left():
+        for source in sourced.take_left():
             self._work.run(self._remove(source))
+        self._hold_election()
 
     def _receive_states(self, face: Face, message: Oam, now: float) -> Job:
-        if self._routers is not None:
-            yield from self._routers.network.receive(face, message, now)
-            self._routers.note_forgotten()
-            self._remove_left()
+        sourced = face.region.sourced
+        if sourced is not None:
+            yield from sourced.network.receive(face, message, now)
+            sourced.note_forgotten()
+            self._remove_left(sourced)
 
-    def _update_trees(self) -> Job:
-        if self._routers is not None:
-            yield from self._routers.update_trees()
-            yield from self._follow_parents()
+    def _hold_election(self) -> None:
+        """A network has changed: other routers may carry messages between it and the other one."""
+        election = self._tables.election
+        changed = None if election is None else election.update(self._work)
+        if election is None or not changed:
+            return
+        self._tables.forget_routes()
+        for sourced in self._sourced:
+            for zid in changed:
+                source = sourced.known_source(zid)
+                if source is not None:
+                    source.is_shared = zid in election.shared
+                    self._work.run(self._declarations.spread_again(source))
 
-    def _follow_parents(self) -> Job:
-        """Believe the neighbours that lead to other routers now."""
-        if self._routers is not None:
-            for source in self._routers.parents.take_changed(self._routers.now):
-                yield from self._declarations.align(source, is_complete=False)
+    def _update_trees(self, sourced: SourcedRegion) -> Job:
+        yield from sourced.update_trees()
+        yield from self._follow_parents(sourced)
+
+    def _follow_parents(self, sourced: SourcedRegion) -> Job:
+        """Believe the neighbours that lead to other nodes of a network now."""
+        for source in sourced.parents.take_changed(self._tables.now):
+            yield from self._declarations.align(source, is_complete=False)
 
     def _forget_routes_to(self, face: Face) -> None:
         """A face is gone; from now on no route leads to it."""
@@ -316,8 +332,7 @@ class Dispatcher:
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
             return
-        if self._routers is not None:
-            self._routers.now = now
+        self._tables.now = now
         if isinstance(message, Push):
             self._publications.receive(face, message, reliable)
         elif isinstance(message, Response):
@@ -401,9 +416,10 @@ class Dispatcher:
         interests = self._upward.timers.next_deadline()
         if deadline is None or (interests is not None and interests < deadline):
             deadline = interests
-        trees = None if self._routers is None else self._routers.next_deadline()
-        if deadline is None or (trees is not None and trees < deadline):
-            deadline = trees
+        for sourced in self._sourced:
+            trees = sourced.next_deadline()
+            if deadline is None or (trees is not None and trees < deadline):
+                deadline = trees
         return deadline
 
     def handle_timeout(self, now: float) -> None:
@@ -411,25 +427,40 @@ class Dispatcher:
         self._work.steps = TURN_STEPS
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
-        routers = self._routers
-        if routers is not None:
-            routers.now = now
-            if routers.network.handle_timeout(now):
-                self._work.run(self._update_trees())
-            for source in routers.parents.take_settled(now):
+        self._tables.now = now
+        for sourced in self._sourced:
+            if sourced.network.handle_timeout(now):
+                self._work.run(self._update_trees(sourced))
+            for source in sourced.parents.take_settled(now):
                 self._work.run(self._declarations.align(source, is_complete=True))
 
     @property
     def has_discoveries(self) -> bool:
         """Whether `take_discoveries` has something to give; may be asked without the lock."""
-        routers = self._routers
-        return self._gossip.has_discoveries() or (
-            routers is not None and routers.network.has_discoveries()
-        )
+        if self._gossip.has_discoveries():
+            return True
+        return any(sourced.network.has_discoveries() for sourced in self._sourced)
 
     def take_discoveries(self) -> list[Discovery]:
         """Nodes that gossip told of since the last call, and that are no neighbours."""
         found = self._gossip.take_discoveries()
-        if self._routers is not None:
-            found += self._routers.network.take_discoveries()
+        for sourced in self._sourced:
+            found += sourced.network.take_discoveries()
         return found
+
+
+def _sourced_regions(tables: Tables) -> list[SourcedRegion]:
+    """The regions of a node where everything travels along trees, set in its tables."""
+    settings = tables.settings
+    found: list[SourcedRegion] = []
+    if tables.role == WhatAmI.ROUTER:
+        tables.routers = SourcedRegion(tables, tables.north, settings.link_weights)
+        tables.north.sourced = tables.routers
+        found.append(tables.routers)
+    if settings.linkstate_peers and tables.role != WhatAmI.CLIENT:
+        peers = SourcedRegion(tables, tables.peers, settings.peer_link_weights)
+        tables.peers.sourced = peers
+        found.append(peers)
+        if tables.routers is not None:
+            tables.election = Election(tables.zid, peers.network, tables.routers.network)
+    return found

@@ -11,6 +11,7 @@ from typing import Final, cast
 from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
 from zenlake.routing.face_map import FaceMap
+from zenlake.routing.region import BESIDE
 from zenlake.wire.values.queryable_info import QueryableInfo
 
 SUBSCRIBER: Final = 0
@@ -145,6 +146,15 @@ class Entity:
                 if self.kind != TOKEN or not face.is_local:
                     continue
             elif holder.region is region and not region.relays:
+                continue
+            elif (
+                holder.is_shared
+                and face.position == BESIDE
+                and (region.is_north or self.kind == TOKEN)
+            ):
+                # It tells that network itself. Subscribers and queryables are told to peers all
+                # the same: this router may be the one elected for a key (election.py). If they
+                # were told to routers too, two routers would keep each other's for ever.
                 continue
             if self.kind != QUERYABLE:
                 return PLAIN

@@ -74,17 +74,17 @@ class Explainer:
 
     def _origin_of(self, source: Face, root: ZenohId | None) -> Origin:
         """The one that a message has if it comes from `source`; not kept if it is a new one."""
-        routers = self._tables.routers
-        if source.position != BESIDE or routers is None:
+        sourced = source.region.sourced
+        if source.position != BESIDE or sourced is None:
             return source.origin
         zid = source.zid if root is None else root
-        known = routers.known_source(zid)
+        known = sourced.known_source(zid)
         if known is not None:
             return known.origin
-        return Origin(self._tables.north, zid)
+        return Origin(source.region, zid)
 
     def _root_of(self, origin: Origin) -> ZenohId | None:
-        if self._tables.routers is None:
+        if self._tables.north.sourced is None:
             return None
         return self._tables.zid if origin.root is None else origin.root
 

@@ -54,6 +54,7 @@ class Face:
         "is_local",
         "is_multicast",
         "is_primary",
+        "is_shared",
         "job",
         "keys",
         "origin",
@@ -147,8 +148,11 @@ class Face:
         self.is_primary = True
         """Whether this router is the one of them that carries its messages (§4.4)."""
 
+        self.is_shared = False
+        """Whether it is the source of a router in both networks of this one (election.py)."""
+
         self.psids: dict[int, ZenohId] = {}
-        """The numbers it gave to nodes in its gossip."""
+        """The numbers it gave to nodes in its link states."""
 
     def is_reached_from(self, origin: Origin) -> bool:
         """Whether this router passes messages of an origin on to it (§4.4).

@@ -62,13 +62,14 @@ class Flooding:
         settings: RoutingSettings,
         counters: Counters,
         work: Work,
+        weights: dict[ZenohId, int],
     ) -> None:
         self.graph = graph
         self.trees = trees
         self._settings = settings
         self._counters = counters
         self._work = work
-        self._weights = settings.link_weights
+        self._weights = weights
         self.own_locators: list[str] = []
         self.links: dict[ZenohId, NetworkLink] = {}
         """By neighbour."""

@@ -12,7 +12,6 @@ from typing import Final
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.publications import Publications
-from zenlake.routing.region import BESIDE
 from zenlake.routing.route import Route
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.data import Put
@@ -91,7 +90,7 @@ class Forwarder:
         copy.key = route.exprs[index]
         if len(route.faces) > 1:
             copy.timestamp = None  # it does not survive a fork (§4.2)
-        copy.node_id = route.node_id if route.faces[index].position == BESIDE else None
+        copy.node_id = route.node_id if route.faces[index].region is route.region else None
         body = copy.body
         assert isinstance(body, Put)
         put = body.copy()

@@ -44,10 +44,11 @@ class Network:
         settings: RoutingSettings,
         counters: Counters,
         work: Work,
+        weights: dict[ZenohId, int],
     ) -> None:
         self.graph = NetworkGraph(zid, role, counters)
         self.trees = TreeCache(self.graph, work)
-        self._flooding = Flooding(self.graph, self.trees, settings, counters, work)
+        self._flooding = Flooding(self.graph, self.trees, settings, counters, work, weights)
         self.is_uniform = False
         """Whether all nodes are of this kind, so that all come to the same trees (`note_lives`)."""
 
@@ -183,6 +184,11 @@ class Network:
         zid = face.psids.get(node_id)
         node = None if zid is None else self.graph.nodes.get(zid)
         return None if node is None or node.sn == 0 else zid
+
+    def role_of(self, zid: ZenohId) -> WhatAmI:
+        """What a node of the network is; those that do not say so are routers."""
+        node = self.graph.nodes.get(zid)
+        return WhatAmI.ROUTER if node is None or node.role is None else node.role
 
     def psid_of(self, zid: ZenohId) -> int | None:
         """Our NodeId for a node, 0 for this one."""

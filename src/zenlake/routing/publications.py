@@ -14,10 +14,11 @@ from zenlake.routing.entity import SUBSCRIBER, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.origin import ANYWHERE, NOWHERE, Origin
-from zenlake.routing.region import ABOVE, BESIDE, EQUAL
+from zenlake.routing.region import ABOVE, BESIDE, EQUAL, Region
 from zenlake.routing.route import Route
 from zenlake.routing.route_notes import (
     NO_WAY,
+    NOT_ELECTED,
     OTHER_GATEWAY,
     SAME_REGION,
     SENT,
@@ -174,7 +175,7 @@ class Publications:
             if not face.is_local:
                 copy.key = exprs[index]
             copy.timestamp = timestamp
-            copy.node_id = route.node_id if face.position == BESIDE else None
+            copy.node_id = route.node_id if face.region is route.region else None
             copy.stamps = stamps
             face.outlet.send(copy, key, reliable)
 
@@ -194,8 +195,9 @@ class Publications:
         work = self._tables.work
         yield from work.finish_search(search)
         chosen: dict[Face, None] = {}
+        barred = self._tables.barred_region(key)
         for entity in search.found:
-            self._choose_holders(origin, entity, chosen, notes)
+            self._choose_holders(origin, barred, entity, chosen, notes)
             work.steps -= len(entity.holders)
             if work.steps <= 0:
                 yield
@@ -204,13 +206,15 @@ class Publications:
     def _make_route(self, origin: Origin, key: str, subscribers: list[Entity]) -> Route:
         """The same at once, by the subscribers that match the key."""
         chosen: dict[Face, None] = {}
+        barred = self._tables.barred_region(key)
         for entity in subscribers:
-            self._choose_holders(origin, entity, chosen, None)
+            self._choose_holders(origin, barred, entity, chosen, None)
         return self._finish_route(origin, key, chosen, None)
 
     def _choose_holders(
         self,
         origin: Origin,
+        barred: Region | None,
         entity: Entity,
         chosen: dict[Face, None],
         notes: RouteNotes | None,
@@ -219,6 +223,10 @@ class Publications:
             if face.is_gone:
                 continue
             hop: Face | None = None
+            if barred is not None and crosses(origin, face, barred):
+                if notes is not None:
+                    notes.add(NOT_ELECTED, face, entity.key, None)
+                continue
             if face.position == BESIDE:
                 hop = self._tables.next_hop(origin, face)
             elif may_reach(origin, face):
@@ -244,7 +252,7 @@ class Publications:
         faces = [face for face in chosen if not face.is_gone]
         plain = WireExpr(0, key)
         exprs = [face.shortest(key) if face.has_aliases() else plain for face in faces]
-        return Route(faces, exprs, origin.node_id)
+        return Route(faces, exprs, origin.node_id, origin.region)
 
     def _stamp(self, message: Push) -> Push | None:
         """The message with a timestamp that can be believed, None if it must be dropped."""
@@ -266,11 +274,16 @@ class Publications:
 
 
 def may_reach(origin: Origin, face: Face) -> bool:
-    """Whether messages of an origin may go to a neighbour that is no router beside this one."""
+    """Whether messages of an origin may go to a neighbour that is no node of a network."""
     region = origin.region
     if origin.reach == NOWHERE or (face.region is region and not region.relays):
         return False
     return face.is_reached_from(origin)
+
+
+def crosses(origin: Origin, face: Face, region: Region) -> bool:
+    """Whether messages of an origin would enter or leave a region on their way to a face."""
+    return (origin.region is region) != (face.region is region)
 
 
 def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:

@@ -125,7 +125,7 @@ class Queries:
             face = branch.face
             stamps = self._route_stamped(message.stamps)
             copy = _copy(message, face, branch.request_id, key, stamps)
-            if face.position == BESIDE:
+            if face.region is route.region:
                 copy.node_id = route.node_id
             face.outlet.send(copy, key, reliable)
             work.steps -= SEND_STEPS

@@ -6,11 +6,11 @@ from zenlake.keyexpr.matching import includes
 from zenlake.routing.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.origin import Origin
-from zenlake.routing.publications import is_unknown, may_reach, verdict_of
+from zenlake.routing.publications import crosses, is_unknown, may_reach, verdict_of
 from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
+from zenlake.routing.route_notes import NOT_ELECTED, RouteNotes
 from zenlake.routing.route_notes import UNKNOWN as NOTE_UNKNOWN
-from zenlake.routing.route_notes import RouteNotes
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, Job
 from zenlake.wire.values.choices import QueryTarget
@@ -45,7 +45,7 @@ class QueryTargets:
         """The same without remembering it; `notes` gets the reasons."""
         known: dict[Face, Candidate] = {}
         yield from self._find_known(origin, key, known, notes)
-        route = QueryRoute(origin.node_id)
+        route = QueryRoute(origin.node_id, origin.region)
         for region in self._tables.regions:
             candidates = self._candidates(region, origin, key, known, notes)
             if candidates:
@@ -64,8 +64,9 @@ class QueryTargets:
         search = self._tables.entities[QUERYABLE].search(key)
         while not work.search(search):
             yield
+        barred = self._tables.barred_region(key)
         for entity in search.found:
-            self._add_holders(origin, entity, key, known, notes)
+            self._add_holders(origin, barred, entity, key, known, notes)
             work.steps -= MESSAGE_STEPS
             if work.steps <= 0:
                 yield
@@ -73,6 +74,7 @@ class QueryTargets:
     def _add_holders(
         self,
         origin: Origin,
+        barred: Region | None,
         entity: Entity,
         key: str,
         known: dict[Face, Candidate],
@@ -80,6 +82,10 @@ class QueryTargets:
     ) -> None:
         for face in entity.holders.each():
             if face.is_gone:
+                continue
+            if barred is not None and crosses(origin, face, barred):
+                if notes is not None:
+                    notes.add(NOT_ELECTED, face, entity.key, None)
                 continue
             candidate = known.get(face)
             if candidate is None and _may_ask(origin, face):
@@ -95,11 +101,11 @@ class QueryTargets:
 
     def _candidate(self, origin: Origin, holder: Face) -> Candidate | None:
         """A holder of a queryable, None if no way leads to it."""
-        routers = self._tables.routers
-        if holder.position != BESIDE or routers is None:
+        sourced = holder.region.sourced
+        if holder.position != BESIDE or sourced is None:
             return Candidate(holder, INCOMPLETE, 1)
         hop = self._tables.next_hop(origin, holder)
-        distance = routers.network.distance(holder.zid)
+        distance = sourced.network.distance(holder.zid)
         if hop is None or distance is None:
             return None
         return Candidate(hop, INCOMPLETE, distance)

@@ -8,7 +8,9 @@
 What the hats do differently comes down to two facts about a region: whether traffic may
 stay within it (between clients of one broker it may, between peers it may not, because
 they are linked directly), and where each of its faces stands: below, equal or above. Routers
-are the exception: what they declare and publish travels along trees.
+are the exception: what they declare and publish travels along trees. So it does among linkstate
+peers (`routing/peer/mode`), which form one network with their routers: for a peer the north, for a
+router the south:0:peer.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from zenlake.wire.values.whatami import WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
+    from zenlake.routing.sourced_region import SourcedRegion
 
 BELOW: Final = -1
 """It declares everything to us and hears what it asks for: a client, a router's peer, or the
@@ -33,14 +36,23 @@ ABOVE: Final = 1
 """We declare everything to it and hear what we ask for: a gateway."""
 
 BESIDE: Final = 2
-"""Both are routers: they exchange link states, and declarations of all routers."""
+"""Both are nodes of a network: they exchange link states, and declarations of all its nodes."""
 
 # Rank of a role: a node stands below every node of a higher rank (behaviour reference §3.1).
 _RANKS: Final = {WhatAmI.CLIENT: 0, WhatAmI.PEER: 1, WhatAmI.ROUTER: 2}
 
 
 class Region:
-    __slots__ = ("faces", "is_north", "name", "origin", "origins", "relays", "unasked")
+    __slots__ = (
+        "faces",
+        "is_north",
+        "name",
+        "origin",
+        "origins",
+        "relays",
+        "sourced",
+        "unasked",
+    )
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
@@ -50,6 +62,9 @@ class Region:
         """Whether what comes from one of its faces may go to another, by declarations alone."""
 
         self.is_north = is_north
+        self.sourced: SourcedRegion | None = None
+        """Of a region where everything travels along trees."""
+
         self.faces: list[Face] = []
         self.unasked: list[Face] = []
         """Those that are told of everything unasked: equal, above, and groups."""

@@ -8,6 +8,7 @@ from zenlake.wire.values.wire_expr import WireExpr
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
+    from zenlake.routing.region import Region
 
 INCOMPLETE: Final = 0
 COMPLETE: Final = 1
@@ -29,16 +30,23 @@ class Route(CachedRoute):
     Two lists of equal length; the source of a message may be among the faces.
     """
 
-    __slots__ = ("exprs", "faces", "node_id")
+    __slots__ = ("exprs", "faces", "node_id", "region")
 
     def __init__(
-        self, faces: list[Face], exprs: list[WireExpr], node_id: int | None = None
+        self,
+        faces: list[Face],
+        exprs: list[WireExpr],
+        node_id: int | None = None,
+        region: Region | None = None,
     ) -> None:
         super().__init__()
         self.faces = faces
         self.exprs = exprs
         self.node_id = node_id
-        """What routers among the faces are told: whose tree the message follows."""
+        """What faces of `region` are told: whose tree the message follows."""
+
+        self.region = region
+        """Where the message comes from, if it follows a tree there."""
 
 
 class QueryRoute(CachedRoute):
@@ -47,11 +55,14 @@ class QueryRoute(CachedRoute):
     The source of a query may be among the faces; the choice depends on the target (§4.5).
     """
 
-    __slots__ = ("node_id", "regions")
+    __slots__ = ("node_id", "region", "regions")
 
-    def __init__(self, node_id: int | None) -> None:
+    def __init__(self, node_id: int | None, region: Region) -> None:
         super().__init__()
         self.node_id = node_id
+        self.region = region
+        """Where queries come from: neighbours there are told `node_id`, whose tree they follow."""
+
         self.regions: list[list[Candidate]] = []
 
 

@@ -28,6 +28,9 @@ NO_WAY: Final = "no_way"
 OTHER_GATEWAY: Final = "other_gateway"
 """Another gateway of the same peer carries its messages between the peer and other routers."""
 
+NOT_ELECTED: Final = "not_elected"
+"""Another router carries messages on this key between linkstate peers and other nodes."""
+
 IS_SOURCE: Final = "is_source"
 """Nothing goes back to where it came from."""
 

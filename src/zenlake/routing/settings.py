@@ -34,6 +34,8 @@ class RoutingSettings:
         "interest_timeout_s",
         "interests_max",
         "link_weights",
+        "linkstate_peers",
+        "peer_link_weights",
         "queries_max",
         "query_timeout_ms",
         "timestamping",
@@ -53,6 +55,8 @@ class RoutingSettings:
         gossip_multihop: bool = False,
         gossip_targets: int = GOSSIP_TARGETS,
         link_weights: dict[ZenohId, int] | None = None,
+        linkstate_peers: bool = False,
+        peer_link_weights: dict[ZenohId, int] | None = None,
         declarations_max: int = FACE_DECLARATIONS_MAX,
         interests_max: int = FACE_INTERESTS_MAX,
         queries_max: int = FACE_QUERIES_MAX,
@@ -78,10 +82,16 @@ class RoutingSettings:
         """`scouting/gossip/multihop`: pass on the addresses of nodes that are no neighbours."""
 
         self.gossip_targets = gossip_targets
+        """`scouting/gossip/target` as a mask of roles."""
+
         self.link_weights = link_weights or {}
         """`routing/router/linkstate/transport_weights`: by neighbour, 1 to 65,535."""
 
-        """`scouting/gossip/target` as a mask of roles."""
+        self.linkstate_peers = linkstate_peers
+        """`routing/peer/mode` is "linkstate": peers and routers form a network, as up to 1.8."""
+
+        self.peer_link_weights = peer_link_weights or {}
+        """`routing/peer/linkstate/transport_weights`: of links in that network."""
 
         self.declarations_max = declarations_max
         """`limits/routing/...`: of one neighbour at once, as the next two.

@@ -23,18 +23,21 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 if TYPE_CHECKING:
-    from zenlake.routing.routers import Routers
+    from zenlake.routing.election import Election
+    from zenlake.routing.sourced_region import SourcedRegion
 
 
 class Tables:
     __slots__ = (
         "clients",
         "counters",
+        "election",
         "entities",
         "interests",
         "local",
         "memory",
         "north",
+        "now",
         "peers",
         "query_routes",
         "regions",
@@ -67,8 +70,14 @@ class Tables:
             self.regions.insert(2, self.peers)
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
-        self.routers: Routers | None = None
-        """What a router alone has."""
+        self.routers: SourcedRegion | None = None
+        """The network of routers, which a router alone has."""
+
+        self.election: Election | None = None
+        """Of a router that takes part in a network of linkstate peers, too."""
+
+        self.now = 0.0
+        """The time of the last message or timeout."""
 
         self.routes: RouteCache[Route] = RouteCache(self.work)
         self.query_routes: RouteCache[QueryRoute] = RouteCache(self.work)
@@ -83,14 +92,26 @@ class Tables:
         return self.peers if role == WhatAmI.PEER else self.north
 
     def source_of(self, face: Face, node_id: int | None) -> Face | None:
-        """The router that a message of a neighbouring router began with."""
-        return None if self.routers is None else self.routers.source_of(face, node_id)
+        """The node that a message of a neighbour in the same network began with."""
+        sourced = face.region.sourced
+        return None if sourced is None else sourced.source_of(face, node_id)
 
-    def next_hop(self, origin: Origin, router: Face) -> Face | None:
-        """The neighbour that leads to a router of the network."""
-        if self.routers is None or origin.reach != ANYWHERE:
+    def next_hop(self, origin: Origin, node: Face) -> Face | None:
+        """The neighbour that leads to a node of a network."""
+        sourced = node.region.sourced
+        if sourced is None or origin.reach != ANYWHERE:
             return None
-        return self.routers.next_hop(origin, router.zid)
+        return sourced.next_hop(origin, node.zid)
+
+    def barred_region(self, key: str) -> Region | None:
+        """The region that messages on a key neither leave nor enter here, if there is one.
+
+        Another router was elected to carry them between the network of peers and the others.
+        """
+        election = self.election
+        if election is None or election.elects(key, self.work):
+            return None
+        return self.peers
 
     def gateways(self) -> list[Face]:
         """The faces above."""

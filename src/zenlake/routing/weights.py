@@ -52,18 +52,47 @@ def _padded(zid: ZenohId) -> bytes:
 
 
 def sip_hash(data: bytes) -> int:
-    """SipHash-1-3 with the key 0, 0: one round for each eight bytes, three at the end."""
-    v0, v1, v2, v3 = 0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573
-    whole = len(data) & ~7
-    words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, whole, 8)]
-    words.append(int.from_bytes(data[whole:], "little") | (len(data) & 0xFF) << 56)
-    for word in words:
-        v0, v1, v2, v3 = _round(v0, v1, v2, v3 ^ word)
-        v0 ^= word
-    v2 ^= 0xFF
-    for _ in range(3):
-        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
-    return v0 ^ v1 ^ v2 ^ v3
+    return SipHash(data).finish(b"")
+
+
+class SipHash:
+    """SipHash-1-3 with the key 0, 0: one round for each eight bytes, three at the end.
+
+    The hash of bytes that begin with `start`: as much of it as possible is computed once.
+    """
+
+    __slots__ = ("_length", "_rest", "_v0", "_v1", "_v2", "_v3")
+
+    def __init__(self, start: bytes) -> None:
+        self._length = len(start)
+        whole = len(start) & ~7
+        self._rest = start[whole:]
+        self._v0 = 0x736F6D6570736575
+        self._v1 = 0x646F72616E646F6D
+        self._v2 = 0x6C7967656E657261
+        self._v3 = 0x7465646279746573
+        for at in range(0, whole, 8):
+            word = int.from_bytes(start[at : at + 8], "little")
+            self._v0, self._v1, self._v2, self._v3 = _round(
+                self._v0, self._v1, self._v2, self._v3 ^ word
+            )
+            self._v0 ^= word
+
+    def finish(self, end: bytes) -> int:
+        """The hash of `start` and `end` together, 64 bits; may be called several times."""
+        data = self._rest + end
+        length = self._length + len(end)
+        v0, v1, v2, v3 = self._v0, self._v1, self._v2, self._v3
+        whole = len(data) & ~7
+        words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, whole, 8)]
+        words.append(int.from_bytes(data[whole:], "little") | (length & 0xFF) << 56)
+        for word in words:
+            v0, v1, v2, v3 = _round(v0, v1, v2, v3 ^ word)
+            v0 ^= word
+        v2 ^= 0xFF
+        for _ in range(3):
+            v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        return v0 ^ v1 ^ v2 ^ v3
 
 
 def _round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:

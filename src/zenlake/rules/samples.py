@@ -128,7 +128,7 @@ def shm_not_agreed(message: Push | Response, seen: Seen) -> str | None:
     Push,
     Request,
     Declare,
-    text="NodeId is sent only between routers.",
+    text="NodeId is sent only between routers, and by linkstate peers.",
     page="Message Reference, NodeId; wire reference §2.4; SN-57",
 )
 def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | None:
@@ -137,6 +137,8 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     roles = seen.sender.role, seen.receiver.role
     if None in roles or roles == ("router", "router"):
         return None
+    if "client" not in roles and message.node_id in seen.sender.psids:
+        return None  # a network of peers, as up to 1.8: its link states number its nodes
     return f"NodeId {message.node_id} from a {roles[0]} to a {roles[1]}"
 
 

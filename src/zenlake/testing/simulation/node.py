@@ -133,7 +133,7 @@ class SimulatedNode:
 
     def sources(self) -> dict[ZenohId, Face]:
         """What a router knows of other routers."""
-        routers = self.dispatcher._routers
+        routers = self.dispatcher.tables.routers
         return {} if routers is None else routers._sources
 
     @property

@@ -1,9 +1,10 @@
-"""`Routers`: the north region of a router, where everything travels along trees (§4.7).
+"""`SourcedRegion`: a region where everything travels along trees (§4.7).
 
-What a router has is declared by it alone, its *source*, and goes down the tree rooted there; so do
-publications and queries, from the router where they entered the network. A source is a `Face`
-without a link of its own: it holds what that router declared, wherever the declarations came in.
-One more stands for this router: what it is told, all other routers are told.
+Routers form such a region, and so do the linkstate peers of releases up to 1.8 with their routers.
+What a node has is declared by it alone, its *source*, and goes down the tree rooted there; so do
+publications and queries, from the node where they entered the network. A source is a `Face`
+without a link of its own: it holds what that node declared, wherever the declarations came in.
+One more stands for this node: what it is told, all other nodes are told.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from zenlake.routing.network import Network
 from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.parents import Parents
-from zenlake.routing.region import BESIDE
+from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.tables import Tables
 from zenlake.routing.withdrawals import Withdrawals
 from zenlake.routing.work import SEND_STEPS, Job
@@ -38,7 +39,7 @@ Declaration = DeclareSubscriber | DeclareQueryable | DeclareToken
 Undeclaration = UndeclareSubscriber | UndeclareQueryable | UndeclareToken
 
 
-class Routers:
+class SourcedRegion:
     __slots__ = (
         "_is_stale",
         "_is_updating",
@@ -46,57 +47,56 @@ class Routers:
         "_tables",
         "_withdrawals",
         "network",
-        "now",
         "own",
         "parents",
+        "region",
     )
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, region: Region, weights: dict[ZenohId, int]) -> None:
         self._tables = tables
+        self.region = region
         self.network = Network(
-            tables.zid, tables.role, tables.settings, tables.counters, tables.work
+            tables.zid, tables.role, tables.settings, tables.counters, tables.work, weights
         )
         self.parents = Parents(self.network)
         self._sources: dict[ZenohId, Face] = {}
         self._withdrawals = Withdrawals()
-        self.now = 0.0
-        """The time of the last message or timeout."""
-
-        self.own = self._new_source(tables.zid, Account())
-        tables.north.unasked.append(self.own)
+        self.own = self._new_source(tables.zid, tables.role, Account())
+        region.unasked.append(self.own)
         self._is_updating = False
         self._is_stale = False
 
     # Who speaks.
 
     def source_of(self, face: Face, node_id: int | None) -> Face | None:
-        """The router that a message of a neighbour began with; None, and counted, if unknown."""
+        """The node that a message of a neighbour began with; None, and counted, if unknown."""
         zid = self.network.node_of(face, node_id) if node_id else face.zid
         if zid is None or zid == self._tables.zid:
             self._tables.counters.unknown_nodes += 1
             return None
         source = self._sources.get(zid)
         if source is None:
-            budget = self._tables.memory
-            source = self._new_source(zid, Account(budget, self._tables.settings.face_bytes_max))
-            source.origin = Origin(self._tables.north, zid)
+            account = Account(self._tables.memory, self._tables.settings.face_bytes_max)
+            source = self._new_source(zid, self.network.role_of(zid), account)
+            election = self._tables.election
+            source.is_shared = election is not None and zid in election.shared
+            source.origin = Origin(self.region, zid)
             source.origin.node_id = self.network.psid_of(zid)
             self._tables.add_origin(source.origin)
             self._sources[zid] = source
         return source
 
     def known_source(self, zid: ZenohId) -> Face | None:
-        """What a router has declared or sent, None if nothing so far."""
+        """What a node has declared or sent, None if nothing so far."""
         return self._sources.get(zid)
 
-    def _new_source(self, zid: ZenohId, account: Account) -> Face:
-        north = self._tables.north
-        return Face(0, zid, WhatAmI.ROUTER, north, BESIDE, Outlet(), account)
+    def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
+        return Face(0, zid, role, self.region, BESIDE, Outlet(), account)
 
     def take_left(self) -> list[Face]:
         """The sources that have left the network since the last call; they count as gone.
 
-        Of a router that was restarted, so has what it had before.
+        Of a node that was restarted, so has what it had before.
         """
         left: list[Face] = []
         for zid in self.network.take_left():
@@ -114,29 +114,32 @@ class Routers:
     # Where messages go.
 
     def next_hop(self, origin: Origin, target: ZenohId) -> Face | None:
-        """The neighbour that leads to a router, for messages of an origin."""
-        root = self._tables.zid if origin.root is None else origin.root
-        return self.network.next_hop(root, target)
+        """The neighbour that leads to a node, for messages of an origin.
 
-    # What other routers are told.
+        What comes from another region enters the network here.
+        """
+        root = origin.root if origin.region is self.region else None
+        return self.network.next_hop(self._tables.zid if root is None else root, target)
+
+    # What other nodes are told.
 
     def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
-        """This router has an entity, or another description of it."""
+        """This node has an entity, or another description of it."""
         self._withdrawals.discard(self.own, kind, key)
         for child in self.network.children(self._tables.zid):
             self._declare(child, kind, key, info, None)
 
     def withdraw(self, kind: int, key: str) -> None:
-        """This router has an entity no longer."""
-        self._withdrawals.add(self.own, kind, key, self.now)
+        """This node has an entity no longer."""
+        self._withdrawals.add(self.own, kind, key, self._tables.now)
         for child in self.network.children(self._tables.zid):
             self._undeclare(child, kind, key, None)
 
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
     ) -> bool:
-        """A neighbour says that another router has an entity; whether to believe it now."""
-        if not self.parents.note_declared(source, sender, kind, key, info, self.now):
+        """A neighbour says that another node has an entity; whether to believe it now."""
+        if not self.parents.note_declared(source, sender, kind, key, info, self._tables.now):
             self._tables.counters.refused_declarations += 1
             return False
         if not self.parents.is_believed(source, sender):
@@ -145,11 +148,11 @@ class Routers:
         return True
 
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
-        """A neighbour says that another router has an entity no longer; whether to believe it."""
-        self.parents.note_undeclared(source, sender, kind, key, self.now)
+        """A neighbour says that another node has an entity no longer; whether to believe it."""
+        self.parents.note_undeclared(source, sender, kind, key, self._tables.now)
         if not self.parents.is_believed(source, sender):
             return False
-        self._withdrawals.add(source, kind, key, self.now)
+        self._withdrawals.add(source, kind, key, self._tables.now)
         return True
 
     def declare_down(self, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
@@ -160,7 +163,7 @@ class Routers:
 
     def undeclare_down(self, source: Face, kind: int, key: str) -> None:
         """A source has something no longer, as became known when its tree changed."""
-        self._withdrawals.add(source, kind, key, self.now)
+        self._withdrawals.add(source, kind, key, self._tables.now)
         for child in self.network.children(source.zid):
             self._undeclare(child, kind, key, source.origin.node_id)
 
@@ -245,7 +248,7 @@ class Routers:
                     self._declare(child, entity.kind, entity.key, info, node_id)
                 if self._tables.work.steps <= 0:
                     yield
-        for kind, key in self._withdrawals.of(source, self.now):
+        for kind, key in self._withdrawals.of(source, self._tables.now):
             for child in children:
                 if self._withdrawals.has(source, kind, key) and not child.is_gone:
                     self._undeclare(child, kind, key, source.origin.node_id)
@@ -265,7 +268,7 @@ class Routers:
         for face, zid in self.network.take_forgotten():
             source = self._sources.get(zid)
             if source is not None:
-                self.parents.void(source, face, self.now)
+                self.parents.void(source, face, self._tables.now)
 
     def next_deadline(self) -> float | None:
         """When trees are to be computed, or new parents have told all."""

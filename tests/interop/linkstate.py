@@ -1,0 +1,93 @@
+"""Networks of linkstate peers and routers (`routing/peer/mode`, releases up to 1.8), with what each
+node hears of the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from tests.interop.puppets import Held, Kind, attached, free_port, settings
+
+REST_SECONDS = 1.2
+"""For trees and declarations to get around; there is no sign of it."""
+
+LINKSTATE = {"routing/peer/mode": "linkstate"}
+KEYS_PER_NODE = 6
+"""Publications of each node: for some of them each router is elected."""
+
+ROUTERS = "abc"
+ZIDS = {name: f"{name}{name}" for name in "abcdef"} | {"p": "1a", "q": "1b", "s": "1c"}
+
+
+@contextmanager
+def network(
+    kinds: dict[str, Kind], links: Sequence[str], client: Kind | None = None
+) -> Iterator[dict[str, Held]]:
+    """Nodes by letters, those of `ROUTERS` are routers; `pa` is a link of the nodes `p` and `a`.
+
+    With `client`, every node has a client: `p` that of `p`, and so on; the node itself else.
+    """
+    endpoints = {name: f"tcp/127.0.0.1:{free_port()}" for name in kinds}
+    with ExitStack() as stack:
+        nodes: dict[str, Held] = {}
+        for name, kind in kinds.items():
+            node = Held(kind)
+            stack.callback(node.kill)
+            nodes[name] = node
+            others = [endpoints[link[1]] for link in links if link[0] == name]
+            node.open(
+                **settings(
+                    "router" if name in ROUTERS else "peer",
+                    **LINKSTATE,
+                    **{
+                        "id": ZIDS[name],
+                        "listen/endpoints": [endpoints[name]],
+                        "connect/endpoints": others,
+                    },
+                )
+            )
+        time.sleep(REST_SECONDS)
+        if client is not None:
+            for name in kinds:
+                nodes["c" + name] = stack.enter_context(attached(client, "client", endpoints[name]))
+        yield nodes
+
+
+def declare_all(name: str, node: Held) -> None:
+    node.ask("subscribe", name="s", key="d/**")
+    node.ask("queryable", name="q", key=f"q/{name}", replies=[{"key": f"q/{name}", "value": "01"}])
+    node.ask("token", name="t", key=f"t/{name}")
+
+
+def observe(nodes: dict[str, Held]) -> dict[str, Any]:
+    """What each node hears of the others, and of itself."""
+    for node in nodes.values():
+        node.items("s", 0)
+    before = {name: len(node.items("s", 0)) for name, node in nodes.items()}
+    for name, node in nodes.items():
+        for number in range(KEYS_PER_NODE):
+            node.ask("put", key=f"d/{name}/{number}", payload="01")
+    time.sleep(REST_SECONDS)
+    seen: dict[str, Any] = {}
+    for name, node in nodes.items():
+        heard = node.items("s", 0)[before[name] :]
+        replies = node.ask("get", selector="q/*", target="ALL", consolidation="NONE")["replies"]
+        seen[name] = {
+            "samples": sorted(sample["key"] for sample in heard),
+            "answers": sorted(one["ok"]["key"] if "ok" in one else "error" for one in replies),
+            "alive": sorted(node.ask("alive", key="t/**")["keys"]),
+        }
+    return seen
+
+
+def everything(names: Sequence[str]) -> dict[str, Any]:
+    """What they should hear: all, each once."""
+    one = {
+        "samples": sorted(f"d/{name}/{n}" for name in names for n in range(KEYS_PER_NODE)),
+        "answers": sorted(f"q/{name}" for name in names),
+        "alive": sorted(f"t/{name}" for name in names),
+    }
+    return dict.fromkeys(names, one)

@@ -1,0 +1,273 @@
+"""Linkstate peers: a network of peers and routers beside that of the routers (§4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.routing.playbook import (
+    Play,
+    end,
+    interest,
+    no_queryable,
+    no_subscriber,
+    no_token,
+    put,
+    queryable,
+    reply,
+    request,
+    subscriber,
+    token,
+)
+from tests.routing.web import Web
+from zenlake.routing.entity import KINDS
+from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
+
+PEERS = "pqst"
+
+
+def web_of(*links: str) -> Web:
+    """Nodes by letters, those of `PEERS` are peers; a client on each: `c` and its letter."""
+    web = Web(gossip=False, linkstate_peers=True)
+    for name in sorted(set("".join(links))):
+        web.starts(name, "peer" if name in PEERS else "router")
+    for link in links:
+        web.link(*link)
+    for name in web.routers:
+        web.enters("c" + name, "client", name)
+    web.forget()
+    return web
+
+
+def listeners(web: Web) -> list[str]:
+    """The clients that got a publication since the last look, with how often."""
+    found = []
+    for name in web.ears:
+        count = sum(isinstance(message, Push) for message in web.takes(name))
+        if count:
+            found.append(name if count == 1 else f"{name} {count} times")
+    return sorted(found)
+
+
+# One network of peers.
+
+
+def test_peers_pass_on_what_other_peers_declare_and_publish() -> None:
+    web = web_of("pqs")
+    web.says("cs", subscriber(1, "k/*"))
+    assert web.sent("s", "q") == ["D_SUB 0 k/*"]
+    assert web.sent("q", "p") == ["D_SUB 0 k/* of 2"]
+    web.says("cp", put("k/1"), put("j"))
+    web.hears("cs", "PUT x k/1")
+    assert web.sent("q", "s") == ["PUT x k/1 of 1"]
+    web.says("cs", no_subscriber(1))
+    web.forget()
+    web.says("cp", put("k/1"))
+    assert web.sent("p", "q") == []
+
+
+def test_peers_do_not_send_the_initial_final_of_peers_without_a_network() -> None:
+    web = web_of("pq")
+    for pair in web.wires:
+        assert web.sent(*pair) == []
+
+
+def test_a_router_passes_on_between_peers() -> None:
+    web = web_of("paq")
+    web.says("cq", subscriber(1, "k"), queryable(1, "q"), token(1, "t"))
+    web.forget()
+    web.says("cp", put("k"))
+    assert listeners(web) == ["cq"]
+    assert web.sent("a", "q") == ["PUT x k of 1"]
+    web.says("cp", request(1, "q"))
+    assert [type(message) for message in web.takes("cq")] == [Request]
+    web.says("cq", reply(1, "q"), end(1))
+    web.hears("cp", "RESPONSE 1 PUT r q", "RESPONSE_FINAL 1")
+    web.says("cp", interest(1, "current_future", "KT", "t"))
+    web.hears("cp", "D_TOKEN 1 t for 1", "D_FINAL for 1")
+    web.says("cq", no_token(1))
+    web.hears("cp", "U_TOKEN 1")
+
+
+def test_interests_of_a_linkstate_peer_stay_with_it() -> None:
+    web = web_of("pa")
+    web.says("ca", subscriber(1, "k"))
+    web.forget()
+    web.says("cp", interest(1, "current_future", "KS", "k"))
+    web.hears("cp", "D_SUB 1 k for 1", "D_FINAL for 1")
+    assert web.sent("p", "a") == []
+
+
+def test_a_peer_that_leaves_takes_along_what_it_had() -> None:
+    web = web_of("paq")
+    web.says("ca", interest(1, "current_future", "KS", "k"))
+    web.says("cp", subscriber(1, "k"))
+    web.forget()
+    web.unlink("p", "a")
+    web.hears("ca", "U_SUB 1")
+    web.hears("cq")
+    assert web.sent("a", "q") == []  # it knows by the link states
+
+
+# The network of peers and that of the routers.
+
+
+def test_a_router_tells_each_network_of_the_other() -> None:
+    web = web_of("pabq")
+    web.says("cp", subscriber(1, "k"))
+    assert web.sent("a", "b") == ["D_SUB 0 k"]
+    assert web.sent("b", "q") == ["D_SUB 0 k"]
+    assert web.sent("b", "a") == []
+    web.says("cq", put("k"))
+    assert listeners(web) == ["cp"]
+    for pair in ("qb", "ba", "ap"):
+        # Everywhere it begins at the sender, in its network.
+        assert web.sent(*pair) == ["PUT x k"]
+    web.says("cp", no_subscriber(1))
+    assert web.sent("a", "b") == ["U_SUB 0"]
+    assert web.sent("b", "q") == ["U_SUB 0"]
+
+
+def two_ways() -> Web:
+    """The peer `p` is linked to the routers `a` and `b`, which are linked to each other."""
+    return web_of("pabp")
+
+
+@pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
+def test_everybody_gets_a_publication_once(key: str) -> None:
+    web = web_of("pabp", "bc", "pq")
+    clients = sorted(web.ears)
+    for name in clients:
+        web.says(name, subscriber(1, "k/*"))
+    web.forget()
+    for name in clients:
+        web.says(name, put(key))
+        assert listeners(web) == [other for other in clients if other != name], name
+
+
+@pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
+def test_everybody_gets_a_query_once(key: str) -> None:
+    web = web_of("pabp", "bc", "pq")
+    clients = sorted(web.ears)
+    for name in clients:
+        web.says(name, queryable(1, "k/*"))
+    web.forget()
+    for number, name in enumerate(clients, 1):
+        web.says(name, request(number, key, QueryTarget.ALL))
+        for other in clients:
+            if other != name:
+                (asked,) = web.takes(other)
+                assert isinstance(asked, Request)
+                web.says(other, end(asked.request_id))
+        web.hears(name, f"RESPONSE_FINAL {number}")
+
+
+def test_both_routers_are_elected_for_some_keys() -> None:
+    web = two_ways()
+    web.says("cp", subscriber(1, "k/*"))
+    web.forget()
+    carriers = set()
+    for number in range(20):
+        web.says("ca", put(f"k/{number}"))
+        assert listeners(web) == ["cp"]
+        carriers |= {router for router in "ab" if web.sent(router, "p")}
+        web.forget()
+    assert carriers == {"a", "b"}
+
+
+def test_a_router_relays_between_peers_although_another_one_is_elected() -> None:
+    """Real routers lose such publications (SN-116)."""
+    web = web_of("pabp", "aq")
+    web.says("cq", subscriber(1, "k/*"))
+    for number in range(10):
+        web.forget()
+        web.says("cp", put(f"k/{number}"))
+        assert listeners(web) == ["cq"], number
+
+
+def test_the_router_that_is_left_carries_everything() -> None:
+    web = two_ways()
+    web.says("cp", subscriber(1, "k/*"))
+    web.unlink("a", "p")
+    for number in range(6):
+        web.forget()
+        web.says("ca", put(f"k/{number}"))
+        assert listeners(web) == ["cp"]
+    web.link("a", "p")
+    web.unlink("a", "b")
+    for number in range(6):
+        web.forget()
+        web.says("ca", put(f"k/{number}"))
+        assert listeners(web) == ["cp"]
+
+
+DECLARED: list[tuple[Callable[[int, str], NetworkMessage], Callable[[int], NetworkMessage]]] = [
+    (subscriber, no_subscriber),
+    (queryable, no_queryable),
+    (token, no_token),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_stays_after_the_end(kind: int) -> None:
+    """Two routers that repeat each other would keep a declaration for ever (SN-116)."""
+    declare, undeclare = DECLARED[kind]
+    web = web_of("pabp", "bc")
+    for name in list(web.ears):
+        web.says(name, declare(1, "k"))
+        assert all(knows(web, node, kind) for node in web.routers)
+        web.says(name, undeclare(1))
+        assert not [node for node in web.routers if knows(web, node, kind)], name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_stays_when_routers_part_and_meet_again(kind: int) -> None:
+    declare, undeclare = DECLARED[kind]
+    web = two_ways()
+    web.says("ca", declare(1, "k"))
+    for _ in range(2):
+        web.unlink("a", "b")
+        assert all(knows(web, node, kind) for node in web.routers)
+        web.link("a", "b")
+        assert all(knows(web, node, kind) for node in web.routers)
+    web.unlink("a", "b")
+    web.says("ca", undeclare(1))
+    web.link("a", "b")
+    assert not [node for node in web.routers if knows(web, node, kind)]
+
+
+def knows(web: Web, node: str, kind: int) -> bool:
+    entity = web.routers[node].tables.entities[kind].get("k")
+    return entity is not None and len(entity.holders) > 0
+
+
+def test_turns_of_one_step_make_no_difference() -> None:
+    web = two_ways()
+    web.turn_steps = 1
+    web.says("cp", subscriber(1, "k"), queryable(1, "k"), token(1, "k"))
+    web.says("ca", put("k"))
+    web.says("cb", put("k"))
+    assert listeners(web) == ["cp 2 times"]
+    web.unlink("a", "p")
+    web.unlink("b", "p")
+    for kind in KINDS:
+        assert not knows(web, "a", kind)
+        assert not knows(web, "b", kind)
+
+
+# The election.
+
+
+def test_routers_without_a_network_of_peers_elect_nobody() -> None:
+    play = Play("router")
+    assert play.dispatcher.tables.barred_region("k") is None
+
+
+def test_a_network_is_charged_to_the_peer_that_tells_of_it() -> None:
+    web = web_of("pa")
+    face = web.link_faces["a", "p"]
+    before = face.account.held_bytes
+    web.starts("q", "peer")
+    web.link("p", "q")
+    assert face.account.held_bytes > before
