@@ -37,11 +37,15 @@ run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.l
 
 # Packages of which nothing is compiled.
 ONLY_PLAIN := columnar lake links pyspark_zenoh report ros testing why
+# Long tests that find the same on plain Python and compiled.
+LONG := capture cli simulation api/test_forks.py api/test_lifetimes.py api/test_typing.py
+LONG += keyexpr/test_tree_bounds.py node/test_attacks.py routing/test_memory.py
+LONG += routing/test_network_memory.py trace/test_byte_errors.py trace/test_losses.py
 # What is tested on plain Python before everything is tested compiled.
-FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%)
+FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
 
 # Without a compiler a person still gets an answer; CI gets a failure. What needs Spark or real
-# nodes, and what is never compiled, runs once: compiled, as it is installed, or else plain.
+# nodes, and what is named above, runs once: compiled, as it is installed, or else plain.
 test: ## run the tests, on plain Python and compiled
 	@if scripts/bootstrap.sh compiler; then \
 		$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)' test-compiled; \

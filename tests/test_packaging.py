@@ -112,12 +112,21 @@ def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
             assert found is None, f"{name}: {found}"
 
 
-def test_packages_that_are_tested_once_are_never_compiled() -> None:
-    """`make test` leaves their tests out on plain Python (ONLY_PLAIN)."""
+def left_out_on_plain_python(name: str) -> list[str]:
+    """What `make test` leaves out of its first half."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    found = re.search(r"^ONLY_PLAIN := (.*)$", makefile, re.MULTILINE)
-    assert found
+    return " ".join(re.findall(rf"^{name} [:+]= (.*)$", makefile, re.MULTILINE)).split()
+
+
+def test_packages_that_are_tested_once_are_never_compiled() -> None:
     setup = (ROOT / "setup.py").read_text("utf-8")
-    for name in found[1].split():
+    names = left_out_on_plain_python("ONLY_PLAIN")
+    assert names
+    for name in names:
         assert f"src/zenlake/{name}/" not in setup
-        assert (ROOT / "tests" / name).is_dir()
+
+
+def test_what_is_tested_once_exists() -> None:
+    names = left_out_on_plain_python("ONLY_PLAIN") + left_out_on_plain_python("LONG")
+    assert len(names) > 15
+    assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
