@@ -17,7 +17,6 @@ _WHERE: Final = 'messages: ["put"]'
 OTHER_VALUES: Final = {
     "region_name": '"r"',
     "gateway/south": "[]",
-    "scouting/gossip/multihop": "true",
     "routing/router/peers_failover_brokering": "true",
     "qos/network": f'[{{{_WHERE}, overwrite: {{priority: "data"}}}}]',
     "transport/unicast/max_links": "2",
@@ -155,3 +154,13 @@ def test_unknown_options_of_endpoints_are_warned_of() -> None:
     about = "there is no option `enable_mtsl`: it has no effect"
     assert first == f"listen/endpoints: tls/127.0.0.1:0: {about}"
     assert second.startswith("connect/endpoints: tcp/a:1: there is no option `x`")
+
+
+@pytest.mark.parametrize("mode", ["peer", "router"])
+def test_clients_are_no_target_of_gossip(mode: str) -> None:
+    """As with eclipse-zenoh; a client has no gossip to send."""
+    config = zenlake.Config()
+    config.insert_json5("mode", f'"{mode}"')
+    config.insert_json5("scouting/gossip/target", '["peer", "client"]')
+    with pytest.raises(zenlake.ZError, match='"client" is not allowed as gossip target'):
+        zenlake.open(config)

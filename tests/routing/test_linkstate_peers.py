@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -27,9 +28,9 @@ from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
 PEERS = "pqst"
 
 
-def web_of(*links: str) -> Web:
+def web_of(*links: str, **settings: Any) -> Web:
     """Nodes by letters, those of `PEERS` are peers; a client on each: `c` and its letter."""
-    web = Web(gossip=False, linkstate_peers=True)
+    web = Web(gossip=False, linkstate_peers=True, **settings)
     for name in sorted(set("".join(links))):
         web.starts(name, "peer" if name in PEERS else "router")
     for link in links:
@@ -135,8 +136,9 @@ def two_ways() -> Web:
 
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
-def test_everybody_gets_a_publication_once(key: str) -> None:
-    web = web_of("pabp", "bc", "pq")
+@pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
+def test_everybody_gets_a_publication_once(settings: dict[str, Any], key: str) -> None:
+    web = web_of("pabp", "bc", "pq", **settings)
     clients = sorted(web.ears)
     for name in clients:
         web.says(name, subscriber(1, "k/*"))
@@ -210,10 +212,11 @@ DECLARED: list[tuple[Callable[[int, str], NetworkMessage], Callable[[int], Netwo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_stays_after_the_end(kind: int) -> None:
+@pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
+def test_nothing_stays_after_the_end(settings: dict[str, Any], kind: int) -> None:
     """Two routers that repeat each other would keep a declaration for ever (SN-116)."""
     declare, undeclare = DECLARED[kind]
-    web = web_of("pabp", "bc")
+    web = web_of("pabp", "bc", **settings)
     for name in list(web.ears):
         web.says(name, declare(1, "k"))
         assert all(knows(web, node, kind) for node in web.routers)

@@ -162,7 +162,7 @@ _ROWS: Final = [
         ("multicast/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),
         ("multicast/listen", _SWITCH, None, True, "whether to answer SCOUT"),
         ("gossip/enabled", FLAG, None, True, "scouting by what neighbours tell"),
-        ("gossip/multihop", FLAG, None, False, "tell what was told", WARNED),
+        ("gossip/multihop", FLAG, None, False, "tell of all peers there are, not of neighbours only"),
         ("gossip/target", by_mode(ROLES), None, ["router", "peer"], "roles that are told"),
         ("gossip/autoconnect", by_mode(ROLES), None, _AUTOCONNECT, "roles to connect to"),
         ("gossip/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),

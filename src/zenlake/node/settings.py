@@ -405,7 +405,10 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing.query_timeout_ms = reader.whole("queries_default_timeout", 10_000)
     routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
+    routing.gossip_multihop = reader.flag("scouting/gossip/multihop", False)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)
+    if settings.role != WhatAmI.CLIENT and routing.gossip_targets & WhatAmI.CLIENT:
+        raise LocalError('scouting/gossip/target: "client" is not allowed as gossip target')
     routing.link_weights = _read_weights(reader, "routing/router")
     routing.linkstate_peers = reader.text("routing/peer/mode") == "linkstate"
     routing.peer_link_weights = _read_weights(reader, "routing/peer")

@@ -13,7 +13,8 @@
     route, route_cache, origin    where a key goes, until that changes; from where
     queries         REQUEST, RESPONSE, RESPONSE_FINAL (query; query_targets: who is asked)
     explanation     where a message would go, and why (route_notes: what was decided)
-    gossip          OAM: peers tell of each other (gateway_gossip: what a router does)
+    gossip          OAM: peers tell of each other (gateway_gossip: what a router does;
+                    network_gossip: of all peers there are; gateways: which of several a peer has)
     sourced_region  what travels along trees: between routers, and between linkstate peers
                     (parents, reports: whom to believe; withdrawals: what some may not have
                     heard; election: which router carries a key from one network to the other)

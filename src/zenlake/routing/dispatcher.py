@@ -22,6 +22,7 @@ from zenlake.routing.gossip import Discovery, Gossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.interests import Interests
 from zenlake.routing.memory import Account
+from zenlake.routing.network_gossip import NetworkGossip
 from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.routing.publications import Publications
 from zenlake.routing.queries import Queries
@@ -105,9 +106,7 @@ class Dispatcher:
         self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
         self._forwarder = Forwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
         self._queries = Queries(self._tables, self.stamper)
-        self._gossip: Gossip = (
-            GatewayGossip(self._tables) if role == WhatAmI.ROUTER else Gossip(self._tables)
-        )
+        self._gossip = _gossip_of(self._tables)
         self._face_count = 0
 
     @property
@@ -117,7 +116,7 @@ class Dispatcher:
 
     @own_locators.setter
     def own_locators(self, locators: list[str]) -> None:
-        self._gossip.own_locators = locators
+        self._gossip.set_locators(locators)
         for sourced in self._sourced:
             sourced.network.own_locators = locators
 
@@ -188,8 +187,8 @@ class Dispatcher:
         region.add(face)
         if position != BELOW:  # it may get publications before it has declared anything
             self._tables.forget_routes()
-        self._gossip.add_face(face)
         self._tables.now = now
+        self._gossip.add_face(face)
         if sourced is not None:
             sourced.network.add_link(face, now)
             self._work.run(self._follow_parents(sourced))
@@ -244,9 +243,9 @@ class Dispatcher:
         face.is_gone = True
         face.job = None
         face.region.remove(face)
+        self._tables.now = now
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
-        self._tables.now = now
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
             sourced.network.remove_link(face, now)
@@ -447,6 +446,13 @@ class Dispatcher:
         for sourced in self._sourced:
             found += sourced.network.take_discoveries()
         return found
+
+
+def _gossip_of(tables: Tables) -> Gossip:
+    settings = tables.settings
+    if settings.gossip and settings.gossip_multihop and tables.role != WhatAmI.CLIENT:
+        return NetworkGossip(tables)
+    return GatewayGossip(tables) if tables.role == WhatAmI.ROUTER else Gossip(tables)
 
 
 def _sourced_regions(tables: Tables) -> list[SourcedRegion]:

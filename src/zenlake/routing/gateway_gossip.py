@@ -3,18 +3,15 @@
 It does not describe itself: peers know it as their gateway, and it takes no part in their
 connections to each other.
 
-A peer with several gateways sends its messages to each of them, and tells each of the others. Only
-one of them, the *primary*, carries messages between that peer and other routers (§4.4). The others
-would still deliver to their own clients what the primary sends them as well; here they do not, as
-long as they can reach the primary.
+What a peer says of its links tells which gateways it has (gateways.py).
 """
 
 from __future__ import annotations
 
 from zenlake.limits import GOSSIP_PSIDS_MAX
 from zenlake.routing.face import Face
+from zenlake.routing.gateways import place, set_gateways
 from zenlake.routing.gossip import Gossip, Neighbour, describe, send_states
-from zenlake.routing.origin import ANYWHERE, NOWHERE, SOUTH_ONLY
 from zenlake.routing.tables import Tables
 from zenlake.wire._generated.structures import LinkState
 from zenlake.wire.values.whatami import WhatAmI
@@ -67,25 +64,9 @@ class GatewayGossip(Gossip):
             links.linked = {face.psids[psid] for psid in state.links if psid in face.psids}
 
     def _conclude(self, neighbour: Neighbour) -> None:
-        """The primary gateway of a peer is the one with the greatest id."""
-        face = neighbour.face
         links = self._links[neighbour]
-        gateways = frozenset(links.gateways & links.linked)
-        if gateways != face.gateways:
-            face.gateways = gateways
-            face.is_primary = not gateways or max(gateways) == self._tables.zid
-            self._place(face)
-            self._tables.forget_routes()
+        set_gateways(self._tables, neighbour.face, frozenset(links.gateways & links.linked))
 
     def reconsider(self) -> None:
         for neighbour in self._links:
-            self._place(neighbour.face)
-
-    def _place(self, face: Face) -> None:
-        """Decide how far this router carries the messages of a peer."""
-        reach = ANYWHERE
-        if not face.is_primary:
-            routers = self._tables.routers
-            is_near = routers is not None and max(face.gateways) in routers.network.graph.nodes
-            reach = NOWHERE if is_near else SOUTH_ONLY
-        face.origin = face.region.origins[reach]
+            place(self._tables, neighbour.face)

@@ -62,6 +62,10 @@ class Gossip:
         self._neighbours: dict[ZenohId, Neighbour] = {}
         self._discoveries: dict[ZenohId, Discovery] = {}
 
+    def set_locators(self, locators: list[str]) -> None:
+        """Where others can connect to this node."""
+        self.own_locators = locators
+
     def add_face(self, face: Face) -> None:
         newcomer = self._new_neighbour(face)
         if newcomer is None:
