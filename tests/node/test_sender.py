@@ -133,6 +133,19 @@ def test_fast_messages_gather_and_all_leave_soon(bench: Bench) -> None:
     assert bench.sends < 2500
 
 
+def test_nothing_gathers_where_nothing_more_comes() -> None:
+    """A thread that watches what gathers would wake for nothing."""
+    for is_last in (False, True):
+        bench = Bench()
+        for _ in range(1000):
+            bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
+            bench.sender.settle(-1, False, is_last)
+        names = [thread.name for thread in threading.enumerate()]
+        assert ("zenlake send memory/other" in names) is not is_last
+        assert (bench.sends == 1000) is is_last
+        finish(bench)
+
+
 def test_express_does_not_gather(bench: Bench) -> None:
     for _ in range(100):
         before = bench.sends

@@ -58,7 +58,7 @@ class GroupSender(Outward):
             self._group.push(data, qos & 7, reliable, qos & 0x10 != 0)
         return TAKEN
 
-    def settle(self, full: int, is_blocking: bool) -> None:
+    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
         with self.lock:
             while unit := self._group.next_unit(time.monotonic()):
                 if not self._sockets.send(unit):
@@ -181,7 +181,9 @@ class GroupRunner:
             if face.job is not None:
                 sinks = node.resume(face)
             else:
-                start, sinks = node.deliver(face, messages, start, event.delivery.reliable, now)
+                start, sinks = node.deliver(
+                    face, messages, start, event.delivery.reliable, now, False
+                )
             for sink in sinks or ():
                 sink.settle()
 

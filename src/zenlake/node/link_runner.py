@@ -29,6 +29,7 @@ from zenlake.node.relief import AWAY, RELIEF
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.turn import MESSAGES_IN_A_TURN
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
@@ -143,7 +144,7 @@ class LinkRunner:
         cause: str | None = "reading failed"
         with self._errand_lock:
             pass  # whoever is relieved by this reader has said so
-        self.node.settle_rest()
+        self.node.settle_rest(False)
         try:
             cause = self._read(self._relieved)
         except (LinkError, TransportError) as error:
@@ -302,7 +303,10 @@ class LinkRunner:
                         face, first.messages, start, first.reliable, now
                     )
                 else:
-                    after, sinks = node.deliver(face, first.messages, start, first.reliable, now)
+                    is_last = not self._has_more(start + MESSAGES_IN_A_TURN)
+                    after, sinks = node.deliver(
+                        face, first.messages, start, first.reliable, now, is_last
+                    )
                 self._handed_on = after
                 if after >= len(first.messages):
                     self._handed_on = 0
@@ -317,6 +321,14 @@ class LinkRunner:
         if node.dispatcher.has_discoveries:
             self._discover()
         return True
+
+    def _has_more(self, handed_on: int = 0) -> bool:
+        """Whether more was read than so many messages of the first delivery."""
+        deliveries = self._deliveries
+        if not deliveries:
+            return self.transport.inbound.has_more
+        is_rest = len(deliveries) == 1 and handed_on >= len(deliveries[0].messages)
+        return not is_rest or self.transport.inbound.has_more
 
     def _discover(self) -> None:
         node = self.node
@@ -352,7 +364,7 @@ class LinkRunner:
             with self._errand_lock:
                 if self._relieved == number:
                     self._come_back()
-            self.node.settle_rest()
+            self.node.settle_rest(not self._has_more())
 
     def _come_back(self) -> None:
         self._errand = None

@@ -34,8 +34,11 @@ class Outward:
         """
         raise NotImplementedError
 
-    def settle(self, full: int, is_blocking: bool) -> None:
-        """Without it: send what was pushed, wait for room where `full` is a priority."""
+    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+        """Without it: send what was pushed, wait for room where `full` is a priority.
+
+        With `is_last` nothing waits for more to come: the caller has nothing more.
+        """
         raise NotImplementedError
 
     def refuse(self, key: str, size: int) -> str:

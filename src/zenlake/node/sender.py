@@ -275,8 +275,8 @@ class Sender(Outward):
             for data in appended:
                 self._transport.push(data, _DATA, True, False)
 
-    def settle(self, full: int, is_blocking: bool) -> None:
-        """Send what was pushed or let it gather.
+    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+        """Send what was pushed or, if more may come, let it gather.
 
         Then wait for room in the queue of priority `full`, -1 if none was filled.
         """
@@ -284,7 +284,7 @@ class Sender(Outward):
             text, self._refused = self._refused, ""
             self._drop_warnings.unsendable(text, self._link.dst)
         with self.lock:
-            sends = self._begin_to_send(inf)
+            sends = self._begin_to_send(-inf if is_last else inf)
         if sends:
             self._send()
         if full >= 0:

@@ -112,17 +112,22 @@ class Turn:
         else:
             self.end()
 
-    def settle_rest(self) -> None:
-        """What `end_reply` left."""
+    def settle_rest(self, is_last: bool) -> None:
+        """What `end_reply` left; for `is_last` see `Outward.settle`."""
         if self.is_unsettled:
             self.begin()
-            self.end()
+            links = self._take_links()
+            sinks = self._release_sinks()
+            _settle_links(links, is_last)
+            if sinks is not None:
+                for sink in sinks:
+                    sink.settle()
 
     def end_unsettled(self) -> list[Sink] | None:
         """The same, but sinks are for the caller to settle."""
         links = self._take_links()
         sinks = self._release_sinks()
-        _settle_links(links)
+        _settle_links(links, False)
         return sinks
 
     def _take_links(self) -> Links:
@@ -163,15 +168,21 @@ class Turn:
             lock.release()
 
     def deliver(
-        self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
+        self,
+        face: Face,
+        messages: list[NetworkMessage],
+        start: int,
+        reliable: bool,
+        now: float,
+        is_last: bool,
     ) -> tuple[int, list[Sink] | None]:
         """Messages of a link from `start` on: the first that is left, and the sinks to settle.
 
         The caller settles them before it delivers more, and calls `resume` while `face.job` is
-        set.
+        set. With `is_last` it is about to wait for more.
         """
         after, links, sinks = self._receive(face, messages, start, reliable, now)
-        _settle_links(links)
+        _settle_links(links, is_last)
         return after, sinks
 
     def deliver_bulk(
@@ -181,7 +192,7 @@ class Turn:
         with self.bulk:
             after, links, sinks = self._receive(face, messages, start, reliable, now)
             self.pause_bulk()
-        _settle_links(links)
+        _settle_links(links, False)
         return after, sinks
 
     def _receive(
@@ -213,7 +224,7 @@ class Turn:
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
         links, sinks = self._do_long_work(face)
-        _settle_links(links)
+        _settle_links(links, False)
         return sinks
 
     def _do_long_work(self, face: Face | None) -> tuple[Links, list[Sink] | None]:
@@ -289,7 +300,7 @@ class Turn:
             self.end()
 
 
-def _settle_links(links: Links) -> None:
+def _settle_links(links: Links, is_last: bool) -> None:
     if links is not None:
         for outward, full, is_blocking in links:
-            outward.settle(full, is_blocking)
+            outward.settle(full, is_blocking, is_last)
