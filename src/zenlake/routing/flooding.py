@@ -174,6 +174,7 @@ class Flooding:
         ignorant: _Nodes = {}
         is_own_old = False
         is_first = not link.has_spoken
+        is_learned = False
         for statement in statements:
             node = graph.nodes.get(statement.zid)
             if forgot(link, statement) and not is_first:
@@ -193,10 +194,12 @@ class Flooding:
             elif node.sn == 0 or _is_later_life(node, statement):
                 # With an earlier life, all that it had is forgotten.
                 new[node] = None
-            elif node not in new:
+            elif node not in new and statement.sn > node.sn:
+                # Others ignore an older version of a neighbour, although it is believed here.
                 updated[node] = None
             self._learn(link, node, statement, new)
-        if new or updated:
+            is_learned = True
+        if is_learned:
             self._remove_unreachable()
             self._discover(new)
             self._discover(updated)
