@@ -145,7 +145,10 @@ class Side:
         "gave_up",
         "has_spoken",
         "interests",
+        "links_held",
         "node",
+        "node_links",
+        "psid_of",
         "psids",
         "requests",
         "source_sns",
@@ -177,7 +180,12 @@ class Side:
         self.gave_up = False
         """Whether it sent an empty batch while a message in fragments was not complete."""
         self.psids: dict[int, str] = {0: ""}
+        self.psid_of: dict[str, int] = {}
+        """The last number of each node."""
         self.state_sns: dict[int, int] = {}
+        self.node_links: dict[str, tuple[str, ...]] = {}
+        """The links of each node by its id, as this side tells them."""
+        self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
         self.told: dict[str, int] = {}
         """How often each rule was broken."""

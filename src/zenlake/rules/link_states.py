@@ -89,28 +89,63 @@ def link_state_unnamed(message: Oam, seen: Seen) -> str | None:
     "link-state-renamed",
     ERROR,
     Oam,
-    text="The number of a node stays the same for the life of a session.",
+    text="The number of a node stays the same as long as the node can be reached.",
     page="wire reference §2.5",
     whole=True,
 )
 def link_state_renamed(message: Oam, seen: Seen) -> str | None:
-    for state in states_of(message):
-        known = seen.sender.psids.get(state.psid)
-        if known and state.zid is not None and known != str(state.zid):
-            return f"number {state.psid} is {known}, and is said to be {state.zid}"
+    states = states_of(message)
+    names = {state.psid: str(state.zid) for state in states if state.zid is not None}
+    for psid, name in names.items():
+        known = seen.sender.psids.get(psid)
+        if known and known != name and known in reachable(states, names, seen):
+            return f"number {psid} is {known}, and is said to be {name}"
     return None
+
+
+def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) -> set[str]:
+    """The nodes that a sender reaches and has not just given a new number, by their ids.
+
+    Ways through the receiver do not count: its links may be other ones than the sender knows.
+    """
+    known = seen.sender.psids | names
+    links = seen.sender.node_links | node_links(states, known)
+    links.pop(seen.receiver.psids.get(0, ""), None)
+    found: set[str] = set()
+    waiting = [known[0]]
+    while waiting:
+        zid = waiting.pop()
+        if zid not in found:
+            found.add(zid)
+            waiting += links.get(zid, ())
+    return found - {zid for psid, zid in names.items() if seen.sender.psids.get(psid) != zid}
+
+
+def node_links(states: tuple[LinkState, ...], names: dict[int, str]) -> dict[str, tuple[str, ...]]:
+    """The links of each node, both by their ids; without numbers that stand for nobody."""
+    return {
+        zid: tuple(other for psid in state.links if (other := names.get(psid)))
+        for state in states
+        if (zid := names.get(state.psid))
+    }
 
 
 @rule(
     "link-state-old",
     WARNING,
     Oam,
-    text="The version of a node's link state does not fall; an older one is ignored.",
+    text="The version of a node's link state does not fall, unless the node was gone.",
     page="behaviour reference §4.7",
     whole=True,
 )
 def link_state_old(message: Oam, seen: Seen) -> str | None:
     for state in states_of(message):
+        # Who forgot an unreachable node names it again when it returns, with version 0, or gives
+        # its number to another one.
+        if state.psid and state.zid is not None:
+            is_same = seen.sender.psids.get(state.psid) == str(state.zid)
+            if state.sn == 0 or not is_same:
+                continue
         last = seen.sender.state_sns.get(state.psid)
         if last is not None and state.sn < last:
             return f"version {state.sn} of number {state.psid} after {last}"

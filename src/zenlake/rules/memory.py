@@ -19,7 +19,7 @@ from zenlake.rules.facts import (
     Talk,
 )
 from zenlake.rules.finding import place_of
-from zenlake.rules.link_states import states_of
+from zenlake.rules.link_states import node_links, states_of
 from zenlake.rules.samples import stream_of
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
@@ -208,10 +208,29 @@ def _link_states(message: Oam, side: Side) -> None:
         if len(side.psids) >= RULES_OPEN_MAX:
             return
         if state.zid is not None:
-            side.psids[state.psid] = str(state.zid)
+            _name_node(side, state.psid, str(state.zid))
         side.state_sns[state.psid] = state.sn
         for psid in state.links:
             side.psids.setdefault(psid, "")
+    for zid, links in node_links(states_of(message), side.psids).items():
+        side.links_held += len(links) - len(side.node_links.pop(zid, ()))
+        if side.links_held <= RULES_OPEN_MAX:
+            side.node_links[zid] = links
+        else:
+            side.links_held -= len(links)
+
+
+def _name_node(side: Side, psid: int, zid: str) -> None:
+    """A node has one number: an earlier one is free for others."""
+    before = side.psids.get(psid)
+    if before and before != zid:
+        side.psid_of.pop(before, None)
+        side.links_held -= len(side.node_links.pop(before, ()))
+    earlier = side.psid_of.get(zid, psid)
+    if earlier != psid and side.psids.get(earlier) == zid:
+        side.psids[earlier] = ""
+    side.psid_of[zid] = psid
+    side.psids[psid] = zid
 
 
 def _is_full(talk: Talk, count: int) -> bool:

@@ -1,0 +1,102 @@
+"""Numbers and versions of nodes that leave a network of routers and come back to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.captures import findings
+from tests.rules.chat import Chat
+from tests.rules.faults.asking import states
+from tests.rules.wires import Recorder
+from zenlake.rules import memory
+from zenlake.rules.facts import Side
+from zenlake.wire import LinkState, Oam, ZenohId
+
+ONE, OTHER = ZenohId(b"\x01\x01"), ZenohId(b"\x02\x02")
+
+
+class Told:
+    """What a router tells another one; its number 1 is a node that both are linked to."""
+
+    def __init__(self) -> None:
+        self.recorder = Recorder(1)
+        routers = ("router", "router")
+        self.chat = Chat(
+            self.recorder, roles=routers, protocol="tcp", lowlatency=False, compression=False
+        )
+        self.chat.open()
+        self.version = 100
+
+    def add(self, links: tuple[int, ...], *others: LinkState) -> None:
+        self.version += 1
+        own = LinkState(0, self.version, links, zid=self.chat.ends[0].zid)
+        states(self.chat, 0, own, *others)
+
+    def rules_broken(self, folder: Path) -> list[str]:
+        self.recorder.write(folder / "told.pcapng")
+        return [one.rule.id for one in findings(folder / "told.pcapng")]
+
+
+def test_the_number_of_a_node_that_is_gone_is_free(tmp_path: Path) -> None:
+    told = Told()
+    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    told.add((1,))
+    told.add((1, 2), LinkState(2, 1, (0,), zid=OTHER))
+    assert told.rules_broken(tmp_path) == []
+
+
+def test_the_number_of_a_node_that_is_linked_is_not_free(tmp_path: Path) -> None:
+    told = Told()
+    told.add((1, 2), LinkState(2, 5, (0, 3), zid=ONE), LinkState(3, 5, (2,), zid=OTHER))
+    told.add((1, 2), LinkState(3, 7, (2,), zid=ZenohId(b"\x03\x03")))
+    assert told.rules_broken(tmp_path) == ["link-state-renamed"]
+
+
+def test_two_nodes_that_were_gone_may_change_numbers(tmp_path: Path) -> None:
+    told = Told()
+    told.add((1, 2, 3), LinkState(2, 5, (0,), zid=ONE), LinkState(3, 5, (0,), zid=OTHER))
+    told.add((1,))
+    told.add((1, 2), LinkState(2, 7, (0,), zid=OTHER))
+    told.add((1, 2, 3), LinkState(3, 7, (0,), zid=ONE))
+    assert told.rules_broken(tmp_path) == []
+
+
+def test_a_node_that_was_forgotten_begins_with_version_zero(tmp_path: Path) -> None:
+    told = Told()
+    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    told.add((1,))
+    told.add((1, 2), LinkState(2, 0, (), zid=ONE))
+    told.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
+    assert told.rules_broken(tmp_path) == []
+
+
+def test_other_versions_do_not_fall(tmp_path: Path) -> None:
+    told = Told()
+    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    told.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
+    assert told.rules_broken(tmp_path) == ["link-state-old"]
+
+
+def test_what_is_remembered_of_links_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides: list[Side] = []
+    monkeypatch.setattr(memory, "RULES_OPEN_MAX", 20)
+    remember = memory._link_states
+
+    def spy(message: Oam, side: Side) -> None:
+        remember(message, side)
+        sides.append(side)
+
+    monkeypatch.setattr(memory, "_link_states", spy)
+    told = Told()
+    for number in range(100):
+        told.add((1, 2), LinkState(2, number, (0, 1), zid=ZenohId(bytes((7, number + 1)))))
+        told.add((1, *range(2, 12)))
+    told.rules_broken(tmp_path)
+    for side in sides:
+        held = sum(map(len, side.node_links.values()))
+        assert side.links_held == held <= 20
+        assert len(side.psid_of) <= len(side.psids)
