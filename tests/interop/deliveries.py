@@ -1,126 +1,157 @@
-"""Who hears whom on a network of routers, where all clients and peers do the same."""
+"""Who hears whom on a network of routers, where all clients and peers do the same.
+
+A simple model says what each node must hear; networks of real routers agree with it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
-from tests.interop.puppets import Edges, Held, Kind, attached, open_router, routers
+from tests.interop.mixed_network import MixedNetwork
+from tests.interop.puppets import Held
 
-REST_SECONDS = 1.2
-"""For trees and declarations to get around."""
+SETTLED_SECONDS_MAX = 30.0
+ROUND_SECONDS = 0.5
+"""How long publications may take before a round counts as failed."""
 
+REGIONS_SINCE = (1, 9)
 TARGETS = ("BEST_MATCHING", "ALL", "ALL_COMPLETE")
+Heard = dict[str, Any]
 
 
-class Shape(NamedTuple):
-    name: str
-    edges: Edges
-    size: int
-    ends: tuple[int, int]
-    """Two routers far from each other."""
+def declare_all(network: MixedNetwork) -> None:
+    for name, node in network.nodes.items():
+        node.ask("subscribe", name="s", key="d/**")
+        answer = [{"key": f"q/{name}", "value": "01"}]
+        node.ask("queryable", name="q", key=f"q/{name}", replies=answer)
+        node.ask("token", name="t", key=f"t/{name}")
+        node.ask("watch", name="w", key="t/**", history=True)
+        node.ask("publisher", name="p", key=f"x/{name}")
+        if name.startswith("c"):
+            answer = [{"key": f"full/{name}", "value": "01"}]
+            node.ask("queryable", name="f", key="full/**", replies=answer, complete=True)
+        if name == "c1":
+            node.ask("subscribe", name="x", key="x/*")
 
 
-LINE = Shape("line", ((0, 1), (1, 2)), 3, (0, 2))
-RING = Shape("ring", ((0, 1), (1, 2), (2, 3), (0, 3)), 4, (0, 2))
-STAR = Shape("star", ((0, 1), (0, 2), (0, 3)), 4, (1, 3))
-SHAPES = (LINE, RING, STAR)
-ZIDS = ("a1", "b2", "c3", "d4")
-"""Ids decide between ways of equal weight, so they are the same each time."""
-
-
-def deliveries(
-    kinds: Sequence[Kind],
-    shape: Shape,
-    node: Kind,
-    weights: dict[int, dict[int, int]] | None = None,
-) -> dict[str, Any]:
-    """What each node heard, by name: `c1` is the client of router 1, `p0` the peer of router 0."""
-    options: list[dict[str, Any]] = []
-    for number in range(shape.size):
-        own = (weights or {}).get(number, {})
-        listed = [{"dst_zid": ZIDS[other], "weight": weight} for other, weight in own.items()]
-        key = "routing/router/linkstate/transport_weights"
-        options.append({"id": ZIDS[number], **({key: listed} if listed else {})})
-    with ExitStack() as stack:
-        held, endpoints = stack.enter_context(routers(kinds, shape.edges, options))
-        time.sleep(REST_SECONDS)
-        nodes: dict[str, Held] = {}
-
-        def attach(number: int) -> None:
-            modes = {"c": "client", "p": "peer"} if number in shape.ends else {"c": "client"}
-            for letter, mode in modes.items():
-                one = stack.enter_context(attached(node, mode, endpoints[number]))
-                nodes[f"{letter}{number}"] = one
-                declare_all(f"{letter}{number}", one)
-
-        for number in range(shape.size):
-            attach(number)
-        time.sleep(REST_SECONDS)
-        seen = {"at first": observe(nodes)}
-        # The last router leaves with what is attached to it, and comes back.
-        far = shape.size - 1
-        for name in [name for name in nodes if name.endswith(str(far))]:
-            nodes.pop(name).kill()
-        held[far].kill()
-        time.sleep(REST_SECONDS)
-        seen["without the last router"] = observe(nodes)
-        again = Held(kinds[far])
-        stack.callback(again.kill)
-        open_router(again, far, endpoints, shape.edges, options[far])
-        time.sleep(REST_SECONDS)
-        attach(far)
-        time.sleep(REST_SECONDS)
-        seen["when it is back"] = observe(nodes)
-    return seen
-
-
-def declare_all(name: str, node: Held) -> None:
-    node.ask("subscribe", name="s", key="d/**")
-    node.ask("queryable", name="q", key=f"q/{name}", replies=[{"key": f"q/{name}", "value": "01"}])
-    node.ask("token", name="t", key=f"t/{name}")
-    node.ask("watch", name="w", key="t/**", history=True)
-    node.ask("publisher", name="p", key=f"x/{name}")
-    if name.startswith("c"):
-        answer = [{"key": f"full/{name}", "value": "01"}]
-        node.ask("queryable", name="f", key="full/**", replies=answer, complete=True)
-    if name == "c1":
-        node.ask("subscribe", name="x", key="x/*")
-
-
-def observe(nodes: dict[str, Held]) -> dict[str, Any]:
-    before = {name: len(one.items("s", 0)) for name, one in nodes.items()}
-    for name, one in nodes.items():
-        one.ask("put", key=f"d/{name}", payload="01")
-    time.sleep(REST_SECONDS)
-    seen: dict[str, Any] = {}
-    for name, one in nodes.items():
-        heard = one.items("s", 0)[before[name] :]
-        answers: dict[tuple[str, str], Any] = {}
-        for key in ("q/*", "full/*"):
-            for target in TARGETS:
-                got = one.ask("get", selector=key, target=target, consolidation="NONE")["replies"]
-                keys = sorted(reply["ok"]["key"] if "ok" in reply else "error" for reply in got)
-                # Between routers at the same distance the choice is free.
-                answers[key, target] = bool(keys) if target == "BEST_MATCHING" else keys
-        seen[name] = {
-            "samples": sorted(sample["key"] for sample in heard),
-            "answers": answers,
-            "alive": alive(one),
-            "watched": sorted({tuple(event) for event in one.items("w", 0)}),
-            "matching": one.ask("is_matching", name="p")["matching"],
+def expected(network: MixedNetwork) -> dict[str, Heard]:
+    """By the name of each node whose router is there."""
+    graph, found = network.graph, {}
+    for name in network.nodes:
+        distances = graph.distances(int(name[1]))
+        others = sorted(other for other in network.nodes if int(other[1]) in distances)
+        clients = [other for other in others if other.startswith("c")]
+        if not distances:
+            continue
+        found[name] = {
+            "samples": others,
+            "q/* ALL": others,
+            "q/* BEST_MATCHING": others,
+            "q/* ALL_COMPLETE": [],
+            "full/* ALL": clients,
+            "full/* BEST_MATCHING": nearest(network, name) if network.weights else [],
+            "full/* ALL_COMPLETE": clients,
+            "alive": others,
+            "watched": others,
+            "matching": 1 in distances,
         }
-    return seen
+        if not network.weights:  # of two that are equally near, any may answer
+            del found[name]["full/* BEST_MATCHING"]
+    return found
+
+
+def nearest(network: MixedNetwork, name: str) -> list[str]:
+    """Who answers if one complete queryable is enough.
+
+    Each node on the way chooses one in each of its regions: its own session, the clients of a
+    router, all other routers. Routers before 1.9 have one region.
+    """
+    source, graph = int(name[1]), network.graph
+    found = [name] if name.startswith("c") else []
+    at = source
+    while True:
+        if f"c{at}" not in found:
+            found.append(f"c{at}")
+            if network.routers[at].kind.version < REGIONS_SINCE:
+                break
+        distances = graph.distances(at)
+        ahead = [router for router in graph.below(source, at) if router != at]
+        if not ahead:
+            break
+        target = min(ahead, key=lambda router: distances[router])
+        at = graph.next_hop(source, at, target)
+    return sorted(found)
+
+
+def settle(network: MixedNetwork, first_round: int) -> tuple[int, float]:
+    """Until each node hears what it must in two rounds in a row; the last one, and how long."""
+    start, number, passed = time.monotonic(), first_round, 0
+    while True:
+        wanted = expected(network)
+        heard = observe(network, number, wanted)
+        passed = passed + 1 if heard == wanted else 0
+        if passed == 2:
+            return number, time.monotonic() - start
+        if not passed and time.monotonic() - start > SETTLED_SECONDS_MAX:
+            raise AssertionError(difference(heard, wanted))
+        number += 1
+
+
+def difference(heard: dict[str, Heard], wanted: dict[str, Heard]) -> str:
+    return "\n".join(
+        f"{name} {what}: {heard[name][what]} instead of {wanted[name][what]}"
+        for name in wanted
+        for what in wanted[name]
+        if heard[name][what] != wanted[name][what]
+    )
+
+
+def observe(network: MixedNetwork, number: int, wanted: dict[str, Heard]) -> dict[str, Heard]:
+    """What each node hears in one round, of all that it is to hear."""
+    nodes = {name: network.nodes[name] for name in wanted}
+    before = {name: len(one.items("s", 0, quiet=0)) for name, one in nodes.items()}
+    for name, one in nodes.items():
+        one.ask("put", key=f"d/{number}/{name}", payload="01")
+    deadline = time.monotonic() + ROUND_SECONDS
+    for name, one in nodes.items():
+        count = before[name] + len(wanted[name]["samples"])
+        one.items("s", count, seconds=max(0.0, deadline - time.monotonic()), quiet=0)
+    seen = {name: replies_and_tokens(one) for name, one in nodes.items()}
+    # Last, so that what came twice had time to come.
+    for name, one in nodes.items():
+        keys = [sample["key"] for sample in one.items("s", 0, quiet=0)[before[name] :]]
+        seen[name]["samples"] = sorted(last(key) for key in keys if key.startswith(f"d/{number}/"))
+    return {name: {what: seen[name][what] for what in wanted[name]} for name in wanted}
+
+
+def replies_and_tokens(node: Held) -> Heard:
+    seen: Heard = {}
+    for key in ("q/*", "full/*"):
+        for target in TARGETS:
+            how = {"target": target, "consolidation": "NONE", "timeout": 5.0}
+            replies = node.ask("get", selector=key, **how)["replies"]
+            keys = [last(reply["ok"]["key"]) if "ok" in reply else "error" for reply in replies]
+            seen[f"{key} {target}"] = sorted(keys)
+    events: dict[str, str] = {}
+    for kind, key in node.items("w", 0, quiet=0):
+        events[last(key)] = kind
+    return seen | {
+        "alive": alive(node),
+        "watched": sorted(name for name, kind in events.items() if kind == "PUT"),
+        "matching": node.ask("is_matching", name="p")["matching"],
+    }
 
 
 def alive(node: Held) -> list[str]:
     """Real nodes find nothing now and then."""
     found: list[str] = []
     for _ in range(20):
-        found = sorted(node.ask("alive", key="t/**")["keys"])
+        found = sorted(map(last, node.ask("alive", key="t/**")["keys"]))
         if found:
             break
-        time.sleep(REST_SECONDS / 4)
     return found
+
+
+def last(key: str) -> str:
+    return key.rpartition("/")[2]

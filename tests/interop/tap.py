@@ -15,11 +15,38 @@ _SYN, _ACK, _FIN = 0x02, 0x10, 0x01
 _SEGMENT_BYTES = 32_000
 
 
+class Recording:
+    """A capture that one or more taps write."""
+
+    def __init__(self, path: Path) -> None:
+        self.lock = threading.RLock()
+        self.taps = 0
+        self._file = path.open("wb")
+        self._writer = PcapngWriter(self._file)
+        self._count = 0
+
+    def write(self, frame: bytes) -> None:
+        with self.lock:
+            self._count += 1
+            self._writer.write(packet(frame, 1, self._count, time.time_ns()))
+
+    def close(self) -> None:
+        with self.lock:
+            self._file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Conversation:
     """The two directions of a connection as segments."""
 
     def __init__(self, tap: Tap, port: int) -> None:
-        self._tap = tap
+        self._recording = tap.recording
+        self._hosts = tap.hosts
         self._ports = (port, 7447)
         self._seq = [1000, 5000]
         self._write(0, b"", _SYN)
@@ -34,35 +61,48 @@ class Conversation:
         self._write(direction, b"", _FIN | _ACK)
 
     def _write(self, direction: int, data: bytes, flags: int) -> None:
-        ends = ("10.0.0.1", "10.0.0.2")
+        ends = self._hosts
         ports = self._ports if direction == 0 else self._ports[::-1]
-        with self._tap.lock:
+        with self._recording.lock:
             mine, other = self._seq[direction], self._seq[1 - direction]
             ack = other if flags & _ACK else 0
             segment = tcp(data, mine, ack, flags, ports)
             self._seq[direction] += len(data) + (flags & (_SYN | _FIN) != 0)
             whole = ipv4(segment, 6, ends[direction], ends[1 - direction])
-            self._tap.write(ethernet(whole))
+            self._recording.write(ethernet(whole))
 
 
 class Tap:
-    """Connections to `port` go on to `target`; what passes is in the file when it is closed."""
+    """Connections to `port` go on to `target`; what passes is in the file when it is closed.
 
-    def __init__(self, path: Path, target: int) -> None:
-        self.lock = threading.RLock()
-        self._file = path.open("wb")
-        self._writer = PcapngWriter(self._file)
+    Taps that share a recording have addresses of their own in it.
+    """
+
+    def __init__(self, where: Path | Recording, target: int) -> None:
+        self.recording = where if isinstance(where, Recording) else Recording(where)
+        self._owns_recording = self.recording is not where
+        number = self.recording.taps
+        self.recording.taps += 1
+        self.hosts = (f"10.0.{number}.1", f"10.0.{number}.2")
+        self._cutting = threading.Lock()
+        self._is_cut = False
         self._target = target
-        self._count = 0
         self._sockets: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
         self._start(self._accept)
 
-    def write(self, frame: bytes) -> None:
-        self._count += 1
-        self._writer.write(packet(frame, 1, self._count, time.time_ns()))
+    def cut(self) -> None:
+        """Ends all connections, and every new one at once, until `heal`."""
+        with self._cutting:
+            self._is_cut = True
+            for one in self._sockets:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+    def heal(self) -> None:
+        self._is_cut = False
 
     def close(self) -> None:
         for one in (self._server, *self._sockets):
@@ -71,8 +111,8 @@ class Tap:
             one.close()
         for thread in self._threads:
             thread.join(5)
-        with self.lock:
-            self._file.close()
+        if self._owns_recording:
+            self.recording.close()
 
     def _start(self, target: object, *arguments: object) -> None:
         thread = threading.Thread(target=target, args=arguments)  # type: ignore[arg-type]
@@ -90,7 +130,14 @@ class Tap:
             except OSError:  # nobody is there at the moment
                 near.close()
                 continue
-            self._sockets += [near, far]
+            for one in (near, far):  # or short messages wait for the acknowledgement of others
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self._cutting:
+                if self._is_cut:
+                    near.close()
+                    far.close()
+                    continue
+                self._sockets += [near, far]
             talk = Conversation(self, address[1])
             self._start(self._pass_on, near, far, talk, 0)
             self._start(self._pass_on, far, near, talk, 1)

@@ -1,4 +1,4 @@
-"""Our router among real ones: lines, rings and stars behave as networks of real routers do.
+"""Our router among real ones: what two clients do together works across lines, rings and stars.
 
 By default one line; `make interop` runs all networks with all releases (ZENLAKE_INTEROP=full,
 ZENLAKE_ZENOH_VENVS). With ZENLAKE_INTEROP=oracle all routers are real ones: the cases themselves
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cache
-from typing import Any
 
 import pytest
 
 from tests.interop.cases import CASES, SINCE
-from tests.interop.deliveries import LINE, RING, STAR, Shape, deliveries
 from tests.interop.puppets import Kind, attached, ours, routers, theirs
+from tests.interop.shapes import LINE, RING, STAR, Shape
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -73,17 +71,3 @@ def test_cases_across_a_network(shape: Shape, kinds: tuple[Kind, ...]) -> None:
                 attached(INSTALLED, "client", endpoints[shape.ends[1]]) as b,
             ):
                 CASES[name](a, b)
-
-
-@cache
-def expected(shape: Shape, kinds: tuple[Kind, ...]) -> dict[str, Any]:
-    return deliveries(kinds, shape, INSTALLED)
-
-
-if MODE:
-
-    @pytest.mark.parametrize(("shape", "kinds"), NETWORKS, ids=name_of)
-    def test_deliveries_are_those_of_real_routers(shape: Shape, kinds: tuple[Kind, ...]) -> None:
-        """With peers and clients everywhere, before and after a router leaves."""
-        real = tuple(INSTALLED if one == OURS else one for one in kinds)
-        assert deliveries(kinds, shape, INSTALLED) == expected(shape, real)
