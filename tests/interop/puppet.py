@@ -57,8 +57,13 @@ class Puppet:
         return {"zid": str(self.session.zid())}
 
     def close(self) -> Json:
+        """All is as before the first `open`; closing what is closed does nothing."""
         start = time.monotonic()
-        self.session.close()
+        if self.session is not None:
+            self.session.close()
+        self.session = None
+        self.entities.clear()
+        self.inboxes.clear()
         return {"seconds": time.monotonic() - start}
 
     def put(self, key: str, payload: str, count: int = 1, **options: Any) -> Json:

@@ -9,6 +9,7 @@ import random
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ OURS = "ours"
 _SCRIPT = Path(__file__).with_name("puppet.py")
 _ROOT = _SCRIPT.parents[2]
 _SRC = _ROOT / "src"
-_ANSWER_SECONDS = 60
+_LINKED_SECONDS_MAX = 20
 
 
 class Kind(NamedTuple):
@@ -99,6 +100,14 @@ class Held:
     def open(self, **config: Any) -> None:
         self.zid = self.ask("open", config=config)["zid"]
 
+    def open_linked(self, **config: Any) -> None:
+        """Opens a node, and waits until it has a neighbour to which it connects."""
+        self.open(**config)
+        deadline = time.monotonic() + _LINKED_SECONDS_MAX
+        while not any(self.ask("info").values()):
+            assert time.monotonic() < deadline, "no neighbour"
+            time.sleep(0.01)
+
     def items(self, name: str, count: int, **arguments: Any) -> list[Any]:
         found: list[Any] = self.ask("received", name=name, count=count, **arguments)["items"]
         return found
@@ -146,6 +155,7 @@ def settings(mode: str, **more: Any) -> dict[str, Any]:
         "mode": mode,
         "scouting/multicast/enabled": False,
         "scouting/gossip/enabled": False,
+        "scouting/delay": 0,
         "listen/endpoints": [],
         **more,
     }
@@ -193,14 +203,14 @@ def pair(
         connecting = {**options, "connect/endpoints": [endpoint]}
         if topology.has_router:
             held[2].open(**settings("router", **listening))
-            held[0].open(**settings(topology.first, **connecting))
-            held[1].open(**settings(topology.second, **connecting))
+            held[0].open_linked(**settings(topology.first, **connecting))
+            held[1].open_linked(**settings(topology.second, **connecting))
         elif topology.first == "client":
             held[1].open(**settings("peer", **listening))
-            held[0].open(**settings("client", **connecting))
+            held[0].open_linked(**settings("client", **connecting))
         else:
             held[0].open(**settings("peer", **listening))
-            held[1].open(**settings(topology.second, **connecting))
+            held[1].open_linked(**settings(topology.second, **connecting))
         yield held[0], held[1]
 
 
@@ -215,29 +225,29 @@ def routers(
     """A network of routers, and where each of them listens; not all of it is known to all yet."""
     endpoints = [f"tcp/127.0.0.1:{free_port()}" for _ in kinds]
     with ExitStack() as stack:
-        held = []
-        for number, kind in enumerate(kinds):
-            router = Held(kind)
+        held = [Held(kind) for kind in kinds]  # first all, as processes are slow to start
+        for router in held:
             stack.callback(router.kill)
-            held.append(router)
-            open_router(router, number, endpoints, edges, options[number] if options else {})
+        for number, router in enumerate(held):
+            others = [endpoints[one] for one, other in edges if other == number]
+            listening = {"listen/endpoints": [endpoints[number]], "connect/endpoints": others}
+            config = settings("router", **listening, **(options[number] if options else {}))
+            if others:
+                router.open_linked(**config)
+            else:
+                router.open(**config)
         yield held, endpoints
 
 
-def open_router(
-    router: Held, number: int, endpoints: list[str], edges: Edges, options: dict[str, Any]
-) -> None:
-    others = [endpoints[one] for one, other in edges if other == number]
-    listening = {"listen/endpoints": [endpoints[number]], "connect/endpoints": others}
-    router.open(**settings("router", **listening, **options))
-
-
 @contextmanager
-def attached(kind: Kind, mode: str, endpoint: str) -> Iterator[Held]:
-    """A node on one of the routers."""
-    node = Held(kind)
+def attached(kind: Kind, mode: str, endpoint: str, held: Held | None = None) -> Iterator[Held]:
+    """A node on one of the routers, in a process of its own or in one that is there."""
+    node = held or Held(kind)
     try:
-        node.open(**settings(mode, **{"connect/endpoints": [endpoint]}))
+        node.open_linked(**settings(mode, **{"connect/endpoints": [endpoint]}))
         yield node
+        if held is not None:
+            held.ask("close")
     finally:
-        node.kill()
+        if held is None:
+            node.kill()

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
 
 import pytest
 
 from tests.interop.cases import CASES, SINCE
-from tests.interop.puppets import Kind, attached, ours, routers, theirs
+from tests.interop.puppets import Held, Kind, attached, ours, routers, theirs
 from tests.interop.shapes import LINE, RING, STAR, Shape
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -59,15 +60,18 @@ def name_of(value: object) -> str:
 
 @pytest.mark.parametrize(("shape", "kinds"), NETWORKS, ids=name_of)
 def test_cases_across_a_network(shape: Shape, kinds: tuple[Kind, ...]) -> None:
-    """All cases on one network: each with nodes of its own, which are gone afterwards."""
-    with routers(kinds, shape.edges) as (_, endpoints):
+    """All cases on one network: each with nodes of its own, which are closed afterwards."""
+    first, second = Held(INSTALLED), Held(INSTALLED)
+    with routers(kinds, shape.edges) as (_, endpoints), ExitStack() as stack:
+        stack.callback(first.kill)
+        stack.callback(second.kill)
         time.sleep(TREES_SECONDS)
         for name in CHOSEN:
             if SINCE[name] > INSTALLED.version or name == "who_is_there":
                 continue
             print(name)
             with (
-                attached(INSTALLED, "client", endpoints[shape.ends[0]]) as a,
-                attached(INSTALLED, "client", endpoints[shape.ends[1]]) as b,
+                attached(INSTALLED, "client", endpoints[shape.ends[0]], first) as a,
+                attached(INSTALLED, "client", endpoints[shape.ends[1]], second) as b,
             ):
                 CASES[name](a, b)
