@@ -7,6 +7,8 @@ rule 6).
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN, Entity, Told, better
 from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
@@ -30,6 +32,9 @@ from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
+HOLDERS_PER_STEP: Final = 16
+"""Holders of an entity that are looked at in about the time of a step."""
+
 
 class Announcer:
     __slots__ = ("_end_count", "_last_ends", "_tables", "_work")
@@ -48,6 +53,22 @@ class Announcer:
         whose answer is not complete get it as part of theirs.
         """
         self._tables.forget_routes_of(entity.kind, entity.key)
+        self._spread(entity, source, in_answer, is_gone)
+
+    def spread_holder(
+        self, entity: Entity, source: Face, info: QueryableInfo, in_answer: bool, is_gone: bool
+    ) -> None:
+        """The same if `source` is a new or former holder, and its info was or is `info`."""
+        self._tables.forget_routes_of(entity.kind, entity.key)
+        if in_answer or not self.is_no_news(entity, source, info):
+            self._spread(entity, source, in_answer, is_gone)
+
+    def is_no_news(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
+        """Whether nobody need be told that `source` begins or ends to hold an entity."""
+        self._work.steps -= len(entity.holders) // HOLDERS_PER_STEP
+        return entity.is_known_without(source, info)
+
+    def _spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         number = self._begin_end(entity) if is_gone else 0
         job = self.spreading(entity, source, in_answer, is_gone, number)
         if in_answer:

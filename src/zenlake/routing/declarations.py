@@ -159,10 +159,12 @@ class Declarations:
             held = face.held[kind]
             for entity in list(held.values()):
                 work.steps -= MESSAGE_STEPS
-                if face in entity.holders:  # once, however many ids it has
+                holding = entity.holders.get(face)
+                if holding is not None:  # once, however many ids it has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
-                    if not entity.has_gone_holder():
+                    is_news = not self._announcer.is_no_news(entity, face, holding.info)
+                    if is_news and not entity.has_gone_holder():
                         yield from self._announcer.spreading(entity, face, False, is_gone=True)
                 if work.steps <= 0:
                     yield
@@ -258,7 +260,9 @@ class Declarations:
             entity.holders.put(face, holding)
         before = holding.info
         holding.add(id, info)
-        if is_new or holding.info != before:
+        if is_new:
+            self._announcer.spread_holder(entity, face, holding.info, in_answer, is_gone=False)
+        elif holding.info != before:
             self._announcer.spread(entity, face, in_answer, is_gone=False)
 
     def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
@@ -276,7 +280,7 @@ class Declarations:
             if entity.has_gone_holder():
                 self._tables.forget_routes_of(kind, entity.key)
             else:
-                self._announcer.spread(entity, face, in_answer=False, is_gone=True)
+                self._announcer.spread_holder(entity, face, before, in_answer=False, is_gone=True)
             return
         if holding.info != before:
             self._announcer.spread(entity, face, in_answer=False, is_gone=False)

@@ -161,12 +161,36 @@ class Entity:
             merged = better(merged, self.holders.of(holder).info)
         return merged
 
+    def is_known_without(self, source: Face, info: QueryableInfo) -> bool:
+        """Whether nobody hears anything else of it if `source` holds it, as `info` says, or not.
+
+        So it is if two others hold one that is as good, and may both be heard of everywhere: who
+        is one of them hears of the other. That is seen at once where thousands of clients have
+        the same key, each of which would otherwise be compared with what it was told.
+        """
+        first: Face | None = None
+        for holder in self.holders.each():
+            if holder is source or holder.is_gone:
+                continue
+            if self.kind == QUERYABLE and worse(self.holders.of(holder).info, info):
+                continue
+            if first is None:
+                first = holder
+            elif holder.region is not first.region or holder.region.relays:
+                return True
+        return False
+
     def has_gone_holder(self) -> bool:
         """Whether the removal of another face is going to tell of the end, which is told once."""
         return any(face.is_gone for face in self.holders.each())
 
     def __repr__(self) -> str:
         return f"Entity({('subscriber', 'queryable', 'token')[self.kind]} {self.key})"
+
+
+def worse(first: QueryableInfo, second: QueryableInfo) -> bool:
+    """Whether the second adds something to the first."""
+    return better(first, second) is not first
 
 
 def better(first: QueryableInfo | None, second: QueryableInfo) -> QueryableInfo:
