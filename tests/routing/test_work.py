@@ -268,3 +268,19 @@ def test_the_route_of_many_subscribers_is_found_in_short_turns() -> None:
     assert turns > 2 * count // steps
     play.hears("c1", "PUT x a/*")
     assert source.origin.routes == {}  # something changed meanwhile
+
+
+def test_an_application_that_asks_for_all_tokens_holds_nobody_up() -> None:
+    play = Play("router", gossip=False)
+    play.enters("app")
+    play.enters("c1", "client")
+    count = 3 * TURN_STEPS // SEND_STEPS
+    play.says("c1", *(token(number, f"t/{number}") for number in range(1, count + 1)))
+    ask = interest(1, "current", "T", "t/*")
+    play.dispatcher.receive(play.faces["app"], ask, True, 0.0)
+    told = len(play.takes("app"))
+    assert 0 < told < count
+    assert play.dispatcher.has_jobs
+    play.turn_steps = TURN_STEPS
+    play.work()
+    assert told + len(play.takes("app")) == count + 1  # with the final

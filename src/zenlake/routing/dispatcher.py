@@ -52,6 +52,7 @@ from zenlake.wire._generated.network import (
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 from zenlake.wire.runs import expand_run
+from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
@@ -321,10 +322,15 @@ class Dispatcher:
         self._tables.interests.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
-        """A message of an application in this process: its effects are complete on return."""
+        """A message of an application in this process: its effects are complete on return.
+
+        Only the answer to a question for what there is now may take further turns.
+        """
         work = self._work
         steps = work.steps
         work.steps = UNLIMITED
+        if isinstance(message, Interest) and message.mode == InterestMode.CURRENT:
+            work.steps = TURN_STEPS
         self._receive(face, message, reliable, now)
         work.steps = steps  # it may answer a query in the middle of another turn
 

@@ -88,7 +88,11 @@ class Interests:
                 # Before the answer, which may take several turns: what is declared meanwhile
                 # is told as well.
                 self._register(interest)
-        self._tables.work.run_for(face, self._answer(interest))
+        if face.is_local and not is_lasting:
+            # The application waits for the final only; all its tokens may be many.
+            self._tables.work.run(self._answer(interest))
+        else:
+            self._tables.work.run_for(face, self._answer(interest))
 
     def _may_register(self, interest: DownInterest) -> bool:
         """Whether both limits allow its face one more interest; if so it is charged."""

@@ -20,12 +20,14 @@ def is_older(time: Timestamp | None, than: Timestamp | None) -> bool:
 class Held:
     """One reply that LATEST keeps."""
 
-    __slots__ = ("item", "size", "time")
+    __slots__ = ("handler_bytes", "item", "size", "time")
 
-    def __init__(self, time: Timestamp | None, item: object, size: int) -> None:
+    def __init__(self, time: Timestamp | None, item: object, size: int, handler_bytes: int) -> None:
         self.time = time
         self.item = item
         self.size = size
+        self.handler_bytes = handler_bytes
+        """What it counts in the handler of the user (session/held_bytes.py)."""
 
 
 class Consolidation:
@@ -92,17 +94,19 @@ class Consolidation:
             return False
         return True
 
-    def hold(self, key: str, time: Timestamp | None, item: object, size: int) -> None:
+    def hold(
+        self, key: str, time: Timestamp | None, item: object, size: int, handler_bytes: int = 0
+    ) -> None:
         """Keep a reply that `wants` agreed to, in place of the older one."""
         held = self._held.get(key)
         if held is not None:
             self._held_bytes -= held.size
         self._held_bytes += size
-        self._held[key] = Held(time, item, size)
+        self._held[key] = Held(time, item, size, handler_bytes)
 
-    def release(self) -> list[object]:
+    def release(self) -> list[Held]:
         """All that is held, at the end of the query."""
-        items: list[object] = [held.item for held in self._held.values()]
+        held = list(self._held.values())
         self._held.clear()
         self._held_bytes = 0
-        return items
+        return held

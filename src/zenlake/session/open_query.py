@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.session.consolidation import Consolidation
+from zenlake.session.held_bytes import held_bytes_of
 from zenlake.session.port import Port
 from zenlake.session.sink import Sink
 from zenlake.wire import ConsolidationMode, Encoding, Err, Put, Reply, Response, TimestampStack
@@ -114,7 +115,7 @@ class OpenQuery:
         if not latest:
             self._deliver(item)
             return
-        consolidation.hold(key, data.timestamp, item, size)
+        consolidation.hold(key, data.timestamp, item, size, held_bytes_of(data))
         if consolidation.held_count() == self.budget_left:
             self.end()
 
@@ -164,11 +165,18 @@ class OpenQuery:
 
     def _release(self) -> None:
         port = self._port
-        for item in self.consolidation.release():
-            if self.budget_left == 0:
-                return
-            port.give(self._sink, item)
-            self.budget_left -= 1
+        held = self.consolidation.release()
+        is_cut = 0 <= self.budget_left < len(held)
+        if is_cut:
+            held = held[: self.budget_left]
+        if self.budget_left >= 0:
+            self.budget_left -= len(held)
+        if held:
+            # All at once: there may be 100,000, and this is done under the node's lock.
+            items: list[object] = [one.item for one in held]
+            port.give_all(self._sink, items, sum([one.handler_bytes for one in held]))
+        if is_cut:
+            return
         refused = self.consolidation.refused
         if refused:
             port.count("refused_replies", refused)

@@ -158,6 +158,12 @@ class Port:
         if not self.touched or self.touched[-1] is not sink:
             self.touched.append(sink)
 
+    def give_all(self, sink: Sink, items: list[object], size: int) -> None:
+        """Several at once, of so many bytes as handlers count them."""
+        sink.push_all(items, size)
+        if not self.touched or self.touched[-1] is not sink:
+            self.touched.append(sink)
+
     def close(self, sink: Sink) -> None:
         sink.close()
         self.touched.append(sink)

@@ -1,0 +1,33 @@
+"""A short run of `make chaos`: routers are killed, paused and cut off while clients use them."""
+
+from __future__ import annotations
+
+import pytest
+
+from chaos.network import edges_of
+from chaos.run import run_chaos
+from tests.chance import IS_FULL, first_seed
+
+SECONDS = 60.0 if IS_FULL else 3.0
+
+
+@pytest.mark.parametrize("shape", ["line", "ring"] if IS_FULL else ["line"])
+def test_what_routers_promise_holds_under_random_faults(shape: str) -> None:
+    """No reply twice, a final for each request, all is delivered again, nothing is left behind."""
+    seed = first_seed()
+    print("seed", seed)
+    result = run_chaos(SECONDS, seed, shape, size=3 if IS_FULL else 2)
+    print(result.text())
+    assert result.failures == []
+    tally = result.tally
+    assert tally.kills + tally.pauses > 0
+    assert tally.cuts + tally.stalls > 0
+    assert result.counts["finals"] > 0
+    assert result.counts["samples"] > 0
+    assert result.counts["replies"] > 0
+
+
+def test_shapes() -> None:
+    assert edges_of("line", 3) == [(0, 1), (1, 2)]
+    assert edges_of("star", 4) == [(0, 1), (0, 2), (0, 3)]
+    assert edges_of("ring", 3) == [(0, 1), (1, 2), (2, 0)]
