@@ -21,7 +21,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 3 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack soak fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -88,6 +88,9 @@ bench: $(COMPILED)/stamp ## run the benchmarks, compiled
 
 attack: $(COMPILED)/stamp ## attack a node while two clients ping each other through it, compiled
 	@$(COMPILED)/bin/python -m attacks.run $(ATTACK)
+
+chaos: $(COMPILED)/stamp ## kill, pause and cut off routers at random for ten minutes, compiled
+	@$(COMPILED)/bin/python -m chaos.run $(CHAOS)
 
 soak: $(COMPILED)/stamp ## see whether memory stays flat under load, a minute for each case
 	@$(COMPILED)/bin/python benchmarks/soak_session.py

@@ -8,7 +8,7 @@ from chaos.network import edges_of
 from chaos.run import run_chaos
 from tests.chance import IS_FULL, first_seed
 
-SECONDS = 60.0 if IS_FULL else 3.0
+SECONDS = 60.0 if IS_FULL else 2.0
 
 
 @pytest.mark.parametrize("shape", ["line", "ring"] if IS_FULL else ["line"])
@@ -20,7 +20,7 @@ def test_what_routers_promise_holds_under_random_faults(shape: str) -> None:
     print(result.text())
     assert result.failures == []
     tally = result.tally
-    assert tally.kills + tally.pauses > 0
+    assert tally.kills > 0
     assert tally.cuts + tally.stalls > 0
     assert result.counts["finals"] > 0
     assert result.counts["samples"] > 0
