@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import zenlake
+from tests.hosts import host_mode
 from zenlake.node import Node
 
 PATIENCE_S = 10.0
@@ -25,7 +26,8 @@ def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
 
 
 def listening(**values: str) -> zenlake.Session:
-    return zenlake.open(config_of(listen__endpoints='["tcp/127.0.0.1:0"]', **values))
+    """A peer, or what tests/hosts says."""
+    return zenlake.open(config_of(host_mode(), listen__endpoints='["tcp/127.0.0.1:0"]', **values))
 
 
 def connected(to: zenlake.Session, mode: str = "client", **values: str) -> zenlake.Session:

@@ -11,6 +11,9 @@ import pytest
 import zenlake
 from tests.api.linked import config_of, connected, listening, publisher_of
 from tests.faults import scaled
+from tests.hosts import host  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.usefixtures("host")
 
 HOUR_NS = 3600 * 10**9
 JUMPS_NS = (-HOUR_NS, HOUR_NS, 10 * 365 * 24 * HOUR_NS, 10**9, -1_000_000, -HOUR_NS, 0)

@@ -14,6 +14,9 @@ import pytest
 import zenlake
 from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
 from tests.faults import MIB, resident_bytes, scaled
+from tests.hosts import host  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.usefixtures("host")
 
 QUERIES = scaled(1_000, 10_000)
 REPLIES = scaled(5_000, 1_000_000)

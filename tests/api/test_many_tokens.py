@@ -6,11 +6,16 @@ import threading
 import time
 from collections import Counter
 
+import pytest
+
 import zenlake
 from tests.api.linked import listening, node_of, until
 from tests.faults import scaled
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.test_abuse import RawClient
 from zenlake.wire import DeclareToken, WireExpr
+
+pytestmark = pytest.mark.usefixtures("host")
 
 SESSIONS = scaled(20, 100)
 TOKENS = 10

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tests.hosts import PEER, host_mode
 from zenlake.node import Node, NodeSettings
 from zenlake.routing.outlet import Outlet
 from zenlake.wire import (
@@ -78,12 +79,14 @@ class Application(Outlet):
 
 
 def settings_of(
-    role: WhatAmI = WhatAmI.PEER,
+    role: WhatAmI | None = None,
     connect: list[str] | None = None,
     listen: list[str] | None = None,
     zid: int | None = None,
 ) -> NodeSettings:
-    """Without multicast, so that tests do not find each other."""
+    """Without multicast, so that tests do not find each other; a peer by default (tests/hosts)."""
+    if role is None:
+        role = WhatAmI.PEER if host_mode() == PEER else WhatAmI.ROUTER
     settings = NodeSettings(role, None if zid is None else ZenohId.from_int(zid))
     settings.multicast_enabled = False
     settings.connect = [EndPoint.parse(text) for text in connect or []]

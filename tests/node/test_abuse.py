@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults import FULL, MIB, p99, resident_bytes, scaled
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import (
     BLOCK,
@@ -48,6 +49,8 @@ from zenlake.wire import (
     ZenohId,
 )
 from zenlake.wire.framing import StreamDeframer, frame_batch
+
+pytestmark = pytest.mark.usefixtures("host")
 
 
 def connect_to(node: Node) -> socket.socket:

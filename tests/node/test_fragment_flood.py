@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.faults import FULL, MIB, resident_bytes, scaled
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import opened, settings_of, wait_until
 from tests.node.test_abuse import RawClient, opens_quickly
 from zenlake.limits import FRAGMENT_IDLE_SECONDS_MAX, REASSEMBLY_PROCESS_BYTES_MAX
 from zenlake.wire import Fragment, Priority
 from zenlake.wire.framing import frame_batch
+
+pytestmark = pytest.mark.usefixtures("host")
 
 SESSIONS = scaled(30, 1_000)
 PIECE_BYTES = 60_000

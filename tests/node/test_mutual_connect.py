@@ -10,11 +10,14 @@ from functools import partial
 import pytest
 
 from tests.chance import IS_FULL, first_seed
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, settings_of, wait_until
 from tests.node.test_node import free_port
 from zenlake.node import Node
 from zenlake.node.claims import Claim, Claims
 from zenlake.wire import CloseReason, ZenohId
+
+pytestmark = pytest.mark.usefixtures("host")
 
 ROUNDS = 1_000 if IS_FULL else 25
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.certificates import HAS_OPENSSL, Authority
 from tests.node.application import opened, settings_of, wait_until
 from tests.node.test_node import talk
@@ -15,7 +16,10 @@ from zenlake.links import LinkSettings
 from zenlake.node import Node, NodeSettings
 from zenlake.wire import WhatAmI
 
-pytestmark = pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command")
+pytestmark = [
+    pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command"),
+    pytest.mark.usefixtures("host"),
+]
 
 
 class Lab:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import own_threads
 from tests.node.application import opened, port_of, settings_of, wait_until
 from tests.node.test_abuse import RawClient
@@ -26,11 +27,14 @@ from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import WhatAmI, ZenohId
 
+pytestmark = pytest.mark.usefixtures("host")
+
 UDP = "udp/127.0.0.1:0"
 TCP = "tcp/127.0.0.1:0"
 
 FLOOD = """
 import socket, sys, time
+
 port, init, seconds = int(sys.argv[1]), bytes.fromhex(sys.argv[2]), float(sys.argv[3])
 sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(200)]
 began = time.monotonic()

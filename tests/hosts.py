@@ -1,0 +1,27 @@
+"""Which node others connect to in tests of faults: a router, and with ZENLAKE_FULL also a peer.
+
+A module that wants this has `pytestmark = pytest.mark.usefixtures("host")` and imports `host`;
+`settings_of()` of tests/node and `listening()` of tests/api then make a node of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.chance import IS_FULL
+
+PEER = "peer"
+_MODES = [PEER]
+
+
+def host_mode() -> str:
+    return _MODES[-1]
+
+
+@pytest.fixture(params=["router", PEER] if IS_FULL else ["router"])
+def host(request: pytest.FixtureRequest) -> Iterator[str]:
+    _MODES.append(request.param)
+    yield host_mode()
+    _MODES.pop()
