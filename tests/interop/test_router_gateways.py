@@ -52,3 +52,31 @@ def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kin
             replies = one.ask("get", selector="q/*", target="ALL", consolidation="NONE")["replies"]
             keys = sorted(reply["ok"]["key"] for reply in replies)
             assert keys == ["q/c0", "q/c1", "q/c2", "q/p"], name
+
+
+@pytest.mark.parametrize("killed", [0, 1] if IS_FULL else [1])
+def test_tokens_live_on_when_one_of_two_gateways_ends(killed: int) -> None:
+    """With deployed routers they end with the primary gateway, here the second (SN-115)."""
+    gossip = {"scouting/gossip/enabled": True}
+    options = [{**gossip, "id": zid} for zid in ("a1", "b2", "c3")]
+    with ExitStack() as stack:
+        held, endpoints = stack.enter_context(
+            routers((ours(), ours(), INSTALLED), TRIANGLE, options)
+        )
+        client = stack.enter_context(attached(INSTALLED, "client", endpoints[2]))
+        peer = Held(INSTALLED)
+        stack.callback(peer.kill)
+        peer.open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
+        time.sleep(REST_SECONDS)
+        for node in (client, peer):
+            node.ask("watch", name="w", key="t/**", history=True)
+        peer.ask("token", name="t", key="t/peer")
+        client.ask("token", name="t", key="t/client")
+        expected = [["PUT", "t/client"], ["PUT", "t/peer"]]
+        for node in (client, peer):
+            assert sorted(node.items("w", 2)) == expected
+        time.sleep(REST_SECONDS)  # for all routers to hear of it
+        held[killed].kill()
+        time.sleep(2 * REST_SECONDS)
+        for node in (client, peer):
+            assert sorted(node.items("w", 2)) == expected

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.routing.playbook import ROLES, Play, end, put, queryable, request, subscriber, zid_of
+from tests.routing.playbook import (
+    ROLES,
+    Play,
+    end,
+    interest,
+    no_token,
+    put,
+    queryable,
+    request,
+    subscriber,
+    token,
+    zid_of,
+)
 from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
@@ -129,6 +141,64 @@ def test_another_gateway_takes_over_when_the_peer_says_so() -> None:
     web.says("cc", subscriber(1, "x"))
     web.says("pa", put("x"))
     web.hears("cc", "PUT x x")
+
+
+# Tokens.
+
+
+def watched() -> Web:
+    """The peer watches tokens, and has one itself."""
+    web = Web("a", "b", "c")
+    web.link("a", "b", "c", "a")
+    for router in "ab":
+        # The two faces are one peer, for each router the one with this id.
+        web.enters("p" + router, "peer", router)
+        web.enters("c" + router, "client", router)
+        web.says("p" + router, links_of("a", "b", peer="p" + router))
+        web.says("p" + router, interest(1, "current_future", "KT"))
+    web.enters("cc", "client", "c")
+    web.says("cc", interest(1, "current_future", "KT"))
+    web.forget()
+    return web
+
+
+def test_a_peer_does_not_hear_of_its_own_token_from_its_gateways() -> None:
+    web = watched()
+    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.hears("pa")
+    web.hears("pb")
+    web.hears("cc", "D_TOKEN 1 t")
+    web.leaves("pb")  # it is still on a
+    web.hears("cc")
+    web.hears("pa")
+    web.says("pa", no_token(1))
+    web.hears("cc", "U_TOKEN 1")
+
+
+def test_a_peer_is_not_told_that_its_own_token_is_gone() -> None:
+    """Not even if a gateway heard of it from the other one first."""
+    web = watched()
+    web.says("pa", token(1, "t"))
+    web.hears("pb", "D_TOKEN 1 t")
+    web.says("pb", token(1, "t"))
+    web.hears("pb")
+
+
+def test_who_asks_once_is_told_of_all_tokens() -> None:
+    web = watched()
+    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.forget()
+    web.says("pa", interest(2, "current", "KT"))
+    web.hears("pa", "D_TOKEN 0 t for 2", "D_FINAL for 2")
+
+
+def test_all_gateways_tell_a_peer_of_tokens_of_others() -> None:
+    """Else the peer would take a token for ended that it knows from one gateway, which ends."""
+    web = watched()
+    web.says("cc", token(1, "u"))
+    web.says("ca", token(1, "v"))
+    web.hears("pa", "D_TOKEN 1 u", "D_TOKEN 2 v")
+    web.hears("pb", "D_TOKEN 1 u", "D_TOKEN 2 v")
 
 
 def test_an_old_description_changes_nothing() -> None:

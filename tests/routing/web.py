@@ -121,6 +121,13 @@ class Web:
             self._receive(router, face, message, True)
         self.settle()
 
+    def say_at_once(self, said: dict[str, NetworkMessage]) -> None:
+        """Several faces say something before any router has told another one of it."""
+        for name, message in said.items():
+            router, face = self.faces[name]
+            self._receive(router, face, message, True)
+        self.settle()
+
     def _receive(self, router: str, face: Face, message: NetworkMessage, reliable: bool) -> None:
         dispatcher = self.routers[router]
         start = 0

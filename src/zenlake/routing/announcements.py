@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN, Entity, Told, better
+from zenlake.routing.entity import (
+    QUERYABLE,
+    SUBSCRIBER,
+    TOKEN,
+    Entity,
+    Told,
+    better,
+    is_own_token,
+)
 from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import DownInterest
@@ -135,7 +143,7 @@ class Announcer:
                 self._inform(entity, interest, in_answer, is_gone, informed)
                 and self._last_ends.get(entity) == number
             ):
-                self.tell_token_gone_if(source, interest.face, entity.key)
+                self.tell_token_gone_if(source, interest.face, entity)
             work.steps -= 1
             if work.steps <= 0:
                 yield
@@ -312,10 +320,10 @@ class Announcer:
         body = UndeclareToken(0, UndeclaredKey(face.declared(key)))
         face.send(Declare(body, qos=CONTROL), key)
 
-    def tell_token_gone_if(self, source: Face, face: Face, key: str) -> None:
-        """The same, unless `face` may not know of tokens that `source` declares."""
-        if _hears(face, source):
-            self.tell_token_gone(face, key)
+    def tell_token_gone_if(self, source: Face, face: Face, entity: Entity) -> None:
+        """The same, unless `face` may not know that `source` had the token."""
+        if _hears(face, source) and not is_own_token(entity, face, source):
+            self.tell_token_gone(face, entity.key)
 
     def _offer(
         self, entity: Entity, interest: DownInterest, info: QueryableInfo, in_answer: bool

@@ -129,8 +129,10 @@ class Entity:
         self.holders = Holdings()
         self.told = Tellings()
 
-    def info_for(self, face: Face) -> QueryableInfo | None:
+    def info_for(self, face: Face, is_answer: bool = False) -> QueryableInfo | None:
         """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
+
+        `is_answer`: it asks for what there is now, and may ask no other node.
 
         A face that is gone holds nothing, although its removal may take several turns.
 
@@ -156,6 +158,8 @@ class Entity:
                 # the same: this router may be the one elected for a key (election.py). If they
                 # were told to routers too, two routers would keep each other's for ever.
                 continue
+            elif not is_answer and is_own_token(self, face, holder):
+                continue
             if self.kind != QUERYABLE:
                 return PLAIN
             merged = better(merged, self.holders.of(holder).info)
@@ -170,8 +174,10 @@ class Entity:
         """
         first: Face | None = None
         for holder in self.holders.each():
-            if holder is source or holder.is_gone:
+            if holder is source or holder.is_gone or holder.is_shared:
                 continue
+            if self.kind == TOKEN and holder.position == BESIDE:
+                continue  # some peers are not told of it (is_own_token)
             if self.kind == QUERYABLE and worse(self.holders.of(holder).info, info):
                 continue
             if first is None:
@@ -191,6 +197,21 @@ class Entity:
 def worse(first: QueryableInfo, second: QueryableInfo) -> bool:
     """Whether the second adds something to the first."""
     return better(first, second) is not first
+
+
+def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
+    """Whether a router has a token of a peer from that peer itself, one of whose gateways it is.
+
+    The peer is not told of it by other gateways (§4.4): when one of them ended, it would take its
+    own token for ended. So it would if it were told that the token is gone, where the other gateway
+    had been faster.
+    """
+    return (
+        entity.kind == TOKEN
+        and holder.zid in peer.gateways
+        and peer in entity.holders
+        and peer not in entity.told
+    )
 
 
 def better(first: QueryableInfo | None, second: QueryableInfo) -> QueryableInfo:

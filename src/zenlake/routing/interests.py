@@ -156,7 +156,7 @@ class Interests:
         work = self._tables.work
         face = interest.face
         work.steps -= 1
-        info = entity.info_for(face)
+        info = entity.info_for(face, is_answer=interest.mode == InterestMode.CURRENT)
         if info is None:
             return
         if interest.mode != InterestMode.CURRENT:
