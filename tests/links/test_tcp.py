@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 import time
 
@@ -199,3 +200,20 @@ def test_protocols_that_are_not_there_or_not_allowed() -> None:
         connect(EndPoint.parse("quic/127.0.0.1:1"), PLAIN, 1.0)
     with pytest.raises(LinkError, match="transport/link/protocols allows udp"):
         connect(EndPoint.parse("tcp/127.0.0.1:1"), LinkSettings(protocols=["udp"]), 1.0)
+
+
+def test_a_connection_that_is_reset_at_once_is_a_link_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It ended the thread that connects, so that a node never found its neighbour again."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connected = socket.create_connection(server.getsockname())
+        accepted, _ = server.accept()
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        accepted.close()
+        with pytest.raises(ConnectionResetError):
+            connected.recv(1)
+        monkeypatch.setattr(tcp, "connect_socket", lambda *arguments: connected)
+        with pytest.raises(LinkError):
+            connect(EndPoint.parse("tcp/127.0.0.1:7447"), PLAIN, 1.0, lambda: False)
+        assert connected.fileno() == -1

@@ -228,11 +228,18 @@ def connect_tcp(
     is_cancelled: Callable[[], bool],
 ) -> TcpLink:
     connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
-    return TcpLink(
-        connected,
-        locator_text("tcp", connected.getsockname()),
-        locator_text("tcp", connected.getpeername()),
-    )
+    src, dst = locators_of(connected, endpoint)
+    return TcpLink(connected, src, dst)
+
+
+def locators_of(connected: socket.socket, endpoint: EndPoint) -> tuple[str, str]:
+    """Of both ends; LinkError if the other side has reset the connection already."""
+    try:
+        own, peer = connected.getsockname(), connected.getpeername()
+    except OSError as error:
+        connected.close()
+        raise LinkError(str(endpoint), str(error)) from error
+    return locator_text(endpoint.protocol, own), locator_text(endpoint.protocol, peer)
 
 
 def new_socket(

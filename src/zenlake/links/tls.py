@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.limits import HANDSHAKE_BYTES_MAX
-from zenlake.links.addresses import locator_text, split_address
+from zenlake.links.addresses import split_address
 from zenlake.links.link import Link, LinkError, LinkTimeout, TlsError
 from zenlake.links.options import LinkSettings, flag_option
-from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_socket
+from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_socket, locators_of
 from zenlake.links.tls_context import connecting_context, listening_context
 from zenlake.wire import EndPoint
 
@@ -202,8 +202,7 @@ def connect_tls(
     context = connecting_context(endpoint, settings)
     closes = _closes_on_expiration(endpoint, settings)
     connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
-    src = locator_text("tls", connected.getsockname())
-    dst = locator_text("tls", connected.getpeername())
+    src, dst = locators_of(connected, endpoint)
     try:
         link = TlsLink(connected, src, dst, context, split_address(endpoint)[0], closes)
     except (ValueError, ssl.SSLError) as error:
