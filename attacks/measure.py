@@ -34,6 +34,8 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 class Options:
     node: str = "zenlake"
     clients: str = "zenlake"
+    mode: str = "peer"
+    """Of the attacked node: peer or router."""
     is_quick: bool = False
     seconds_max: float = 3.0
     """Of each attack if it is to be quick."""
@@ -158,10 +160,10 @@ def make_certificate(certificate: Path, key: Path) -> None:
 
 
 def settings_of(
-    needs: frozenset[str], target: Target, endpoints: list[str], folder: Path
+    mode: str, needs: frozenset[str], target: Target, endpoints: list[str], folder: Path
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Of the attacked node and of the well-behaved clients, by path."""
-    node: dict[str, object] = {"mode": "peer", "listen/endpoints": endpoints}
+    node: dict[str, object] = {"mode": mode, "listen/endpoints": endpoints}
     client: dict[str, object] = {"mode": "client"}
     if "tls" in needs:
         certificate, key = folder / "node.pem", folder / "node.key"
@@ -197,7 +199,7 @@ def measure(attack: Attack, options: Options) -> Result:
     )
     tcp, udp = f"tcp/127.0.0.1:{target.port}", f"udp/127.0.0.1:{target.udp_port}"
     folder = tempfile.TemporaryDirectory(prefix="zenlake-attack-")
-    config, far = settings_of(attack.needs, target, [tcp, udp], Path(folder.name))
+    config, far = settings_of(options.mode, attack.needs, target, [tcp, udp], Path(folder.name))
     log_path = Path(folder.name, "node.log")
     processes: list[Process] = []
 

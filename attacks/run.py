@@ -1,16 +1,17 @@
 """Attacks a node while two well-behaved clients ping each other through it.
 
-    python -m attacks.run [--quick] [--only NAME ...] [--json FILE] [--clients official]
+    python -m attacks.run [--quick] [--only NAME ...] [--json FILE] [--mode router]
+                          [--clients official]
 
-For every attack, a peer of zenlake listens on loopback in a process of its own. Two clients in
-processes of their own ping each other through it 200 times a second at fixed times, the attack
-runs in a fourth process, and a fifth connects to the node, during the attack where the figure
-asks for it and once afterwards. An attack fails if the p99 of the pings exceeds 50 ms, if a ping
-is lost, if a client cannot connect within a second, or if a figure of its own exceeds its limit
-(`attacks/*.py`). The first and the last row are pings without an attack: what the machine itself
-costs. `machine` is the p99 of two processes that ping each other without a node during the same
-attack. If the machine is so busy that it explains slow pings, the verdict is `busy`. An attack
-that does not pass is tried again once (`--tries`).
+For every attack, a peer of zenlake (`--mode router`: a router) listens on loopback in a process of
+its own. Two clients in processes of their own ping each other through it 200 times a second at
+fixed times, the attack runs in a fourth process, and a fifth connects to the node, during the
+attack where the figure asks for it and once afterwards. An attack fails if the p99 of the pings
+exceeds 50 ms, if a ping is lost, if a client cannot connect within a second, or if a figure of its
+own exceeds its limit (`attacks/*.py`). The first and the last row are pings without an attack: what
+the machine itself costs. `machine` is the p99 of two processes that ping each other without a node
+during the same attack. If the machine is so busy that it explains slow pings, the verdict is
+`busy`. An attack that does not pass is tried again once (`--tries`).
 `docs/faults.md` says which line of the reference each attack covers.
 """
 
@@ -62,6 +63,7 @@ def main() -> int:
     parser.add_argument("--docs", action="store_true", help="write the table into docs/faults.md")
     parser.add_argument("--clients", choices=MODULES, default="zenlake", help="who pings")
     parser.add_argument("--node", choices=MODULES, default="zenlake", help="who is attacked")
+    parser.add_argument("--mode", choices=("peer", "router"), default="peer", help="of that node")
     parser.add_argument("--tries", type=int, default=2, help="a failure counts if it repeats")
     parser.add_argument("--list", action="store_true", help="print the attacks and end")
     arguments = parser.parse_args()
@@ -69,7 +71,9 @@ def main() -> int:
         for one in ALL:
             print(f"{one.name:<24}{one.lines:<18}{one.what}")
         return 0
-    options = Options(MODULES[arguments.node], MODULES[arguments.clients], arguments.quick)
+    options = Options(
+        MODULES[arguments.node], MODULES[arguments.clients], arguments.mode, arguments.quick
+    )
     from zenlake._compiled import is_compiled
 
     kind = "compiled" if is_compiled() else "plain"

@@ -11,7 +11,17 @@ import threading
 
 from attacks.hostile import KEEP_ALIVE, HostileClient
 from attacks.plan import Tally, Target, attack
-from zenlake.wire import DeclareSubscriber, Fragment, Oam, Priority, Push, Put, WireExpr
+from zenlake.wire import (
+    CongestionControl,
+    DeclareSubscriber,
+    Fragment,
+    Oam,
+    Priority,
+    Push,
+    Put,
+    QoS,
+    WireExpr,
+)
 from zenlake.wire.framing import frame_batch
 
 
@@ -23,6 +33,21 @@ def deaf_reader(target: Target, tally: Tally) -> None:
     deaf.declare([DeclareSubscriber(1, WireExpr(0, "flood"))])
     put = bytes(Push(WireExpr(0, "flood"), Put(bytes(10_000))))
     while not target.is_over and publisher.send([put] * 4):
+        target.sleep(0.004)
+    deaf.close(is_reset=True)
+
+
+@attack("blocked-reader", "H07", {"grown_mib": 48}, seconds=15.0)
+def blocked_reader(target: Target, tally: Tally) -> None:
+    """The same with congestion control BLOCK: the publisher waits, nobody else does."""
+    deaf = HostileClient(target, tally, is_deaf=True)
+    publishers = [HostileClient(target, tally) for _ in range(4)]
+    deaf.declare([DeclareSubscriber(1, WireExpr(0, "flood"))])
+    block = QoS.of(congestion=CongestionControl.BLOCK)
+    put = bytes(Push(WireExpr(0, "flood"), Put(bytes(10_000)), block))
+    while not target.is_over:
+        for one in publishers:
+            one.send([put] * 4)
         target.sleep(0.004)
     deaf.close(is_reset=True)
 

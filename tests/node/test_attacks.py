@@ -18,7 +18,7 @@ ATTACKS = {one.name: one for one in ALL}
 
 
 def attacked(name: str) -> Result:
-    result = measure(ATTACKS[name], Options(is_quick=True, seconds_max=1.5))
+    result = measure(ATTACKS[name], Options(mode="router", is_quick=True, seconds_max=1.5))
     print(name, result.messages, "messages", result.figures)
     return result
 

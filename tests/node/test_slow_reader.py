@@ -1,0 +1,124 @@
+"""A client of a router that stops reading: others go on, and what it loses is counted for it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import zenlake
+from tests.api.linked import config_of, connected, node_of, until, until_more
+from tests.node.test_abuse import RawClient
+from zenlake.limits import UNSENT_BYTES_MAX
+
+SIZE = 10_000
+FLOOD = 1_500
+PINGS = 100
+PATIENT_US = 60_000_000
+"""How long the router waits for a reader before it closes its transport: longer than the test."""
+PATIENCE_S = 30.0
+
+
+def router(**values: str) -> zenlake.Session:
+    listen = '["tcp/127.0.0.1:0"]'
+    return zenlake.open(
+        config_of("router", listen__endpoints=listen, adminspace__enabled="true", **values)
+    )
+
+
+def faces(session: zenlake.Session) -> dict[str, dict[str, Any]]:
+    """What the admin space tells of each neighbour, by zid."""
+    found = {}
+    for reply in session.get("@/*/router/zenlake/face/*"):
+        assert reply.ok is not None
+        face = json.loads(reply.ok.payload.to_string())
+        found[face["zid"]] = face
+    return found
+
+
+@contextmanager
+def deaf_client(host: zenlake.Session) -> Iterator[tuple[RawClient, str]]:
+    """Subscribed to `flood`; it reads nothing any more."""
+    before = set(node_of(host).runners)
+    deaf = RawClient(node_of(host), receive_bytes=4096, lease_ms=120_000)
+    with deaf.socket:
+        deaf.subscribe("flood")
+        until(lambda: len(node_of(host).runners) == len(before) + 1)
+        (zid,) = set(node_of(host).runners) - before
+        yield deaf, str(zid)
+
+
+def pings(a: zenlake.Session, b: zenlake.Session) -> None:
+    """All of them arrive, one after the other."""
+    received = threading.Semaphore(0)
+    subscriber = b.declare_subscriber("ping", lambda sample: received.release())
+    publisher = a.declare_publisher("ping", congestion_control=zenlake.CongestionControl.BLOCK)
+    until(lambda: publisher.matching_status.matching)
+    for _ in range(PINGS):
+        publisher.put(b"")
+        assert received.acquire(timeout=PATIENCE_S)
+    subscriber.undeclare()
+
+
+def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
+    with (
+        router() as host,
+        connected(host) as good,
+        connected(host) as source,
+        deaf_client(host) as (_, deaf_zid),
+    ):
+        received: list[zenlake.Sample] = []
+        good.declare_subscriber("flood", received.append)
+        drop = zenlake.CongestionControl.DROP
+        publisher = source.declare_publisher("flood", congestion_control=drop)
+        until(lambda: publisher.matching_status.matching)
+        for number in range(FLOOD):
+            publisher.put(bytes(SIZE))
+            if number % 20 == 0:  # no faster than those who read can follow
+                until_more(received, number * 3 // 4 - 1, PATIENCE_S)
+        shown = faces(good)
+        assert shown[deaf_zid]["drops"]["dropped_messages"] > FLOOD // 4
+        assert 0 < shown[deaf_zid]["queued_bytes"] <= UNSENT_BYTES_MAX
+        assert shown[deaf_zid]["queued_bytes"] < 2 << 20
+        others = {zid: face for zid, face in shown.items() if zid != deaf_zid}
+        assert len(others) == 2
+        lost = sum(face["drops"]["dropped_messages"] for face in others.values())
+        assert lost < shown[deaf_zid]["drops"]["dropped_messages"]
+
+
+def test_only_who_publishes_for_a_blocked_reader_waits() -> None:
+    """Its publisher is held up by its own congestion control; all others go on."""
+    patience = str(PATIENT_US)
+    settings = {
+        "transport__link__tx__queue__congestion_control__block__wait_before_close": patience
+    }
+    with (
+        router(**settings) as host,
+        connected(host) as a,
+        connected(host) as b,
+        connected(host) as source,
+        deaf_client(host) as (deaf, deaf_zid),
+    ):
+        sent = 0
+        is_over = threading.Event()
+
+        def flood() -> None:
+            nonlocal sent
+            block = zenlake.CongestionControl.BLOCK
+            while not is_over.is_set():
+                source.put("flood", bytes(SIZE), congestion_control=block)
+                sent += 1
+
+        thread = threading.Thread(target=flood, daemon=True)
+        thread.start()
+        until(lambda: faces(a)[deaf_zid]["queued_bytes"] > 100_000, PATIENCE_S)
+        pings(a, b)
+        shown = faces(b)[deaf_zid]
+        assert shown["drops"]["dropped_messages"] == 0
+        assert shown["queued_bytes"] <= UNSENT_BYTES_MAX
+        is_over.set()
+        deaf.socket.close()  # the publisher may go on
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
