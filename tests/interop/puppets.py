@@ -135,13 +135,15 @@ class Held:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """A port to listen on, also again: below those that the system gives to connections."""
+    while True:
+        port = random.randrange(10_000, 20_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def free_group_port() -> int:
-    """A port for a multicast group: below those that the system gives to other sockets."""
+    """The same for a multicast group."""
     while True:
         port = random.randrange(20_000, 30_000)
         with contextlib.suppress(OSError), socket.socket(type=socket.SOCK_DGRAM) as probe:

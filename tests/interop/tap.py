@@ -23,12 +23,12 @@ class Recording:
         self.taps = 0
         self._file = path.open("wb")
         self._writer = PcapngWriter(self._file)
-        self._count = 0
+        self.count = 0
 
     def write(self, frame: bytes) -> None:
         with self.lock:
-            self._count += 1
-            self._writer.write(packet(frame, 1, self._count, time.time_ns()))
+            self.count += 1
+            self._writer.write(packet(frame, 1, self.count, time.time_ns()))
 
     def close(self) -> None:
         with self.lock:
