@@ -64,11 +64,13 @@ test-compiled: $(COMPILED)/stamp $(VENV)/java-stamp ## run the tests on modules 
 test-full: export ZENLAKE_FULL := 1
 test-full: test ## run the tests with many more examples
 
+# Tests that mostly wait for real nodes: six keep two processors busy.
 interop: $(VENV)/stamp $(ZENOH_RELEASES:%=.venv-zenoh-%/stamp) ## our nodes with real ones of several releases
 	@echo "== interoperation with eclipse-zenoh $(ZENOH_RELEASES) and the one of constraints.txt"
 	@ZENLAKE_INTEROP=full \
 		ZENLAKE_ZENOH_VENVS=$$(for one in $(ZENOH_RELEASES); do printf '%s=.venv-zenoh-%s:' $$one $$one; done) \
-		$(VENV)/$(PYTEST) tests/interop tests/programs
+		$(VENV)/$(PYTEST) -n 6 --junitxml=$(VENV)/interop.xml tests/interop tests/programs; \
+		result=$$?; $(VENV)/bin/python -m tests.interop.table $(VENV)/interop.xml; exit $$result
 
 releases: $(VENV)/stamp $(RULE_RELEASES:%=.venv-zenoh-%/stamp) ## traffic of real nodes of several releases, held to the rules
 	@echo "== rules, with eclipse-zenoh $(RULE_RELEASES) and the one of constraints.txt"
