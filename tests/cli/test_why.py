@@ -204,3 +204,14 @@ def test_a_lake_needs_one(tmp_path: Path) -> None:
     done = without_extras(str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'zenlake[lake]'" in done.stderr
+
+
+def test_several_captures(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = sorted(str(path) for path in DATA.glob("*.pcapng.gz"))[:2]
+    code, out = told(capsys, one, other)
+    assert code in (0, 1)
+    assert one in out
+    assert other in out
+    assert out.index(one) < out.index(other)
+    assert main(["why", "-", "-"]) == 2
+    assert "standard input can be read once" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from zenlake.errors import LocalError
 from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
 from zenlake.trace.comparison import OPERATORS
 from zenlake.trace.fields import FIELDS
-from zenlake.trace.where import all_of, parse
+from zenlake.trace.times import CaptureStart
+from zenlake.trace.where import all_of, compares_patterns, parse
 from zenlake.wire._generated.data import Put, Query
 from zenlake.wire._generated.network import Push, Request
 from zenlake.wire._generated.transport import KeepAlive
@@ -56,7 +59,7 @@ EVENT = seen(
         *("(priority == 9 or key) and not (express and size > 1000)", "((((key))))"),
         *("sender_zid == 3b76", "zid == ff6b", "zid == 3B76C0FFEE", "sender_zid startswith 3b"),
         *("sender_role == client", "sender == 127.0.0.1:50372", "encoding == text/plain"),
-        *("time > 2026-11-15", "time_ns > 1s", "time startswith 2026"),
+        *("time > 2026-11-15", "time_ns > 1s"),
         *("message.body.payload == hello", "message.qos.priority == 1", "message.key ~ robot/*/*"),
         *("message.qos.priority == real_time", "message.qos.express == true", "message.body"),
         *("zenoh.push.keyexpr ~ robot/**", "zenoh.srczid == 3b76"),
@@ -102,6 +105,45 @@ def test_times_have_units() -> None:
     assert parse("timeout_ms < 2s and timeout_ms > 1.4s")(request)
 
 
+BEGAN_NS = EVENT.time_ns - 12_500_000
+BEGAN = datetime.fromtimestamp(BEGAN_NS // 10**9, UTC)
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_chosen"),
+    [
+        *(("time > 0.01", True), ("time > 1.5", False), ("time < 1.5", True)),
+        *(("time >= 12.5ms", True), ("time > 12500us", False), ("time <= 0.0125", True)),
+        # What is written means all that begin with its digits.
+        *(("time == 0.012", True), ("time == 0.01", True), ("time == 0.013", False)),
+        *(("time != 0.012", False), ("time in (0.1, 0.0125)", True)),
+        (f"time == {BEGAN:%H:%M}", True),
+        (f"time > {BEGAN + timedelta(minutes=1):%H:%M:%S}", False),
+        (f"time < {BEGAN + timedelta(minutes=1):%H:%M:%S.%f}", True),
+        (f"time == {BEGAN:%Y-%m-%d}", True),
+        (f"time < {BEGAN:%Y-%m-%d}", False),
+        (f"time >= '{BEGAN:%Y-%m-%d %H:%M:%S}'", True),
+        (f"time > {BEGAN + timedelta(hours=1):%Y-%m-%dT%H:%M:%S}+01:00", True),
+        (f"time > {BEGAN + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}", False),
+    ],
+)
+def test_times(expression: str, is_chosen: bool) -> None:
+    start = CaptureStart()
+    start.first_ns = lambda: BEGAN_NS
+    assert parse(expression, start)(EVENT) is is_chosen
+
+
+def test_a_time_may_be_copied_from_any_output() -> None:
+    shown = FIELDS["time"].of(EVENT)
+    assert parse(f"time == {shown}")(EVENT)
+    assert not parse(f"time == {shown}")(seen(KeepAlive(), ms=12.6))
+
+
+def test_patterns_that_are_compared_letter_by_letter() -> None:
+    assert compares_patterns("key == robot/** and size > 1") == ["robot/**"]
+    assert compares_patterns("key == robot/7 or key ~ robot/** or encoding == a*") == []
+
+
 def test_a_key_that_is_no_key_expression_intersects_nothing() -> None:
     assert not parse("key ~ **")(put(key="a//b"))
     assert not parse("key ~ **")(seen(KeepAlive()))
@@ -128,8 +170,20 @@ def test_all_of() -> None:
         ("key & a", 4, "a stray '&'"),
         ("size > 1 and sise > 2", 13, "there is no field 'sise': did you mean size?"),
         ("size > big", 7, "size is a number, 'big' is none"),
+        ("size > 1k", 7, "size is a number, '1k' is none: write 1000 or 1024"),
+        ("ip.src == 10.0.0.1", 0, "it is `sender startswith 10.0.0.1` here"),
+        ("frame.number == 7", 0, "it is `packet` here"),
+        ("tcp.port == 7447", 0, "it is `port` here"),
+        ("time > soon", 7, "'soon' is no time: expected 1.5 (seconds since the first packet)"),
+        ("time > 25:00", 7, "is no time"),
+        ("time > 2026-02-30", 7, "is no time: day is out of range"),
+        ("time startswith 2026", 16, "time is compared with == != < <= > >="),
         ("size > 5ms", 7, "size has no unit of time"),
         ("kind == PUHS", 8, "there is no kind 'PUHS': did you mean PUSH?"),
+        ("kind == put", 8, "did you mean PUSH/PUT or RESPONSE/REPLY/PUT?"),
+        ("kind == reply", 8, "did you mean RESPONSE/REPLY"),
+        ("kind == query", 8, "did you mean REQUEST?"),
+        ("kind == d_token", 8, "did you mean DECLARE/D_TOKEN?"),
         ("kind < PUSH", 7, "kind is a kind: compare it with == or !="),
         ("express == yes", 11, "express is true or false, not 'yes'"),
         ("target == everyone", 10, "target is one of best_matching, all, all_complete"),

@@ -12,11 +12,13 @@ import zenlake.trace
 from zenlake import rules
 from zenlake.cli.decode.text import count_text
 from zenlake.cli.output import Lines, painter, print_json, safe
+from zenlake.cli.progress import watched_steps
 from zenlake.errors import LocalError
 from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
 from zenlake.rules.book import BY_TOPIC
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.trace import Steps
 
 EXAMPLES = """examples:
   zenlake check capture.pcapng
@@ -65,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     for file in args.files:
         with zenlake.trace.open(file, ports=args.port) as trace:
             report = _Report(file, args.limit)
-            _check(trace, report, [rule.id for rule in chosen], args.json)
+            steps = watched_steps(trace, [file], is_shown=not args.json)
+            _check(steps, report, [rule.id for rule in chosen], args.json)
             if args.json:
                 print_json(report.totals(trace))
             else:
@@ -83,9 +86,9 @@ def _chosen(args: argparse.Namespace) -> list[Rule]:
     return [rule for rule in found if SEVERITIES.index(rule.severity) <= worst]
 
 
-def _check(trace: Trace, report: _Report, only: list[str], as_json: bool) -> None:
+def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> None:
     checker = rules.Checker(only)
-    for item, events in trace.steps():
+    for item, events in steps:
         report.messages += sum([isinstance(event, MessageSeen) for event in events])
         checker.feed(item, events)
         if checker.findings:

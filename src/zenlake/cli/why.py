@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from zenlake.cli.output import Lines, print_json
+from zenlake.cli.progress import watched_steps
 from zenlake.cli.why_text import ReportText
 from zenlake.errors import LocalError
 from zenlake.why import Evidence, Wanted, report, wanted
@@ -17,6 +18,7 @@ EXAMPLES = """examples:
   zenlake why robot.pcapng --key 'robot/**'
   zenlake why robot.pcapng --query 3
   zenlake why robot.pcapng --at 88
+  zenlake why monday.pcapng tuesday.pcapng
   zenlake why robots.lake --query 10.0.0.5:40312-10.0.0.1:7447#1/3
   zenlake why robot.pcapng --json | jq 'select(.failed) | .cause'
 
@@ -32,7 +34,12 @@ _STORIES_SHOWN = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("input", metavar="FILE|LAKE", help="a capture (- for standard input), or a lake's folder")
+    add(
+        "inputs",
+        nargs="+",
+        metavar="FILE|LAKE",
+        help="captures (- for standard input), or a lake's folder",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--query", metavar="ID", help="one query")
     which.add_argument("--key", metavar="KE", help="queries, publications and tokens of these keys")
@@ -48,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
     asked = wanted(args.query, args.key, args.at)
     is_negative = is_found = False
     lines = Lines(sys.stdout)
-    is_lake = os.path.isdir(args.input)
-    for evidence in _evidence(args.input, asked, args.capture):
+    is_brief = len(args.inputs) > 1 or os.path.isdir(args.inputs[0])
+    for evidence in _all_evidence(args.inputs, asked, args.capture):
         made = report(evidence, asked)
         if args.query is not None and not made.stories:
             continue
@@ -58,14 +65,22 @@ def run(args: argparse.Namespace) -> int:
             for value in text.json_values(args.stories):
                 print_json(value)
         else:
-            for line in text.lines(args.stories, is_brief=is_lake):
+            for line in text.lines(args.stories, is_brief=is_brief):
                 lines.add(line)
             lines.flush()
         is_found = is_found or bool(made.stories)
         is_negative = is_negative or made.failed or evidence.damage is not None
     if args.query is not None and not is_found:
-        raise LocalError(f"{args.input}: no query {args.query} (without --query all are told)")
+        inputs = ", ".join(args.inputs)
+        raise LocalError(f"{inputs}: no query {args.query} (without --query all are told)")
     return 1 if is_negative else 0
+
+
+def _all_evidence(inputs: list[str], asked: Wanted, capture: str | None) -> Iterator[Evidence]:
+    if inputs.count("-") > 1:
+        raise LocalError("standard input can be read once")
+    for path in inputs:
+        yield from _evidence(path, asked, capture)
 
 
 def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidence]:
@@ -74,7 +89,7 @@ def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidenc
             raise LocalError("--capture is for lakes")
         from zenlake.why.from_capture import read_capture
 
-        yield read_capture(path, asked)
+        yield read_capture(path, asked, lambda trace: watched_steps(trace, [path]))
         return
     try:
         from zenlake.why.from_lake import read_lake

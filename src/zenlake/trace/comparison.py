@@ -17,6 +17,7 @@ from zenlake.errors import LocalError
 from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.keyexpr.matching import intersects
 from zenlake.trace.fields import KINDS, Field, is_of_kind
+from zenlake.trace.times import CaptureStart, parse_time
 
 Test = Callable[[Any], bool]
 
@@ -33,7 +34,18 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
 _NUMBER: Final = re.compile(
     r"(?:0x(?P<hex>[0-9a-f]{1,32})|(?P<decimal>\d{1,32}(?:\.\d{1,32})?)(?P<unit>ns|us|ms|s)?)", re.I
 )
+_SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([kmg])(?:i?b)?", re.I)
 _UNIT_NS: Final = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+# What the API calls them.
+_KIND_NAMES: Final = {
+    **dict.fromkeys(("QUERY", "GET"), "REQUEST"),
+    **dict.fromkeys(("SAMPLE", "PUBLICATION"), "PUSH"),
+    **dict.fromkeys(("DELETE", "PUSH/DELETE"), "PUSH/DEL"),
+    "ERROR": "RESPONSE/ERR",
+    "SUBSCRIBER": "DECLARE/D_SUBSCRIBER",
+    "QUERYABLE": "DECLARE/D_QUERYABLE",
+    "TOKEN": "DECLARE/D_TOKEN",
+}
 _ZID_PREFIX_MIN: Final = 4
 _KEYS_CACHED_MAX: Final = 65_536
 
@@ -43,13 +55,15 @@ BYTE_ESCAPES: Final = [chr(byte if byte < 0x80 else 0xDC00 + byte) for byte in r
 _CHARACTERS: Final = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
-def test_for(field: Field, operator: str, written: str) -> Test:
+def test_for(field: Field, operator: str, written: str, start: CaptureStart) -> Test:
     """The test that `field operator written` means."""
     if field.type not in ("bytes", "any"):
         written = written.translate(_CHARACTERS)
     if operator == "!=":
-        equal = test_for(field, "==", written)
+        equal = test_for(field, "==", written, start)
         return lambda value: not equal(value)
+    if field.type == "time":
+        return _time(operator, written, start)
     if may_be_several(field):
         return _any_of(_test_one(field, operator, written))
     return _test_one(field, operator, written)
@@ -90,6 +104,20 @@ def _test_one(field: Field, operator: str, written: str) -> Test:
     return _ordered(operator, written)
 
 
+def _time(operator: str, written: str, start: CaptureStart) -> Test:
+    if operator in ("matches", "contains", "startswith", "endswith"):
+        raise LocalError(f"time is compared with == != < <= > >=, not with {operator}")
+    wanted = parse_time(written)
+
+    def test(time_ns: int) -> bool:
+        begin_ns = wanted.begin(start.first_ns())
+        if operator == "==":
+            return begin_ns <= time_ns < begin_ns + wanted.span_ns
+        return _ORDER[operator](time_ns, begin_ns)
+
+    return test
+
+
 def _ordered(operator: str, written: Any) -> Test:
     if operator == "==":
         return lambda value: bool(value == written)
@@ -118,8 +146,16 @@ def number_of(written: str, name: str) -> int | float | None:
 def _number(field: Field, operator: str, written: str) -> Test:
     number = number_of(written, field.name)
     if number is None:
-        raise LocalError(f"{field.name} is a number, {written!r} is none")
+        raise LocalError(f"{field.name} is a number, {written!r} is none{_size_hint(written)}")
     return _ordered(operator, number)
+
+
+def _size_hint(written: str) -> str:
+    match = _SIZE.fullmatch(written)
+    if match is None:
+        return ""
+    number, power = float(match[1]), "kmg".index(match[2].lower()) + 1
+    return f": write {number * 1000**power:.0f} or {number * 1024**power:.0f}"
 
 
 def _anything(operator: str, written: str) -> Test:
@@ -144,10 +180,20 @@ def _anything(operator: str, written: str) -> Test:
 def _kind(written: str) -> Test:
     asked = written.upper()
     if not any(is_of_kind(kind, asked) for kind in KINDS):
-        close = get_close_matches(asked, [*KINDS, "PUSH", "RESPONSE", "DECLARE"], n=1)
-        hint = f": did you mean {close[0]}?" if close else ""
+        close = _kinds_meant(asked)
+        hint = f": did you mean {' or '.join(close)}?" if close else ""
         raise LocalError(f"there is no kind {written!r}{hint}")
     return lambda kind: is_of_kind(kind, asked)
+
+
+def _kinds_meant(asked: str) -> list[str]:
+    """By the last word of a kind, by another name, or by a slip of the pen."""
+    meant = [kind for kind in KINDS if f"/{asked}" in f"/{kind}/".replace(f"/{asked}_", "//")]
+    if meant:
+        return [kind[: kind.index(asked) + len(asked)] for kind in meant]
+    if asked in _KIND_NAMES:
+        return [_KIND_NAMES[asked]]
+    return get_close_matches(asked, [*KINDS, "PUSH", "RESPONSE", "DECLARE"], n=1)
 
 
 def _flag(field: Field, written: str) -> Test:

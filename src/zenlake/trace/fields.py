@@ -41,10 +41,13 @@ class Field(NamedTuple):
 
     name: str
     type: str
-    """`number`, `text`, `word` (one of `choices`), `kind`, `key`, `zid`, `bytes`, `flag`, `any`."""
+    """`number`, `time`, `text`, `word` (one of `choices`), `kind`, `key`, `zid`, `bytes`, `flag`,
+    `any`."""
     meaning: str
     of: Callable[[MessageSeen], Any]
     choices: tuple[str, ...] = ()
+    compared: Callable[[MessageSeen], Any] | None = None
+    """What is compared, if it is not what is shown."""
 
 
 _ROLES: Final = tuple(str(role) for role in WhatAmI)
@@ -57,9 +60,10 @@ _TABLE: Final = (
     Field("time_ns", "number", "nanoseconds since 1970", lambda e: e.time_ns),
     Field(
         "time",
-        "text",
-        "UTC, `2026-11-14T22:01:42.309176000Z`",
+        "time",
+        "`1.5` or `200ms` since the first packet, UTC `22:01:42`, `2026-11-14T22:01:42.309Z`",
         lambda e: facts.time_text(e.time_ns),
+        compared=lambda e: e.time_ns,
     ),
     Field("kind", "kind", "such as `PUSH/PUT`", lambda e: e.kind),
     Field("link", "text", "the connection, `A:p-B:q#n`", lambda e: e.link.name),
@@ -149,6 +153,27 @@ _SYNONYMS: Final = {
     "rid": "request_id",
     "prio": "priority",
 }
+# What users of Wireshark type first.
+_ELSEWHERE: Final = {
+    "ip.src": "`sender startswith 10.0.0.1`",
+    "ip.dst": "`receiver startswith 10.0.0.1`",
+    "ip.addr": "`sender startswith 10.0.0.1 or receiver startswith 10.0.0.1`",
+    "ipv6.src": "`sender startswith '[fe80::1]'`",
+    "ipv6.dst": "`receiver startswith '[fe80::1]'`",
+    "ipv6.addr": "`sender contains fe80::1 or receiver contains fe80::1`",
+    "frame.number": "`packet`",
+    "frame.time": "`time`",
+    "frame.time_relative": "`time`",
+    "frame.time_epoch": "`time_ns`",
+    "frame.len": "`size`, of the message",
+    **dict.fromkeys(("tcp.port", "udp.port"), "`port`"),
+    **dict.fromkeys(("tcp.srcport", "udp.srcport"), "`sender endswith :7447`"),
+    **dict.fromkeys(("tcp.dstport", "udp.dstport"), "`receiver endswith :7447`"),
+    **dict.fromkeys(("tcp.stream", "udp.stream"), "`link`"),
+    "tcp.len": "`size`, of the message",
+    **dict.fromkeys(("tcp", "udp"), "`protocol == tcp` or `protocol == udp`"),
+    "zenoh": "every message",
+}
 _FAMILIES: Final = {kind.partition("/")[0].lower(): kind.partition("/")[0] for kind in KINDS}
 
 
@@ -161,6 +186,9 @@ def field_named(name: str) -> Field:
         return Field(name, "any", "as on the wire", _by_path(name))
     if name.startswith("zenoh."):
         return _dissector_field(name)
+    known = _ELSEWHERE.get(name.lower())
+    if known is not None:
+        raise LocalError(f"there is no field {name!r}: it is {known} here")
     raise LocalError(f"there is no field {name!r}{_did_you_mean(name, [*FIELDS])}")
 
 

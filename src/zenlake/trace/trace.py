@@ -22,6 +22,9 @@ from zenlake.trace.links.datagrams import Datagrams
 from zenlake.trace.session import Session
 from zenlake.trace.walker import Walker
 
+Steps = Iterator[tuple[LinkItem, list[TraceEvent]]]
+"""What links carried, each with its events."""
+
 _RECORD_BYTES: Final = 24
 """What a file has around a packet, more or less."""
 
@@ -88,7 +91,7 @@ class Trace:
             self._walk(items)
             yield from found
 
-    def steps(self) -> Iterator[tuple[LinkItem, list[TraceEvent]]]:
+    def steps(self) -> Steps:
         """Everything that links carried, one by one, with the events it gave."""
         for items in self._items():
             for item in items[:]:

@@ -19,6 +19,7 @@ from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
 from zenlake.trace.comparison import BYTE_ESCAPES, OPERATORS, Test, test_for
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.fields import Field, field_named
+from zenlake.trace.times import CaptureStart
 
 Filter = Callable[[MessageSeen], bool]
 
@@ -46,13 +47,28 @@ class _Token:
         self.position = position
 
 
-def parse(expression: str) -> Filter:
-    """The filter that an expression means; a LocalError says where it means nothing."""
+def parse(expression: str, start: CaptureStart | None = None) -> Filter:
+    """The filter that an expression means; a LocalError says where it means nothing.
+
+    Times without a date are those of a capture that began at `start`.
+    """
     if len(expression) > EXPRESSION_CHARACTERS_MAX:
         raise LocalError(
             f"an expression of {len(expression)} characters, at most {EXPRESSION_CHARACTERS_MAX}"
         )
-    return _Parser(expression).parse()
+    return _Parser(expression, start or CaptureStart()).parse()
+
+
+def compares_patterns(expression: str) -> list[str]:
+    """Keys with wildcards that `==` compares letter by letter, where `~` may be meant."""
+    tokens = _tokens(expression)
+    return [
+        value.text
+        for name, operator, value in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if name.text in ("key", "zenoh.key", "zenoh.keyexpr")
+        and operator.text == "=="
+        and "*" in value.text
+    ]
 
 
 def all_of(filters: list[Filter]) -> Filter:
@@ -63,8 +79,9 @@ def all_of(filters: list[Filter]) -> Filter:
 
 
 class _Parser:
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, start: CaptureStart) -> None:
         self._expression = expression
+        self._start = start
         self._tokens = _tokens(expression)
         self._next = 0
 
@@ -131,7 +148,7 @@ class _Parser:
             self._fail(f"a value for {field.name}")
         self._next += 1
         try:
-            return test_for(field, operator, token.text)
+            return test_for(field, operator, token.text, self._start)
         except LocalError as error:
             self._fail_at(token.position, str(error))
 
@@ -196,7 +213,7 @@ def _presence(field: Field) -> Filter:
 
 
 def _comparison(field: Field, test: Test) -> Filter:
-    of = field.of
+    of = field.compared or field.of
 
     def compare(event: MessageSeen) -> bool:
         value = of(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import md5
 from typing import Final
 
@@ -15,7 +16,7 @@ from zenlake.trace.session import Session
 from zenlake.trace.timelines.declarations import Declarations
 from zenlake.trace.timelines.exchanges import Exchanges
 from zenlake.trace.timelines.interests import Interests
-from zenlake.trace.trace import Trace
+from zenlake.trace.trace import Steps, Trace
 from zenlake.why.collector import Collector
 from zenlake.why.from_lives import (
     declaration_of,
@@ -34,10 +35,12 @@ from zenlake.wire._generated.transport import Close
 _DIGEST_DIGITS: Final = 12
 
 
-def read_capture(path: str, wanted: Wanted) -> Evidence:
+def read_capture(
+    path: str, wanted: Wanted, steps_of: Callable[[Trace], Steps] = Trace.steps
+) -> Evidence:
     """Everything about what is wanted, from one pass over the file."""
     with trace.open(path) as opened:
-        return _Reader(opened, path, wanted).read()
+        return _Reader(opened, path, wanted).read(steps_of(opened))
 
 
 class _Reader:
@@ -51,8 +54,8 @@ class _Reader:
         self._interests = Interests()
         self._closes: dict[Session, MessageSeen] = {}
 
-    def read(self) -> Evidence:
-        for item, events in self._trace.steps():
+    def read(self, steps: Steps) -> Evidence:
+        for item, events in steps:
             if isinstance(item, LinkBatch):
                 self._numbers.seq(item.link, item.packet)
             for event in events:

@@ -12,8 +12,9 @@ import pytest
 
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
-from zenlake.cli.decode.progress import progress_line
+from zenlake.cli import progress
 from zenlake.cli.main import main
+from zenlake.cli.progress import progress_line
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 PUBSUB = str(CAPTURES / "pubsub_router.pcapng")
@@ -102,6 +103,28 @@ def test_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"({len(result.lines)} chosen)" in result.err
     deletes = decode(capsys, "--count", "--json", "--where", "kind == PUSH/DEL", PUBSUB)
     assert json.loads(deletes.out)["counts"] == {"PUSH/DEL": 7}
+
+
+def test_the_first_messages_only(capsys: pytest.CaptureFixture[str]) -> None:
+    result = decode(capsys, "-c", "3", "--where", "time > 0.7 and kind == PUSH", PUBSUB)
+    assert [line.split()[1] for line in result.lines] == ["122", "124", "125"]
+    assert "(3 chosen)" in result.err
+    counted = decode(capsys, "-c", "5", "--count", "--json", PUBSUB)
+    assert sum(json.loads(counted.out)["counts"].values()) == 5
+    assert decode(capsys, "-c", "0", PUBSUB).err == "zenlake: -c is 1 or more, not 0\n"
+
+
+def test_times_are_those_of_each_capture(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second began at another time."""
+    result = decode(capsys, "--where", "time < 0.02", PUBSUB, QOS)
+    assert len({float(line.split()[0]) < 0.02 for line in result.lines if line[0] == " "}) == 1
+    assert result.err.count(" chosen)") == 2
+    assert "(0 chosen)" not in result.err
+
+
+def test_a_hint_where_equal_is_not_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    result = decode(capsys, "--where", "key == home/**", PUBSUB)
+    assert result.err.startswith("hint: == compares keys letter by letter; `key ~ home/**` ")
 
 
 def test_nothing_chosen_is_a_negative_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,3 +292,18 @@ def test_progress() -> None:
         "25 %, 50.0 MB, 90,000 messages, 45,000 messages/s"
     )
     assert progress_line(1_000_000, 0, 10, 1.0) == "1.0 MB, 10 messages, 10 messages/s"
+
+
+@pytest.mark.parametrize("command", [["decode", "--count"], ["check"], ["why"]])
+def test_progress_on_a_terminal(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "_EVENTS_BETWEEN_LOOKS", 1)
+    main([*command, PUBSUB])
+    assert "messages/s" not in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main([*command, PUBSUB])
+    err = capsys.readouterr().err
+    assert err.count(" messages/s") > 3
+    assert err.rpartition("messages/s")[2].startswith("\r\x1b[K")

@@ -14,16 +14,17 @@ from zenlake.capture.files import rotated
 from zenlake.cli.decode.follow import follower
 from zenlake.cli.decode.line import TIMES
 from zenlake.cli.decode.printer import Printer
-from zenlake.cli.decode.progress import watched, watched_chunks
 from zenlake.cli.decode.selection import Selection, SelectionWriter, spool_standard_input
 from zenlake.cli.decode.summary import count_lines, summary_lines
 from zenlake.cli.decode.told import Follower, Told
 from zenlake.cli.output import Lines, print_json, safe
+from zenlake.cli.progress import watched, watched_chunks
 from zenlake.errors import LocalError
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen, TraceEvent
+from zenlake.trace.times import CaptureStart
 from zenlake.trace.trace import count_kinds
-from zenlake.trace.where import Filter, all_of, parse
+from zenlake.trace.where import Filter, all_of, compares_patterns, parse
 
 EXAMPLES = """examples:
   zenlake decode capture.pcapng
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-v", "--verbose", action="store_true", help="all fields below each message")
     add("--hex", action="store_true", help="the bytes below each message")
     add("--time", choices=TIMES, default="relative", help="to the first packet (default), ...")
+    add("-c", dest="limit", type=int, metavar="N", help="stop after so many messages of a capture")
     add("-w", dest="out", metavar="OUT", help="write the packets of what is chosen, as pcapng")
     add("--port", type=int, action="append", default=[], metavar="N", help="Zenoh is on it")
     add("--rotated", action="store_true", help="files that tcpdump made of one, as one")
@@ -71,7 +73,11 @@ def run(args: argparse.Namespace) -> int:
     for port in args.port:
         if not 0 < port < 65_536:
             raise LocalError(f"a port is 1 to 65535, not {port}")
-    passes = all_of([parse(expression) for expression in args.where]) if args.where else None
+    if args.limit is not None and args.limit < 1:
+        raise LocalError(f"-c is 1 or more, not {args.limit}")
+    start = CaptureStart()
+    passes = all_of([parse(one, start) for one in args.where]) if args.where else None
+    _give_hints(args.where)
     if args.follow is not None:
         follower(args.follow)  # a mistake in it is told before anything is read
     spooled = spool_standard_input() if args.out is not None and "-" in args.files else ""
@@ -80,12 +86,21 @@ def run(args: argparse.Namespace) -> int:
         captures = list(_captures(args, spooled))
         if args.out is not None:
             writer = SelectionWriter(args.out, [p for capture in captures for p in capture.paths])
-        return _Run(args, passes, writer).run(captures)
+        return _Run(args, passes, start, writer).run(captures)
     finally:
         if writer is not None:
             writer.close()
         if spooled:
             os.unlink(spooled)
+
+
+def _give_hints(expressions: list[str]) -> None:
+    for pattern in [one for where in expressions for one in compares_patterns(where)]:
+        print(
+            f"hint: == compares keys letter by letter; `key ~ {safe(pattern)}` chooses those"
+            " that intersect",
+            file=sys.stderr,
+        )
 
 
 def _captures(args: argparse.Namespace, spooled: str) -> Iterator[Capture]:
@@ -103,10 +118,15 @@ class _Run:
     """One call of the command."""
 
     def __init__(
-        self, args: argparse.Namespace, passes: Filter | None, writer: SelectionWriter | None
+        self,
+        args: argparse.Namespace,
+        passes: Filter | None,
+        start: CaptureStart,
+        writer: SelectionWriter | None,
     ) -> None:
         self._args = args
         self._passes = passes
+        self._start = start
         self._writer = writer
         self._lines = Lines(sys.stdout, args.line_buffered)
         self._printer = Printer(self._lines, args.time, args.json, args.verbose, args.hex)
@@ -132,6 +152,7 @@ class _Run:
     def _read(self, capture: Capture, with_header: bool) -> None:
         selection = None if self._writer is None else Selection()
         with zenlake.trace.open(capture.paths, ports=self._args.port) as trace:
+            self._start.first_ns = lambda: trace.first_ns or 0
             try:
                 if self._args.count:
                     self._count(capture, trace, selection, with_header)
@@ -166,7 +187,17 @@ class _Run:
                 printer.event(event, trace.first_ns, note)
 
     def _told(self, events: Iterator[TraceEvent]) -> Iterator[Told]:
-        """What is chosen; events that are no messages only where everything is."""
+        """What is chosen, until there is enough of it."""
+        left = self._args.limit
+        for told in self._all_told(events):
+            yield told
+            if left is not None and isinstance(told.event, MessageSeen):
+                left -= 1
+                if left == 0:
+                    return
+
+    def _all_told(self, events: Iterator[TraceEvent]) -> Iterator[Told]:
+        """Events that are no messages only where everything is chosen."""
         if self._args.follow is not None:
             yield from self._followed(follower(self._args.follow), events)
             return
@@ -196,7 +227,7 @@ class _Run:
         self, capture: Capture, trace: Trace, selection: Selection | None, with_header: bool
     ) -> None:
         counts: dict[str, int] = {}
-        if selection is None and not self._has_choice():
+        if selection is None and not self._has_choice() and self._args.limit is None:
             for events in watched_chunks(trace, capture.paths):
                 count_kinds(events, counts)
             self._messages = sum(counts.values())

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
 from zenlake.trace import Trace
 from zenlake.trace.events import TraceEvent
+from zenlake.trace.links.connection import LinkItem
+
+_Part = TypeVar("_Part")
 
 _EVENTS_BETWEEN_LOOKS: Final = 4_096
 _SECONDS_BETWEEN_LINES: Final = 0.5
@@ -18,25 +21,39 @@ _ERASE: Final = "\r\x1b[K"
 
 def watched(trace: Trace, paths: list[str]) -> Iterator[TraceEvent]:
     """The events of the trace, with progress."""
-    for events in watched_chunks(trace, paths):
+    # On one terminal, lines of messages say well enough that something happens.
+    for events in watched_chunks(trace, paths, is_shown=not sys.stdout.isatty()):
         yield from events
 
 
-def watched_chunks(trace: Trace, paths: list[str]) -> Iterator[list[TraceEvent]]:
+def watched_chunks(
+    trace: Trace, paths: list[str], is_shown: bool = True
+) -> Iterator[list[TraceEvent]]:
     """Events in chunks; where standard error is a terminal, progress is shown there."""
-    # On one terminal, lines of messages say well enough that something happens.
-    if not sys.stderr.isatty() or sys.stdout.isatty():
+    if not is_shown or not sys.stderr.isatty():
         return trace.chunks()
-    return _watched(trace, _total_bytes(paths))
+    return _watched(trace, paths, trace.chunks(), len)
 
 
-def _watched(trace: Trace, total_bytes: int) -> Iterator[list[TraceEvent]]:
+def watched_steps(
+    trace: Trace, paths: list[str], is_shown: bool = True
+) -> Iterator[tuple[LinkItem, list[TraceEvent]]]:
+    """The same for `Trace.steps`."""
+    if not is_shown or not sys.stderr.isatty():
+        return trace.steps()
+    return _watched(trace, paths, trace.steps(), lambda step: len(step[1]))
+
+
+def _watched(
+    trace: Trace, paths: list[str], parts: Iterator[_Part], size: Callable[[_Part], int]
+) -> Iterator[_Part]:
+    total_bytes = _total_bytes(paths)
     start = shown = time.monotonic()
     count = looked = 0
     try:
-        for events in trace.chunks():
-            yield events
-            count += len(events)
+        for part in parts:
+            count += size(part)
+            yield part
             if count - looked < _EVENTS_BETWEEN_LOOKS:
                 continue
             looked = count
