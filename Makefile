@@ -21,7 +21,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python -m pytest -q -n 3 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak fuzz generate docs clean
+.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -96,6 +96,12 @@ chaos: $(COMPILED)/stamp ## kill, pause and cut off routers at random for ten mi
 
 soak: $(COMPILED)/stamp ## see whether memory stays flat under load, a minute for each case
 	@$(COMPILED)/bin/python benchmarks/soak_session.py
+
+SEEDS := 0..10000
+simulate: $(VENV)/stamp ## simulate networks with faults, of 10,000 seeds; SEEDS=0..100 for others
+	@for options in "" --routers "--routers --two-homes"; do \
+		echo "== simulation, seeds $(SEEDS) $$options"; \
+		$(VENV)/bin/python -m zenlake.testing.simulation --seeds $(SEEDS) $$options || exit; done
 
 fuzz: $(VENV)/fuzz-stamp ## look for crashes in the decoders
 	@$(VENV)/bin/python fuzz/run.py

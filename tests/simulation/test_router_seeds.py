@@ -11,9 +11,10 @@ from zenlake.testing.simulation import World, run_seed
 from zenlake.testing.simulation.plan import make_router_plan
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
-SINGLE_SEEDS = 1_000 if IS_FULL else 60
-NETWORK_SEEDS = 10_000 if IS_FULL else 120
-CHUNK = 20
+SINGLE_SEEDS = 1_000 if IS_FULL else 30
+NETWORK_SEEDS = 10_000 if IS_FULL else 60
+TWO_HOMES_SEEDS = 2_000 if IS_FULL else 20
+CHUNK = 10
 
 
 @pytest.mark.parametrize("first", range(0, SINGLE_SEEDS, CHUNK))
@@ -23,7 +24,7 @@ def test_single_router(first: int) -> None:
         world = World(seed, make_router_plan(Random(seed), routers=1))
         world.run()
         promises += world.ledger.promises.made
-    assert promises > 200
+    assert promises > 100
 
 
 @pytest.mark.parametrize("first", range(0, NETWORK_SEEDS, CHUNK))
@@ -34,4 +35,11 @@ def test_network(first: int) -> None:
         outcome = run_seed(seed, with_routers=True)
         assert not outcome.failure, outcome.report()
         promises += outcome.promises
-    assert promises > 200
+    assert promises > 100
+
+
+@pytest.mark.parametrize("first", range(0, TWO_HOMES_SEEDS, CHUNK))
+def test_peer_with_two_routers(first: int) -> None:
+    for seed in range(first, min(first + CHUNK, TWO_HOMES_SEEDS)):
+        outcome = run_seed(seed, with_routers=True, two_homes=True)
+        assert not outcome.failure, outcome.report()

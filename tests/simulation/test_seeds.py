@@ -13,7 +13,7 @@ import pytest
 import zenlake
 from zenlake.testing.simulation import run_seed
 
-SEEDS = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 240
+SEEDS = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 120
 CHUNK = 30
 FAULTS = {
     "cut with notice",

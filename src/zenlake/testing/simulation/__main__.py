@@ -30,7 +30,12 @@ def main() -> int:
     counts: Counter[str] = Counter()
     failed = 0
     for seed in seeds:
-        outcome = run_seed(seed, with_routers=arguments.routers, keeps_all=arguments.trace)
+        outcome = run_seed(
+            seed,
+            with_routers=arguments.routers,
+            two_homes=arguments.two_homes,
+            keeps_all=arguments.trace,
+        )
         counts.update(outcome.counts)
         counts["promises"] += outcome.promises
         counts["events"] += outcome.happened

@@ -142,7 +142,8 @@ class End(Outlet):
                 break
             self._routed = 0
             self._arrived.popleft()
-        node.dispatcher.take_discoveries()
+        if node.dispatcher.has_discoveries:
+            node.discover()
         if self._is_behind() and not self._is_routing_later:
             self._is_routing_later = True
             node.later(TURN_S, self._route_again)
@@ -232,6 +233,8 @@ class End(Outlet):
             for message in wire.tap.read(self.side, unit):
                 self.node.journal.note(self.node.name, "wire %s: %.240s", wire.number, message)
             wire.send(self, unit)
+            if transport.total_queued_bytes() == 0:
+                return
 
     def _flush_more(self) -> None:
         self._is_flushing = False

@@ -7,6 +7,8 @@ from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from zenlake.wire import WhatAmI
+
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
     from zenlake.testing.simulation.wire import Wire
@@ -31,9 +33,16 @@ class Faults:
             ("power cut and restart", self._kill_silently),
             ("wall clock jump", self._jump),
         ]
+        self._router_kinds = [
+            *self._kinds,
+            ("partition", self._part),
+            ("other weights", self._weigh),
+            ("move", self._move),
+        ]
 
     def inject_one(self) -> None:
-        name, fault = self._rng.choice(self._kinds)
+        has_routers = self._world.nodes[0].role == WhatAmI.ROUTER
+        name, fault = self._rng.choice(self._router_kinds if has_routers else self._kinds)
         self._world.journal.count(f"fault: {name}")
         self._world.journal.note("fault", name)
         fault()
@@ -64,6 +73,36 @@ class Faults:
     def _jump(self) -> None:
         node = self._rng.choice(self._world.nodes)
         node.wall_offset_ns += self._rng.choice(_WALL_JUMPS_NS)
+
+    def _part(self) -> None:
+        world, rng = self._world, self._rng
+        count = len(world.nodes)
+        if count < 2 or world.parted:
+            return
+        side = rng.sample(range(count), rng.randint(1, count - 1))
+        names = ", ".join(world.nodes[index].name for index in sorted(side))
+        world.journal.note("world", "is parted from %s", names)
+        world.part(frozenset(side), silently=rng.random() < 0.5)
+        world.timeline.call_in(rng.choice((0.5, 2.0, 5.0)), world.heal)
+
+    def _weigh(self) -> None:
+        """A router has other weights for some of its links."""
+        routers = [node for node in self._running() if node.role == WhatAmI.ROUTER]
+        if routers:
+            node = self._rng.choice(routers)
+            others = [one.zid for one in self._world.nodes if one.role == WhatAmI.ROUTER]
+            chosen = self._rng.sample(others, self._rng.randint(0, len(others)))
+            weights = {zid: self._rng.choice((1, 50, 300)) for zid in chosen}
+            node.run(lambda: node.weigh(weights))
+
+    def _move(self) -> None:
+        nodes = [node for node in self._running() if any(one.can_move for one in node.connectors)]
+        if nodes:
+            node = self._rng.choice(nodes)
+            connector = next(one for one in node.connectors if one.can_move)
+            self._world.journal.note(node.name, "moves")
+            self._world.application(node).leave()  # answers may be lost
+            node.run(connector.move)
 
     def _close(self) -> None:
         if nodes := self._running():

@@ -41,6 +41,7 @@ class Connector:
     def __init__(self, node: SimulatedNode, group: list[int]) -> None:
         self._node = node
         self._group = group
+        self._first = 0
         self._next = 0
         self._pause_s = 1.0
         self.end: End | None = None
@@ -56,9 +57,19 @@ class Connector:
         if end is self.end:
             if end.transport is not None:
                 self._pause_s = 1.0
-                self._next = 0
+                self._next = self._first
             self.end = None
             self._try_later()
+
+    def move(self) -> None:
+        """Leave the node it is linked to, for another one of its group."""
+        self._first += 1
+        if self.end is not None:
+            self.end.close()
+
+    @property
+    def can_move(self) -> bool:
+        return len(self._group) > 1 and self.end is not None and self.end.transport is not None
 
     def _try_later(self) -> None:
         self._node.later(self._pause_s * self._node.rng.uniform(0.8, 1.2), self._retry)
@@ -104,15 +115,31 @@ class SimulatedNode:
             link_weights=self._weights(),
         )
         self.dispatcher = Dispatcher(zid, plan.role, routing)
+        if plan.is_found:
+            self.dispatcher.own_locators = [f"tcp/{plan.name}:7447"]
         self.core = SessionCore(
             zid, self.dispatcher, FACTORY, self.wall_ns, SessionSettings(), self._complain
         )
+
+    def discover(self) -> None:
+        """Connect to peers that gossip tells of; of two, the one with the greater id does."""
+        for found in self.dispatcher.take_discoveries():
+            if found.role == WhatAmI.PEER == self.role and found.zid < self.zid:
+                self.journal.count("nodes found by gossip")
+                self.world.connect(self, self.world.index_of(found.locators[0]))
 
     def _weights(self) -> dict[ZenohId, int]:
         """Of links to nodes as they are now; the first nodes do not know the last ones yet."""
         nodes = self.world.nodes
         weights = self.plan.weights.items()
         return {nodes[index].zid: weight for index, weight in weights if index < len(nodes)}
+
+    def weigh(self, weights: dict[ZenohId, int]) -> None:
+        """Other weights for its links to routers."""
+        routers = self.dispatcher.tables.routers
+        assert routers is not None
+        routers.network.set_weights(weights, self.now())
+        self.world.reach.note_change()
 
     # --- clocks and chance -----------------------------------------------------------------------
 
@@ -142,6 +169,10 @@ class SimulatedNode:
         if self.role == WhatAmI.PEER:
             return any(node.role == WhatAmI.ROUTER for node in self.world.nodes)
         return self.role == WhatAmI.CLIENT
+
+    def possible_gateways(self) -> list[SimulatedNode]:
+        """The nodes that it connects to, now or at another time."""
+        return [self.world.nodes[index] for group in self.plan.connects for index in group]
 
     @property
     def is_running(self) -> bool:

@@ -37,6 +37,8 @@ class NodePlan:
     clock_rate: float = 1.0
     weights: dict[int, int] = field(default_factory=dict)
     """Of links to other routers, by index."""
+    is_found: bool = False
+    """Whether it says by gossip where it listens."""
 
     def offer(self, zid: ZenohId) -> Offer:
         return Offer(
@@ -95,7 +97,7 @@ def make_router_plan(rng: Random, routers: int = 0, *, two_homes: bool = False) 
 
     A peer is linked to one router, and peers that are linked to each other to the same one; or,
     with `two_homes`, it is the only peer of two routers. Then there is one way between any two,
-    but for the routers.
+    but for the routers. A peer that is alone may move from one router to another.
     """
     routers = routers or rng.choice((1, 2, 2, 3, 3, 4, 4, 5))
     nodes = [NodePlan(f"r{number}", WhatAmI.ROUTER) for number in range(routers)]
@@ -104,13 +106,18 @@ def make_router_plan(rng: Random, routers: int = 0, *, two_homes: bool = False) 
         if rng.random() < 0.2:
             nodes[one].weights[other] = rng.choice((1, 50, 300))
     sites = [rng.randrange(routers) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
-    is_meshed = rng.random() < 0.6
+    meeting = rng.choice(("by plan", "by plan", "by gossip", "never"))
     for number, site in enumerate(sites):
-        nodes.append(NodePlan(f"p{number}", WhatAmI.PEER, [[site]]))
+        peer = NodePlan(f"p{number}", WhatAmI.PEER, [[site]])
+        peer.is_found = meeting == "by gossip"
+        nodes.append(peer)
         for other in range(number):
-            if is_meshed and sites[other] == site:
+            if meeting == "by plan" and sites[other] == site:
                 _link(nodes, routers + other, routers + number, rng)
-    free = [router for router in range(routers) if router not in sites]
+    if len(sites) == 1 and rng.random() < 0.5:
+        nodes[routers].connects = [rng.sample(range(routers), min(routers, 2))]
+    taken = {site for peer in nodes[routers:] for group in peer.connects for site in group}
+    free = [router for router in range(routers) if router not in taken]
     if two_homes and len(free) > 1:
         homes = [[router] for router in rng.sample(free, 2)]
         nodes.append(NodePlan(f"p{len(sites)}", WhatAmI.PEER, homes))

@@ -257,12 +257,14 @@ class Watcher(Record):
         """Whether a node below another may have known of no tokens but its own and its clients'.
 
         It did not ask what there is, so it takes the end of its own for the end of all; and
-        the end of another, told by its gateway, for one more.
+        the end of another, told by its gateway, for one more. Nor did its gateway ask, if that is
+        below others itself.
         """
         if self.with_history or not self.node.is_below_others:
             return False
         tokens = [token for token in self._tokens if token.key == key]
-        if self.node.role == WhatAmI.PEER:
+        gateways = self.node.possible_gateways()
+        if self.node.role == WhatAmI.PEER or any(one.is_below_others for one in gateways):
             return len(tokens) > 0  # any may have been that of a client
         return any(token.node is self.node and token.closed_at < inf for token in tokens)
 

@@ -14,7 +14,7 @@ class Outcome:
     """`failure` is empty if all invariants held."""
 
     seed: int
-    with_routers: bool
+    options: str
     failure: str
     counts: Counter[str]
     lines: list[str]
@@ -27,8 +27,8 @@ class Outcome:
             f"seed {self.seed}: {self.failure or 'all invariants hold'}",
         ]
         if self.failure:
-            options = f"--seed {self.seed}{' --routers' if self.with_routers else ''} --trace"
-            lines.append(f"again: python -m zenlake.testing.simulation {options}")
+            options = f"{self.options} --seed {self.seed} --trace"
+            lines.append(f"again: python -m zenlake.testing.simulation{options}")
         return "\n".join(lines)
 
 
@@ -46,7 +46,7 @@ def run_seed(
         failure = traceback.format_exc()
     return Outcome(
         seed,
-        with_routers,
+        (" --routers" if with_routers else "") + (" --two-homes" if two_homes else ""),
         failure,
         world.journal.counts,
         world.journal.lines(),

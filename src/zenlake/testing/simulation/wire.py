@@ -68,9 +68,11 @@ class Wire:
 
     def note_change(self) -> None:
         """A session over it began or ended, on one side or on both."""
+        world = self.ends[0].node.world
+        world.changed_at = self._timeline.now
         roles = {end.node.role for end in self.ends}
         if WhatAmI.ROUTER in roles and WhatAmI.CLIENT not in roles:
-            self.ends[0].node.world.reach.note_change()
+            world.reach.note_change()
 
     def other(self, end: End) -> End:
         return self.ends[1 - end.side]

@@ -32,9 +32,14 @@ from zenlake.testing.simulation.workload import Workload
 from zenlake.wire import ZenohId
 
 _FIRST_WORK_S: Final = 0.5
-_CALM_S: Final = 16.0
+_CALM_MIN_S: Final = 4.5
+"""Longer than any query takes."""
+_CALM_MAX_S: Final = 16.0
+_QUIET_S: Final = 3.5
+"""So long after the last session began or ended, everybody knows everything."""
 _MORE_WORK_S: Final = 3.0
-_REST_S: Final = 6.0
+_REST_S: Final = 4.5
+_LAST_REST_S: Final = 2.5
 
 
 class World:
@@ -64,6 +69,12 @@ class World:
         self.reach = Reach(self)
         self.ledger = Ledger(self)
         self.wires: list[Wire] = []
+        self.parted: frozenset[int] = frozenset()
+        """The nodes of one side while the network is in two parts, by index."""
+
+        self.changed_at = 0.0
+        """When a session began, failed or ended last."""
+
         self.nodes: list[SimulatedNode] = []
         self._applications: dict[SimulatedNode, Application] = {}
         self._work = Workload(self, self._rng)
@@ -92,7 +103,8 @@ class World:
     def connect(self, node: SimulatedNode, target: int) -> End | None:
         """A wire to a node that runs; the handshake is under way."""
         other = self.nodes[target]
-        if not other.is_running:
+        index = self.nodes.index(node) if node in self.nodes else -1
+        if not other.is_running or (index in self.parted) != (target in self.parted):
             return None
         wire = Wire(len(self.wires), self.plan, self.timeline, self._rng, self.journal)
         self.wires.append(wire)
@@ -108,7 +120,7 @@ class World:
         self._plan_work()
         self.timeline.run_until(WORK_S)
         self._calm_down()
-        self.timeline.run_until(WORK_S + _CALM_S)
+        self._wait_for_calm()
         self.check()
         self._work_undisturbed()
         self.check()
@@ -136,8 +148,41 @@ class World:
                 wire.cut(silently=False)
                 for end in wire.ends:
                     end.arrived_end()
+        self.heal()
         for node in self.nodes:
             node.resume()
+
+    def part(self, indices: frozenset[int], *, silently: bool) -> None:
+        """From now on no wire leads from these nodes to the others."""
+        self.parted = indices
+        side = [self.nodes[index] for index in sorted(indices)]
+        for wire in self.wires:
+            if wire.failed_at == inf and len({end.node in side for end in wire.ends}) == 2:
+                wire.cut(silently=silently)
+
+    def heal(self) -> None:
+        self.parted = frozenset()
+
+    def index_of(self, locator: str) -> int:
+        """The node that listens at a locator."""
+        names = [plan.name for plan in self.plan.nodes]
+        return names.index(locator.removeprefix("tcp/").partition(":")[0])
+
+    def _wait_for_calm(self) -> None:
+        """Until all links have worked for a while; `check` says so if they never do."""
+        timeline = self.timeline
+        timeline.run_until(WORK_S + _CALM_MIN_S)
+        while timeline.now < WORK_S + _CALM_MAX_S and not self._is_calm():
+            timeline.run_until(timeline.now + 0.5)
+
+    def _is_calm(self) -> bool:
+        now = self.timeline.now
+        return (
+            self.changed_at + _QUIET_S <= now
+            and all(node.is_running for node in self.nodes)
+            and all(one.end is not None for node in self.nodes for one in node.connectors)
+            and all(end.wire.is_up for node in self.nodes for end in node.ends)
+        )
 
     def check(self) -> None:
         """All is quiet: nothing is missing, and everybody knows what there is."""
@@ -170,7 +215,7 @@ class World:
         self.journal.note("world", "everything is undeclared")
         for node in self.nodes:
             node.run(self._applications[node].finish)
-        self.timeline.run_until(self.timeline.now + _REST_S)
+        self.timeline.run_until(self.timeline.now + _LAST_REST_S)
         for node in self.nodes:
             check_nothing_declared(node)
         for node in self.nodes:
