@@ -201,6 +201,16 @@ def test_all_gateways_tell_a_peer_of_tokens_of_others() -> None:
     web.hears("pb", "D_TOKEN 1 u", "D_TOKEN 2 v")
 
 
+def test_a_router_tells_a_peer_of_its_own_token() -> None:
+    """Although the peer has the same."""
+    web = watched()
+    web.enters("application", "", "a")
+    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.forget()
+    web.says("application", token(1, "t"))
+    web.hears("pa", "D_TOKEN 1 t")
+
+
 def test_an_old_description_changes_nothing() -> None:
     web = peer_between()
     tell_links(web, "a", "b", sn=5)

@@ -200,7 +200,7 @@ def worse(first: QueryableInfo, second: QueryableInfo) -> bool:
 
 
 def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
-    """Whether a router has a token of a peer from that peer itself, one of whose gateways it is.
+    """Whether another router has a token of a peer from that peer itself, whose gateway it is.
 
     The peer is not told of it by other gateways (§4.4): when one of them ended, it would take its
     own token for ended. So it would if it were told that the token is gone, where the other gateway
@@ -208,6 +208,7 @@ def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
     """
     return (
         entity.kind == TOKEN
+        and holder.position == BESIDE
         and holder.zid in peer.gateways
         and peer in entity.holders
         and peer not in entity.told
