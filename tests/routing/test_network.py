@@ -394,6 +394,7 @@ class TestReturn:
         assert ("b2", "c3") not in router.edges()
         router.network.remove_link(c3, 0.0)
         assert set(router.edges()) == {("a1", "b2"), ("b2", "a1"), ("b2", "c3"), ("c3", "b2")}
+        assert router.network.take_forgotten() == [], "b2 did not speak of c3 again"
 
     def test_restarted_neighbour_is_known_before_its_link_is_lost(self) -> None:
         router = Router("a1", gossip=False)

@@ -120,6 +120,7 @@ class Flooding:
         for other in self.links.values():
             self.graph.move_charges(face.account, other.face.account)
             if link.rumour is not None:
+                link.rumour.is_introduction = False  # nobody says it now
                 self._apply(other, [link.rumour])
             break
         self._announce_self()
