@@ -225,6 +225,16 @@ def test_metrics_have_the_counters_of_each_transport(play: AdminPlay) -> None:
     assert not any("remote_id" in line for line in lines)
 
 
+def test_a_parameter_without_effect_is_reported_once(play: AdminPlay) -> None:
+    key = f"{play.root}/metrics"
+    play.get("c1", f"{key}?per_link=false;per_key=false;disconnected=false")
+    assert play.reports == []
+    assert list(play.get("c1", f"{key}?disconnected=true")) == [key]
+    play.get("c1", f"{key}?disconnected=true")
+    (report,) = play.reports
+    assert "`disconnected=true` has no effect" in report
+
+
 def test_counters_of_the_node_and_of_each_neighbour(play: AdminPlay) -> None:
     play.facts.names = ["c1", "c2"]
     answers = play.get("c1", f"{play.root}/zenlake/**")

@@ -20,9 +20,11 @@ from tests.routing.playbook import (
     request,
     subscriber,
     token,
+    zid_of,
 )
 from tests.routing.web import Web
 from zenlake.routing.entity import KINDS
+from zenlake.routing.route_notes import NOT_ELECTED, SENT
 from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
 
 PEERS = "pqst"
@@ -176,6 +178,26 @@ def test_both_routers_are_elected_for_some_keys() -> None:
         carriers |= {router for router in "ab" if web.sent(router, "p")}
         web.forget()
     assert carriers == {"a", "b"}
+
+
+def test_an_explanation_says_that_another_router_is_elected() -> None:
+    web = two_ways()
+    web.says("cp", subscriber(1, "k/*"))
+    for number in range(10):
+        verdicts = []
+        for router in "ab":
+            dispatcher = web.routers[router]
+            source = web.faces["c" + router][1]
+            job = dispatcher.explainer.explain_publication(source, None, f"k/{number}")
+            explained = None
+            while explained is None:
+                try:
+                    next(job)
+                except StopIteration as end_of_job:
+                    explained = end_of_job.value
+            notes = [note for note in explained.notes.notes if note.holder.zid == zid_of("p")]
+            verdicts += [note.verdict for note in notes]
+        assert sorted(verdicts) == [NOT_ELECTED, SENT]
 
 
 def test_a_router_relays_between_peers_although_another_one_is_elected() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from zenlake.admin.facts import NodeFacts, Transport
@@ -31,15 +31,28 @@ _BYTES_PER_STEP: Final = 16
 
 
 class Metrics:
-    __slots__ = ("_facts", "_tables", "pattern")
+    """Of the parameters, `per_link` and `per_key` leave out what there is none of here: a transport
+    has one link, and nothing is counted by key."""
 
-    def __init__(self, root: str, tables: Tables, facts: NodeFacts) -> None:
+    __slots__ = ("_facts", "_has_warned", "_report", "_tables", "pattern")
+
+    def __init__(
+        self, root: str, tables: Tables, facts: NodeFacts, report: Callable[[str], None]
+    ) -> None:
         self.pattern = f"{root}/metrics"
         self._tables = tables
         self._facts = facts
+        self._report = report
+        self._has_warned = False
 
     def answer(self, query: AdminQuery) -> Job:
         work = self._tables.work
+        if query.flag("disconnected", False) and not self._has_warned:
+            self._has_warned = True
+            self._report(
+                "metrics: the parameter `disconnected=true` has no effect: counters of transports "
+                "that ended are not kept"
+            )
         has_descriptors = query.flag("descriptors", True)
         transports = self._facts.transports() if query.flag("per_transport", True) else []
         is_compressed = query.flag("compression", True)

@@ -77,7 +77,7 @@ class AdminSpace(Outlet):
         self._root = root
         self._topics: list[Topic] = [
             Root(root, settings.metadata, tables, facts),
-            Metrics(root, tables, facts),
+            Metrics(root, tables, facts, report),
             Graph(root, tables),
             Successors(root, tables),
             Declarations(root, "subscriber", SUBSCRIBER, tables),

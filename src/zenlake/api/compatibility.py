@@ -120,6 +120,11 @@ DIFFERENCES: Final = (
         "the limits of zenlake can be read there, and some of them set",
     ),
     (
+        "`routing/peer/mode`",
+        "ignored from 1.9 on",
+        "honoured as up to 1.8: linkstate peers form a network with their routers",
+    ),
+    (
         "`@/<zid>/session/...`",
         "every session answers itself there about its transports and links",
         "nobody answers: `session.info` has them",
