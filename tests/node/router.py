@@ -1,14 +1,16 @@
-"""A real router of eclipse-zenoh as a process of its own, to be killed and started again."""
+"""A router as a process of its own, to be killed and started again: a real one, or ours."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from types import TracebackType
 
 _PROGRAM = """
-import json, sys, zenoh
+import importlib, json, sys
+zenoh = importlib.import_module(sys.argv[2])
 config = zenoh.Config()
 for path, value in json.loads(sys.argv[1]).items():
     config.insert_json5(path, json.dumps(value))
@@ -23,17 +25,18 @@ with zenoh.open(config) as session:
 class RealNode:
     """Opened when made; `put` publishes, `kill` ends it without a word."""
 
-    def __init__(self, mode: str, **config: object) -> None:
+    def __init__(self, mode: str, module: str = "zenoh", **config: object) -> None:
         settings = {
             "mode": mode,
             "scouting/multicast/enabled": False,
             **{path.replace("__", "/"): value for path, value in config.items()},
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, json.dumps(settings)],
+            [sys.executable, "-c", _PROGRAM, json.dumps(settings), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == "ready\n"

@@ -1,0 +1,373 @@
+"""A router under load: many active sessions, more than it can carry, and a herd that comes back.
+
+    python benchmarks/bench_load.py [--case active overload herd] [--secs 20]
+
+    active    1,000 sessions publish 10 messages of 100 B a second, each for one other session
+    overload  three publishers send as fast as they can: what arrives, compared with one publisher
+              that waits for the router (congestion control BLOCK), and when it is quick again
+    herd      2,000 sessions lose their router at the same time, and come back with waits that
+              grow and differ
+
+The router is a process of its own, the sessions are sockets of this one (`ulimit -n`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import select
+import socket
+import struct
+import threading
+import time
+
+from bench_idle_sessions import Router
+from bench_router import RawSession
+
+from zenlake.protocol.offer import Offer
+from zenlake.protocol.opening import Opener
+from zenlake.wire import (
+    CongestionControl,
+    Declare,
+    DeclareSubscriber,
+    Frame,
+    Push,
+    Put,
+    QoS,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+)
+from zenlake.wire.batch import decode_batch
+from zenlake.wire.framing import StreamDeframer, frame_batch
+
+PAYLOAD_BYTES = 100
+STAMP = struct.Struct("<d")
+MIB = 1 << 20
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0
+
+
+class Poller:
+    """Reads all sockets, and says how long each publication took by the stamp it carries."""
+
+    def __init__(self, sessions: list[RawSession]) -> None:
+        self._poll = select.epoll()
+        self._sessions = {one.socket.fileno(): one for one in sessions}
+        for one in sessions:
+            one.socket.setblocking(False)
+            self._poll.register(one.socket.fileno(), select.EPOLLIN)
+        self.times: list[float] = []
+
+    def read(self, wait_s: float) -> None:
+        for descriptor, _ in self._poll.poll(wait_s):
+            session = self._sessions[descriptor]
+            try:
+                data = session.socket.recv(65_536)
+            except BlockingIOError:
+                continue
+            now = time.monotonic()
+            for batch in session.deframer.receive(data):
+                for frame in decode_batch(bytes(batch)).messages:
+                    for message in frame.messages if isinstance(frame, Frame) else ():
+                        if isinstance(message, Push) and isinstance(message.body, Put):
+                            sent_at = STAMP.unpack_from(bytes(message.body.payload))[0]
+                            self.times.append(now - sent_at)
+
+
+def active(endpoint: str, router: Router, secs: float, count: int, rate: float) -> None:
+    sessions = [RawSession(endpoint) for _ in range(count)]
+    keys = [f"load/{number}" for number in range(count)]
+    for number, session in enumerate(sessions):
+        session.say(Declare(DeclareSubscriber(1, WireExpr(0, keys[(number + 1) % count]))))
+    heads = [
+        bytes(Push(WireExpr(0, key), Put(bytes(PAYLOAD_BYTES))))[:-PAYLOAD_BYTES] for key in keys
+    ]
+    rest = bytes(PAYLOAD_BYTES - STAMP.size)
+    poller = Poller(sessions)
+    time.sleep(0.5)
+    poller.read(0)
+    poller.times.clear()
+    sent, cpu_s = 0, router.cpu_s()
+    began = time.monotonic()
+    while (now := time.monotonic()) < began + secs:
+        due = int((now - began) * count * rate)
+        while sent < due:
+            at = sent % count
+            sessions[at].send(heads[at] + STAMP.pack(time.monotonic()) + rest)
+            sent += 1
+            if sent % 20 == 0:
+                poller.read(0)
+        poller.read(0.001)
+    took_s = time.monotonic() - began
+    share = (router.cpu_s() - cpu_s) / took_s
+    deadline = time.monotonic() + 5
+    while len(poller.times) < sent and time.monotonic() < deadline:
+        poller.read(0.1)
+    lost = sent - len(poller.times)
+    p50, p99 = (percentile(poller.times, part) * 1e3 for part in (0.5, 0.99))
+    print(
+        f"active: {count:,} sessions, {sent / took_s:,.0f} messages a second,"
+        f" {lost} of {sent:,} lost, p50 {p50:.1f} ms, p99 {p99:.1f} ms, {share:.2f} of a core,"
+        f" {router.resident_bytes() / MIB:.0f} MiB",
+        flush=True,
+    )
+    for one in sessions:
+        one.socket.close()
+
+
+class Flood:
+    """Publishes full batches of equal messages as fast as its socket takes them."""
+
+    def __init__(self, endpoint: str, congestion: CongestionControl) -> None:
+        self._session = RawSession(endpoint)
+        message = bytes(Push(WireExpr(0, "flood"), Put(bytes(8)), QoS.of(congestion=congestion)))
+        self._content = message * 64
+        self._is_over = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._is_over:
+            self._session.send(self._content)
+
+    def stop(self) -> None:
+        self._is_over = True
+        self._thread.join()
+        self._session.socket.close()
+
+
+class Drain:
+    """A subscriber that counts bytes."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._session = RawSession(endpoint)
+        self._session.say(Declare(DeclareSubscriber(1, WireExpr(0, "flood"))))
+        self.bytes = 0
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            while data := self._session.socket.recv(1 << 18):
+                self.bytes += len(data)
+        except OSError:
+            return
+
+    def rate(self, secs: float) -> float:
+        before, began = self.bytes, time.monotonic()
+        time.sleep(secs)
+        return (self.bytes - before) / (time.monotonic() - began)
+
+    def close(self) -> None:
+        self._session.socket.close()
+
+
+def ping_ms(endpoint: str) -> float:
+    """Through the router and back, by a session of its own."""
+    session = RawSession(endpoint)
+    session.say(Declare(DeclareSubscriber(1, WireExpr(0, "ping"))))
+    other = RawSession(endpoint)
+    time.sleep(0.05)
+    began = time.monotonic()
+    other.say(Push(WireExpr(0, "ping"), Put(bytes(PAYLOAD_BYTES))))
+    session.socket.settimeout(30)
+    got = 0
+    while got < PAYLOAD_BYTES:
+        got += len(session.socket.recv(65_536))
+    took_ms = (time.monotonic() - began) * 1e3
+    session.socket.close()
+    other.socket.close()
+    return took_ms
+
+
+def overload(endpoint: str, router: Router, secs: float) -> None:
+    drain = Drain(endpoint)
+    time.sleep(0.2)
+    flood = Flood(endpoint, CongestionControl.BLOCK)
+    time.sleep(1)
+    peak = drain.rate(min(secs, 10.0))
+    flood.stop()
+    before = router.resident_bytes()
+    floods = [Flood(endpoint, CongestionControl.DROP) for _ in range(3)]
+    rates, highest = [], 0
+    for _ in range(max(1, int(secs))):
+        rates.append(drain.rate(1.0))
+        highest = max(highest, router.resident_bytes())
+    for one in floods:
+        one.stop()
+    stopped = time.monotonic()
+    while ping_ms(endpoint) > 20 and time.monotonic() < stopped + 30:
+        pass
+    recovered_s = time.monotonic() - stopped
+    good = sum(rates) / len(rates)
+    print(
+        f"overload: peak {peak / MIB:.1f} MiB/s, three publishers for {secs:.0f} s:"
+        f" {good / MIB:.1f} MiB/s arrive ({good / peak:.0%}), at most"
+        f" {(highest - before) / MIB:+.0f} MiB more, quick again after {recovered_s:.1f} s",
+        flush=True,
+    )
+    drain.close()
+
+
+class Returning:
+    """A client that connects anew whenever its link ends; driven by `herd`."""
+
+    def __init__(self, number: int, port: int, rng: random.Random) -> None:
+        self._port = port
+        self._rng = rng
+        self._key = f"herd/{number}"
+        self.is_open = False
+        self.socket: socket.socket | None = None
+        self.due = 0.0
+        self._wait_s = 0.25
+        self.attempts = 0
+
+    def connect(self) -> socket.socket:
+        self.attempts += 1
+        self._opener = Opener(
+            Offer(ZenohId(self._rng.randbytes(8) + b"\1"), WhatAmI.CLIENT, lease_ms=600_000)
+        )
+        self._deframer = StreamDeframer()
+        made = socket.socket()
+        made.setblocking(False)
+        made.connect_ex(("127.0.0.1", self._port))
+        self.socket = made
+        self._has_begun = False
+        return made
+
+    def writable(self) -> None:
+        assert self.socket is not None
+        if not self._has_begun:
+            self._has_begun = True
+            self.socket.sendall(frame_batch(self._opener.start()))
+
+    def readable(self) -> None:
+        assert self.socket is not None
+        data = self.socket.recv(65_536)
+        if not data:
+            raise ConnectionError("closed")
+        for batch in self._deframer.receive(data):
+            if self._opener.agreed is not None:
+                continue
+            answer = self._opener.receive(batch)
+            if answer is not None:
+                self.socket.sendall(frame_batch(answer))
+            if self._opener.agreed is not None:
+                declaration = Declare(DeclareSubscriber(1, WireExpr(0, self._key)))
+                frame = bytes(Frame(self._opener.agreed.own_sn, [declaration]))
+                self.socket.sendall(frame_batch(frame))
+                self.is_open = True
+                self._wait_s = 0.25
+
+    def lost(self, now: float) -> None:
+        assert self.socket is not None
+        self.socket.close()
+        self.socket = None
+        self.is_open = False
+        self.due = now + self._wait_s * self._rng.uniform(0.75, 1.25)
+        self._wait_s = min(4.0, self._wait_s * 2)
+
+
+class Herd:
+    def __init__(self, port: int, count: int) -> None:
+        rng = random.Random(1)
+        self.clients = [Returning(number, port, rng) for number in range(count)]
+        self._poll = select.epoll()
+        self._by_descriptor: dict[int, Returning] = {}
+
+    def open_count(self) -> int:
+        return sum(one.is_open for one in self.clients)
+
+    def step(self) -> None:
+        now = time.monotonic()
+        for one in self.clients:
+            if one.socket is None and one.due <= now:
+                made = one.connect()
+                self._by_descriptor[made.fileno()] = one
+                self._poll.register(made.fileno(), select.EPOLLIN | select.EPOLLOUT)
+        for descriptor, events in self._poll.poll(0.01):
+            client = self._by_descriptor[descriptor]
+            try:
+                if events & select.EPOLLIN or events & (select.EPOLLHUP | select.EPOLLERR):
+                    client.readable()
+                if events & select.EPOLLOUT:
+                    client.writable()
+                    self._poll.modify(descriptor, select.EPOLLIN)
+            except BlockingIOError:
+                continue
+            except Exception:
+                self._poll.unregister(descriptor)
+                del self._by_descriptor[descriptor]
+                client.lost(time.monotonic())
+
+    def run_until_open(self, wait_s: float) -> float:
+        began = time.monotonic()
+        while self.open_count() < len(self.clients) and time.monotonic() < began + wait_s:
+            self.step()
+        return time.monotonic() - began
+
+
+def herd(port: int, router: Router, count: int) -> None:
+    clients = Herd(port, count)
+    clients.run_until_open(60)
+    first = clients.open_count()
+    router.end()
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline:
+        clients.step()
+    attempts = sum(one.attempts for one in clients.clients)
+    began = time.monotonic()
+    router = Router(port, 2 * count)
+    started_s = time.monotonic() - began
+    busy_since, longest_s, last, cpu_s = 0.0, 0.0, time.monotonic(), router.cpu_s()
+    began = time.monotonic()
+    while clients.open_count() < count and time.monotonic() < began + 60:
+        clients.step()
+        now = time.monotonic()
+        if now - last >= 0.5:
+            share = (router.cpu_s() - cpu_s) / (now - last)
+            busy_since = (busy_since or last) if share > 0.95 else 0.0
+            longest_s = max(longest_s, now - busy_since if busy_since else 0.0)
+            last, cpu_s = now, router.cpu_s()
+    took_s = time.monotonic() - began
+    again = sum(one.attempts for one in clients.clients) - attempts
+    print(
+        f"herd: {first:,} of {count:,} sessions open, {clients.open_count():,} back"
+        f" {took_s:.1f} s after the router was ready ({started_s:.1f} s), {again:,} attempts,"
+        f" longest time above 95 % of a core {longest_s:.1f} s,"
+        f" {router.resident_bytes() / MIB:.0f} MiB",
+        flush=True,
+    )
+    router.end()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    cases = ("active", "overload", "herd")
+    parser.add_argument("--case", nargs="+", choices=cases, default=cases)
+    parser.add_argument("--secs", type=float, default=20.0)
+    parser.add_argument("--sessions", type=int, default=1_000)
+    parser.add_argument("--rate", type=float, default=10.0, help="messages a second of each")
+    parser.add_argument("--clients", type=int, default=2_000, help="of the herd")
+    parser.add_argument("--port", type=int, default=17_448)
+    arguments = parser.parse_args()
+    endpoint = f"tcp/127.0.0.1:{arguments.port}"
+    for case in arguments.case:
+        router = Router(arguments.port, 2 * arguments.clients)
+        try:
+            if case == "active":
+                active(endpoint, router, arguments.secs, arguments.sessions, arguments.rate)
+            elif case == "overload":
+                overload(endpoint, router, arguments.secs)
+            else:
+                herd(arguments.port, router, arguments.clients)
+        finally:
+            router.end()
+
+
+if __name__ == "__main__":
+    main()
