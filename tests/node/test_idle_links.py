@@ -11,7 +11,7 @@ import pytest
 
 from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
 from zenlake.node import Node
-from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S, patience_s
 from zenlake.wire import WhatAmI
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this system has no epoll")
@@ -50,6 +50,27 @@ def test_a_silent_link_is_heard_again() -> None:
             there.put("key", b"%d" % n, BLOCK)
             here.wait_for(n + 1)
         assert here.payloads() == [b"0", b"1"]
+
+
+def test_a_link_that_is_busy_keeps_its_reader_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that starts for every message makes 1,000 sessions wait for each other."""
+    monkeypatch.setattr(threading, "active_count", lambda: 500)
+    assert patience_s(False) < patience_s(True) == PATIENCE_S
+    with linked() as (listening, connecting):
+        here = Application(listening)
+        there = Application(connecting)
+        here.subscribe("key")
+        runner = listening.runners[connecting.zid]
+        count = 0
+        until = time.monotonic() + 20.0
+        while runner._patience_s < PATIENCE_S:
+            assert time.monotonic() < until
+            wait_until(lambda: runner in IDLE_LINKS._readers.values(), 20.0)
+            there.put("key", b"", BLOCK)
+            count += 1
+            here.wait_for(count)
+        monkeypatch.setattr(threading, "active_count", lambda: 5_000)
+        assert patience_s(True) < PATIENCE_S
 
 
 def test_keep_alives_need_no_reader() -> None:

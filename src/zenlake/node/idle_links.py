@@ -24,9 +24,13 @@ log = logging.getLogger("zenlake.node")
 
 IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
 # How long a reader waits for more before it leaves its link here; with many threads, shorter.
-_PATIENCE_S: Final = 1.0
+PATIENCE_S: Final = 1.0
 _SHORT_PATIENCE_S: Final = 0.02
 _MANY_THREADS: Final = 128
+# With so many it is shorter for busy links, too.
+_MANY_BUSY_THREADS: Final = 1_200
+# A link that has something to read again within this time is busy.
+BUSY_S: Final = 10.0
 _EVENTS_AT_ONCE: Final = 256
 
 
@@ -39,8 +43,14 @@ class IdleReader(Protocol):
     def drop(self, cause: str) -> None: ...
 
 
-def patience_s() -> float:
-    return _SHORT_PATIENCE_S if threading.active_count() > _MANY_THREADS else _PATIENCE_S
+def patience_s(is_busy: bool) -> float:
+    """`is_busy`: the link was left here within `BUSY_S`, and has something to read again.
+
+    To start a reader for every message takes far longer than to read it: 1,000 sessions with two
+    messages a second each waited for a second.
+    """
+    threads_max = _MANY_BUSY_THREADS if is_busy else _MANY_THREADS
+    return _SHORT_PATIENCE_S if threading.active_count() > threads_max else PATIENCE_S
 
 
 class IdleLinks:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.node.claims import Claim
 from zenlake.node.gathering import GATHERING, send_gathered
-from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, patience_s
+from zenlake.node.idle_links import BUSY_S, IDLE_LINKS, IS_SUPPORTED, patience_s
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY, RELIEF
@@ -85,6 +85,7 @@ class LinkRunner:
         self._inward = threading.Lock()
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = self.opened_at  # when it had one
+        self._left_at = -inf  # when the last reader left the link to the thread for idle ones
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.away_since = 0.0
         self._errand: Sink | None = None
@@ -125,7 +126,7 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
-        self._set_patience()
+        self._set_patience(False)
         try:
             start_thread(self._reader)
         except ThreadError:
@@ -133,9 +134,9 @@ class LinkRunner:
             raise
         node.note_deadline(self)
 
-    def _set_patience(self) -> None:
+    def _set_patience(self, is_busy: bool) -> None:
         if IS_SUPPORTED:
-            self._patience_s = patience_s()
+            self._patience_s = patience_s(is_busy)
             self.link.set_patience(self._patience_s)
 
     # --- reading -------------------------------------------------------------------------------
@@ -176,8 +177,10 @@ class LinkRunner:
             if GATHERING:
                 send_gathered()
             self._reading_since = now
-            if now - self._busy_at > self._patience_s and self._leave_idle():
-                return None  # only keep-alives come
+            if now - self._busy_at > self._patience_s:
+                self._left_at = now
+                if self._leave_idle():
+                    return None  # only keep-alives come
             try:
                 data = self.link.receive()
             except LinkTimeout:
@@ -241,7 +244,7 @@ class LinkRunner:
         )
 
     def _start_reader(self) -> None:
-        self._set_patience()
+        self._set_patience(time.monotonic() - self._left_at < BUSY_S)
         self._reader = self._new_reader()
         try:
             start_thread(self._reader)
