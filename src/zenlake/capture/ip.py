@@ -40,10 +40,17 @@ _EXTENSIONS: Final = frozenset(
 class Datagram:
     """What IP carried: `data[start:end]`, then `missing` bytes that were not captured."""
 
-    __slots__ = ("addresses", "data", "end", "missing", "protocol", "start")
+    __slots__ = ("addresses", "data", "end", "identification", "missing", "protocol", "start")
 
     def __init__(
-        self, addresses: bytes, protocol: int, data: bytes, start: int, end: int, missing: int
+        self,
+        addresses: bytes,
+        protocol: int,
+        data: bytes,
+        start: int,
+        end: int,
+        missing: int,
+        identification: int = 0,
     ) -> None:
         self.addresses = addresses
         """Source and destination as on the wire, one after the other."""
@@ -52,6 +59,8 @@ class Datagram:
         self.start = start
         self.end = end
         self.missing = missing
+        self.identification = identification
+        """Differs from that of the datagrams before it; 0 where the sender gives none."""
 
     @property
     def source(self) -> str:
@@ -136,7 +145,7 @@ class IpReader:
         start = offset + (first & 15) * 4
         end = offset + length
         if first == 0x45 and end <= size and end >= start and not fragment & 0x3FFF:
-            return Datagram(addresses, protocol, data, start, end, 0)
+            return Datagram(addresses, protocol, data, start, end, 0, identification)
         if not length:
             # The network card was to cut this into packets and to fill in their lengths.
             end = max(packet.original_bytes, size)
@@ -145,7 +154,7 @@ class IpReader:
         if size < start:
             return self._skip("IP header cut", packet)
         missing = max(end - size, 0)
-        whole = Datagram(addresses, protocol, data, start, end - missing, missing)
+        whole = Datagram(addresses, protocol, data, start, end - missing, missing, identification)
         if not fragment & 0x3FFF:
             return whole
         key = addresses + bytes((protocol,)) + identification.to_bytes(2, "big")
@@ -182,6 +191,7 @@ class IpReader:
                 # A fragment that is the whole datagram stands for itself (RFC 6946).
                 if fragment & 0xFFF9:
                     key = datagram.addresses + data[start + 4 : start + 8]
+                    datagram.identification = int.from_bytes(data[start + 4 : start + 8], "big")
                     is_last = not fragment & 1
                     joined = self._join(packet, datagram, key, fragment & 0xFFF8, is_last)
                     if joined is None:
@@ -221,7 +231,9 @@ class IpReader:
         if partial.is_whole():
             del self._partial[key]
             self._held -= ranges.cost
-            return _joined(part.addresses, partial)
+            whole = _joined(part.addresses, partial)
+            whole.identification = part.identification
+            return whole
         while len(self._partial) > IP_DATAGRAMS_MAX or self._held > IP_FRAGMENT_BYTES_MAX:
             self._give_up_oldest()
         return None

@@ -69,6 +69,15 @@ def network_layer(link_type: int, data: bytes) -> tuple[int, int]:
     return UNSUPPORTED, 0
 
 
+def direction_mark(link_type: int, data: bytes) -> int:
+    """Tells packets that came in from those that went out, and the interfaces of `any` apart."""
+    if link_type == LINUX_SLL:
+        return data[0] << 8 | data[1]
+    if link_type == LINUX_SLL2:
+        return int.from_bytes(data[4:8], "big") << 8 | data[10]
+    return 0
+
+
 def cause(link_type: int, ethertype: int) -> str:
     """Why a packet has no network layer that is read, as counted in Skipped."""
     if ethertype == UNSUPPORTED:

@@ -6,7 +6,7 @@ from struct import Struct
 from typing import Final
 
 from zenlake.capture.ip import Datagram, IpReader, address_text
-from zenlake.capture.link_layer import IPV4, network_layer
+from zenlake.capture.link_layer import IPV4, direction_mark, network_layer
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.limits import ENDS_MAX
 
@@ -75,16 +75,27 @@ class Segment:
 class UdpDatagram:
     """One UDP datagram: `payload`, then `missing` bytes that were not captured."""
 
-    __slots__ = ("ends", "missing", "number", "payload", "time_ns")
+    __slots__ = ("ends", "identification", "missing", "number", "payload", "place", "time_ns")
 
     def __init__(
-        self, number: int, time_ns: int, ends: Ends, payload: bytes, missing: int = 0
+        self,
+        number: int,
+        time_ns: int,
+        ends: Ends,
+        payload: bytes,
+        missing: int = 0,
+        identification: int = 0,
+        place: int = 0,
     ) -> None:
         self.number = number
         self.time_ns = time_ns
         self.ends = ends
         self.payload = payload
         self.missing = missing
+        self.identification = identification
+        """As IP has it, 0 if there is none."""
+        self.place = place
+        """Where it was captured: equal for all packets of one interface and direction."""
 
     @property
     def source(self) -> str:
@@ -165,7 +176,11 @@ class TransportReader:
             return None
         ends = self._ends.get(key) or self._new_ends(key)
         payload = data[start + 8 : min(claimed, end)]
-        return UdpDatagram(packet.number, packet.time_ns, ends, payload, max(claimed - end, 0))
+        missing = max(claimed - end, 0)
+        place = packet.interface << 48 | direction_mark(packet.link_type, packet.data)
+        return UdpDatagram(
+            packet.number, packet.time_ns, ends, payload, missing, datagram.identification, place
+        )
 
     def _new_ends(self, key: bytes) -> Ends:
         """`key` has two addresses and two ports."""

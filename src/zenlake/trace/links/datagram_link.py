@@ -29,7 +29,7 @@ _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
 _VERSION: Final = 9
 _RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
-"""The same datagram twice within this time is one that two interfaces showed."""
+"""A datagram that comes so late is no copy that another interface showed."""
 
 
 class Room:
@@ -85,7 +85,7 @@ class DatagramLink:
         self.off_bytes = 0
         self.packet = datagram.number
         self.last_ns = datagram.time_ns
-        self._recent: tuple[deque[tuple[int, int]], ...] = (
+        self._recent: tuple[deque[tuple[int, int, int, int]], ...] = (
             deque(maxlen=_RECENT_MAX),
             deque(maxlen=_RECENT_MAX),
         )
@@ -103,9 +103,10 @@ class DatagramLink:
         recent = self._recent[direction]
         while recent and not 0 <= now_ns - recent[0][1] <= _REPEATED_NS:
             recent.popleft()
-        is_repeated = any(one == mark for one, _ in recent)
-        recent.append((mark, now_ns))
-        return is_repeated and bool(datagram.payload)
+        equal = [(one[2], one[3]) for one in recent if one[0] == mark]
+        identification, place = datagram.identification, datagram.place
+        recent.append((mark, now_ns, identification, place))
+        return bool(equal and datagram.payload) and _is_copy(identification, place, equal)
 
     def start(self, direction: int) -> None:
         """A handshake begins, the first or the next one between these addresses."""
@@ -262,6 +263,19 @@ class DatagramLink:
                 )
             )
             self.off_bytes = 0
+
+
+def _is_copy(identification: int, place: int, equal: list[tuple[int, int]]) -> bool:
+    """Whether a datagram is a copy of others of its content; if in doubt it is none.
+
+    Without an identification, the second one of a place can only be a copy of the second one of
+    another place.
+    """
+    if identification:
+        return any(one == identification for one, _ in equal)
+    places = [where for one, where in equal if not one]
+    own = places.count(place)
+    return any(places.count(other) > own for other in places if other != place)
 
 
 def _size(datagrams: list[UdpDatagram]) -> int:
