@@ -6,6 +6,7 @@ from tests.routing.playbook import put, subscriber, zid_of
 from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.limits import NETWORK_NODES_MAX
+from zenlake.routing.network_gossip import NetworkGossip
 from zenlake.wire import LinkState, Oam, Push, WhatAmI, ZenohId
 
 
@@ -50,6 +51,16 @@ def test_what_was_taken_is_not_given_again_until_it_changes() -> None:
     web.routers["t"].own_locators = ["tcp/t:1"]
     web.link("s", "t")
     assert discovered(web, "p") == {"s": "tcp/s:1", "t": "tcp/t:1"}
+
+
+def test_nodes_that_come_and_go_leave_nothing_behind() -> None:
+    web = web_of("pqs")
+    for _ in range(3):
+        web.unlink("q", "s")
+        web.link("q", "s")
+    gossip = web.routers["p"]._gossip
+    assert isinstance(gossip, NetworkGossip)
+    assert gossip._network.take_forgotten() == []
 
 
 def test_nothing_is_routed_along_the_network() -> None:

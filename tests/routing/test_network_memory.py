@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 
 from tests.routing.mesh import Router
+from zenlake.limits import NETWORK_NODES_MAX
 from zenlake.routing.network_node import LINK_BYTES, NODE_BYTES
 from zenlake.wire import LinkState, LinkStateList, Oam, ZenohId
 
@@ -53,3 +54,20 @@ def test_all_is_given_back_with_the_link() -> None:
     assert router.budget.held_bytes == face.account.held_bytes > 0
     router.network.remove_link(face, 0.0)
     assert router.budget.held_bytes == face.account.held_bytes == 0
+
+
+def test_names_of_nodes_that_were_introduced_are_limited() -> None:
+    router = Router("a1", gossip=False)
+    face, pipe = router.face("b2")
+    router.network.add_link(face, 0.0)
+    own = LinkState(0, 2, (1,), zid=ZenohId.parse("b2"))
+    router.receive(face, Oam(1, body=bytes(LinkStateList((own,)))), 0.0)
+    (link,) = router.network._flooding.links.values()
+    for start in range(0, 3 * NETWORK_NODES_MAX, 1_024):
+        states = [
+            LinkState(2, 1, (), zid=ZenohId.from_int(1 << 96 | number))
+            for number in range(start, start + 1_024)
+        ]
+        router.receive(face, Oam(1, body=bytes(LinkStateList(tuple(states)))), 0.0)
+        pipe.messages.clear()
+        assert len(link.introduced) <= 2 * NETWORK_NODES_MAX

@@ -143,6 +143,8 @@ def forgot(link: NetworkLink, statement: Statement) -> bool:
         link.introduced.discard(statement.zid)
         return True
     is_known = statement.zid in link.introduced
+    if len(link.introduced) >= 2 * NETWORK_NODES_MAX:
+        link.introduced.clear()
     link.introduced.add(statement.zid)
     return is_known
 

@@ -72,6 +72,7 @@ class NetworkGossip(Gossip):
         graph = self._network.graph
         graph.appeared.clear()
         graph.left.clear()
+        self._network.take_forgotten()
         if self._tables.role == WhatAmI.ROUTER:
             for face in self._faces:
                 set_gateways(self._tables, face, self._gateways_of(face))
