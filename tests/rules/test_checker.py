@@ -22,6 +22,7 @@ from zenlake.limits import (
 )
 from zenlake.rules import memory
 from zenlake.rules.facts import Side
+from zenlake.wire import Push, Put, WireExpr
 
 
 def test_the_right_rule_at_the_right_packet(tmp_path: Path) -> None:
@@ -98,6 +99,23 @@ def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
     chat.close(0)
     recorder.write(tmp_path / "given_up.pcapng")
     assert [one.rule.id for one in findings(tmp_path / "given_up.pcapng")] == ["batch-empty"]
+
+
+@pytest.mark.parametrize("roles", [("peer", "router"), ("peer", "peer")])
+def test_linkstate_peers_may_name_nodes_that_their_link_states_told_of(
+    roles: tuple[str, str], tmp_path: Path
+) -> None:
+    """A network of peers, as up to 1.8."""
+    recorder = Recorder(1)
+    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False, roles=roles)
+    chat.open()
+    chat.link_state(0)
+    for node_id in (1, 2):
+        chat.send(0, Push(WireExpr(0, "a/b"), Put(b"v"), node_id=node_id))
+    chat.close(0)
+    recorder.write(tmp_path / "peers.pcapng")
+    (found,) = findings(tmp_path / "peers.pcapng")
+    assert (found.rule.id, found.message[:8]) == ("node-id-not-router", "NodeId 2")
 
 
 def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
