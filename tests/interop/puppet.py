@@ -137,15 +137,19 @@ class Puppet:
         return {"replies": replies, "seconds": time.monotonic() - start}
 
     def whole(self, selector: str, **options: Any) -> Json:
-        """All of each reply: `get` leaves out what is long."""
+        """All of each reply: `get` leaves out what is long. `errors` counts those that are none."""
         found = []
+        errors = 0
         for reply in self.session.get(selector, **self._options(options)):
+            if reply.ok is None:
+                errors += 1
+                continue
             sample = self._sample(reply.ok)
             replier = getattr(reply, "replier_id", None)
             sample["payload"] = reply.ok.payload.to_bytes().hex()
             sample["replier"] = None if replier is None else [str(replier.zid), replier.eid]
             found.append(sample)
-        return {"replies": found}
+        return {"replies": found, "errors": errors}
 
     def querier(self, name: str, key: str, **options: Any) -> Json:
         self.entities[name] = self.session.declare_querier(key, **self._options(options))

@@ -195,12 +195,10 @@ def pair(
     """Two open puppets; the node that is listened to is opened first."""
     options = options or {}
     endpoint = f"{protocol}/127.0.0.1:{free_port()}{end}"
-    with ExitStack() as stack:
-        held = []
-        for kind in (one, other, router) if topology.has_router else (one, other):
-            node = Held(kind)
-            stack.callback(node.kill)
-            held.append(node)
+    held = [
+        borrow(kind) for kind in ((one, other, router) if topology.has_router else (one, other))
+    ]
+    try:
         listening = {**options, "listen/endpoints": [endpoint]}
         connecting = {**options, "connect/endpoints": [endpoint]}
         if topology.has_router:
@@ -214,6 +212,27 @@ def pair(
             held[0].open(**settings("peer", **listening))
             held[1].open_linked(**settings(topology.second, **connecting))
         yield held[0], held[1]
+        for node in held:
+            give_back(node)
+    except BaseException:
+        for node in held:
+            node.kill()
+        raise
+
+
+_idle: dict[Kind, list[Held]] = {}
+"""Processes without a session. Half of the time of a short test goes into starting them."""
+
+
+def borrow(kind: Kind) -> Held:
+    """A process that may have had other sessions before."""
+    idle = _idle.get(kind)
+    return idle.pop() if idle else Held(kind)
+
+
+def give_back(held: Held) -> None:
+    held.ask("close")
+    _idle.setdefault(held.kind, []).append(held)
 
 
 Edges = Sequence[tuple[int, int]]
