@@ -99,7 +99,7 @@ soak: $(COMPILED)/stamp ## see whether memory stays flat under load, a minute fo
 
 SEEDS := 0..10000
 simulate: $(VENV)/stamp ## simulate networks with faults, of 10,000 seeds; SEEDS=0..100 for others
-	@for options in "" --routers "--routers --two-homes"; do \
+	@for options in "" --routers; do \
 		echo "== simulation, seeds $(SEEDS) $$options"; \
 		$(VENV)/bin/python -m zenlake.testing.simulation --seeds $(SEEDS) $$options || exit; done
 

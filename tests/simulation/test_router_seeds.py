@@ -13,7 +13,7 @@ from zenlake.testing.simulation.plan import make_router_plan
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SINGLE_SEEDS = 1_000 if IS_FULL else 30
 NETWORK_SEEDS = 10_000 if IS_FULL else 60
-TWO_HOMES_SEEDS = 2_000 if IS_FULL else 20
+TWO_HOMES_SEEDS = 200 if IS_FULL else 20
 CHUNK = 10
 
 
