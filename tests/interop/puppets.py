@@ -134,10 +134,22 @@ class Held:
                     pipe.close()
 
 
-def free_port() -> int:
-    """A port to listen on, also again: below those that the system gives to connections."""
+def _ports() -> Iterator[int]:
+    """Below those that the system gives to connections; each process of a run has its own."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10
+    place = random.randrange(2_000)
     while True:
-        port = random.randrange(10_000, 20_000)
+        place = (place + 1) % 2_000
+        yield 10_000 + 2_000 * worker + place
+
+
+_next_ports = _ports()
+
+
+def free_port() -> int:
+    """A port to listen on, also again later: nobody else in this run is given it soon."""
+    while True:
+        port = next(_next_ports)
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
 
