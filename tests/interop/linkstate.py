@@ -14,6 +14,8 @@ from tests.interop.puppets import Held, Kind, attached, free_port, settings
 REST_SECONDS = 1.2
 """For trees and declarations to get around; there is no sign of it."""
 
+WAIT_SECONDS = 30
+
 LINKSTATE = {"routing/peer/mode": "linkstate"}
 KEYS_PER_NODE = 6
 """Publications of each node: for some of them each router is elected."""
@@ -62,18 +64,27 @@ def declare_all(name: str, node: Held) -> None:
     node.ask("token", name="t", key=f"t/{name}")
 
 
+def wait_for_all(nodes: dict[str, Held]) -> None:
+    """Until each node knows the tokens of all others, which they declared last of all."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    for name, node in nodes.items():
+        others = {f"t/{other}" for other in nodes} - {f"t/{name}"}
+        while not others <= set(node.ask("alive", key="t/**")["keys"]):
+            assert time.monotonic() < deadline, name
+            time.sleep(0.1)
+
+
 def observe(nodes: dict[str, Held]) -> dict[str, Any]:
     """What each node hears of the others, and of itself."""
-    for node in nodes.values():
-        node.items("s", 0)
+    wait_for_all(nodes)
     before = {name: len(node.items("s", 0)) for name, node in nodes.items()}
     for name, node in nodes.items():
         for number in range(KEYS_PER_NODE):
             node.ask("put", key=f"d/{name}/{number}", payload="01")
-    time.sleep(REST_SECONDS)
     seen: dict[str, Any] = {}
     for name, node in nodes.items():
-        heard = node.items("s", 0)[before[name] :]
+        count = before[name] + KEYS_PER_NODE * len(nodes)
+        heard = node.items("s", count)[before[name] :]
         replies = node.ask("get", selector="q/*", target="ALL", consolidation="NONE")["replies"]
         seen[name] = {
             "samples": sorted(sample["key"] for sample in heard),
