@@ -16,9 +16,9 @@ BUILD := pyproject.toml setup.py constraints.txt
 # With the folders, whose time changes when a file goes away.
 SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -path '*/assets/*' -o -type d ')' -print)
 PIP := bin/python -m pip -qq --disable-pip-version-check install
-# Tests that need Spark share one process, and one Java; many others wait for real nodes, so three
+# Tests that need Spark share one process, and one Java; many others wait for real nodes, so four
 # keep two processors busy.
-PYTEST := bin/python -m pytest -q -n 3 --dist loadgroup
+PYTEST := bin/python -m pytest -q -n 4 --dist loadgroup
 
 .NOTPARALLEL:
 .PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 from tests.chance import IS_FULL
@@ -9,3 +10,20 @@ from tests.chance import IS_FULL
 settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", deadline=None, print_blob=True, max_examples=5_000)
 settings.load_profile("full" if IS_FULL else "default")
+
+_OTHERS_BETWEEN_REAL = 20
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with real nodes wait most of the time: they run beside others, which compute."""
+    real = [item for item in items if item.get_closest_marker("real") is not None]
+    others = [item for item in items if item.get_closest_marker("real") is None]
+    if not others:
+        return
+    items.clear()
+    for number, item in enumerate(others, 1):
+        items.append(item)
+        if number % _OTHERS_BETWEEN_REAL == 0 and real:
+            items.append(real.pop(0))
+    items.extend(real)

@@ -174,10 +174,11 @@ def test_the_memory_of_an_expression_is_within_its_estimate(name: str) -> None:
     assert used <= estimate
 
 
-def test_the_estimate_is_less_than_twice_the_memory_of_branching_expressions() -> None:
+def test_the_estimate_is_not_far_above_the_memory_of_branching_expressions() -> None:
+    """It counts what the garbage collector adds to a node, which compiled nodes do without."""
     for name in ("128 chunks", "pairs", "wild", "single patterns"):
         texts = MEMORY_CONTENTS[name]
-        assert sum(map(entry_bytes, texts)) / len(texts) <= 2 * stored_bytes(texts), name
+        assert sum(map(entry_bytes, texts)) / len(texts) <= 2.5 * stored_bytes(texts), name
 
 
 def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:

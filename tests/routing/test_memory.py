@@ -74,7 +74,8 @@ def test_what_is_charged_is_what_it_takes(what: str, make_key: Callable[[int], s
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken <= 1.1 * face.account.held_bytes
-    assert face.account.held_bytes <= 2.5 * taken
+    # Nodes of trees are charged with what the garbage collector adds; compiled ones lack it.
+    assert face.account.held_bytes <= 3 * taken
 
 
 def test_aliases_are_charged_and_released() -> None:

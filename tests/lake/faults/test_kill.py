@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.faults.after_kill import check, state_of, watching
 from tests.lake.faults.captures import A, B
 from tests.lake.faults.conftest import Lakes
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 KILLS = [("survey", True), ("derive", False), ("_versions/2", True)]
 """In which step, and whether Java is killed with the driver or left to itself."""
+if not IS_FULL:
+    KILLS = KILLS[-1:]  # each starts Spark
 
 
 def test_killed_in_one_step_after_the_other(
