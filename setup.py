@@ -7,6 +7,7 @@ ZENLAKE_COMPILE=auto (the default) compiles if C compiler and Python headers are
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from glob import glob
@@ -141,7 +142,33 @@ def extensions() -> list[Extension]:
             # Python's own flags ask for warnings; the search for them in code that nobody wrote
             # takes half of the time.
             extension.extra_compile_args = [*extension.extra_compile_args, "-Wno-all"]
+    for source in {source for extension in made for source in extension.sources}:
+        path = Path(source)
+        path.write_text(without_trashcans(path.read_text("utf-8")), "utf-8")
     return made
+
+
+# How mypyc frees an `acyclic` object, which the garbage collector does not track.
+UNTRACKED = re.compile(
+    r"(\n *\w+_dealloc\(\w+ \*self\)\n *\{\n)"
+    r" *CPy_TRASHCAN_BEGIN\(self, \w+\)\n"
+    r"((?: *(?!CPy_TRASHCAN)\S.*\n)*)"
+    r" *CPy_TRASHCAN_END\(self\)\n"
+)
+
+
+def without_trashcans(text: str) -> str:
+    """Free untracked objects at once, however deep in others they are.
+
+    An object that is freed within 50 others is kept for later, linked by a field of the garbage
+    collector in front of it. Untracked ones have none, so that this would overwrite whatever is
+    there (mypyc 2.4).
+    """
+    changed = UNTRACKED.sub(r"\1\2", text)
+    for body in re.findall(r"_dealloc\(\w+ \*self\)\n *\{\n(.*?)\n *\}\n", changed, re.DOTALL):
+        if "CPy_TRASHCAN_BEGIN" in body and "PyObject_GC_UnTrack" not in body:
+            sys.exit(f"zenlake: mypyc writes a deallocator that setup.py does not know:\n{body}")
+    return changed
 
 
 def main() -> None:

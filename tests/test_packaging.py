@@ -130,3 +130,27 @@ def test_what_is_tested_once_exists() -> None:
     names = left_out_on_plain_python("ONLY_PLAIN") + left_out_on_plain_python("LONG")
     assert len(names) > 15
     assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
+
+
+def test_untracked_objects_may_be_freed_within_many_others() -> None:
+    """A chain of samples, say: Python must not put an untracked object aside for later."""
+    code = """
+import gc
+from zenlake import ZBytes
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.wire import ZenohId
+for _ in range(200):
+    chain = None
+    for number in range(400):
+        chain = (ZBytes(b"%d" % number), chain)
+    beside = [ZenohId(bytes([number + 1])) for number in range(100)]
+    del chain
+    assert [str(zid) for zid in beside] == [f"{number + 1:x}" for number in range(100)]
+for chunk in ("a", "*", "a$*"):
+    tree = KeyTree()
+    for depth in range(1, 5000):
+        tree.insert("/".join([chunk] * depth), ZenohId(b"\\1"))
+    del tree
+gc.collect()
+"""
+    subprocess.run([sys.executable, "-X", "faulthandler", "-c", code], check=True)

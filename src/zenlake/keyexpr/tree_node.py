@@ -31,9 +31,12 @@ from zenlake.keyexpr.pattern_index import (
 )
 
 
-@mypyc_attr(acyclic=True)
 class WildChildren:
-    """The children of a node whose labels start with a wildcard."""
+    """The children of a node whose labels start with a wildcard.
+
+    Tracked: a chain of thousands is freed within one another, which Python bounds only for
+    objects that the garbage collector tracks.
+    """
 
     __slots__ = ("double", "patterns", "single")
 
