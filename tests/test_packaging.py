@@ -148,7 +148,7 @@ for _ in range(200):
     assert [str(zid) for zid in beside] == [f"{number + 1:x}" for number in range(100)]
 for chunk in ("a", "*", "a$*"):
     tree = KeyTree()
-    for depth in range(1, 5000):
+    for depth in range(1, 1000):
         tree.insert("/".join([chunk] * depth), ZenohId(b"\\1"))
     del tree
 gc.collect()
