@@ -41,7 +41,11 @@ def child(endpoint: str, number: int) -> dict[str, str]:
         except zenlake.ZError as error:
             outcomes[name] = str(error)
     with zenlake.open(config(endpoint)) as own:
-        own.put("child", str(number))
+        publisher = own.declare_publisher("child")
+        until = time.monotonic() + 30
+        while not publisher.matching_status.matching and time.monotonic() < until:
+            time.sleep(0.01)  # on a busy machine the subscriber may not be known yet
+        publisher.put(str(number))
         replies = [reply.ok for reply in own.get("question")]
         outcomes["own"] = str([reply.payload.to_string() for reply in replies if reply])
     return outcomes
