@@ -178,7 +178,7 @@ def test_the_estimate_is_not_far_above_the_memory_of_branching_expressions() -> 
     """It counts what the garbage collector adds to a node, which compiled nodes do without."""
     for name in ("128 chunks", "pairs", "wild", "single patterns"):
         texts = MEMORY_CONTENTS[name]
-        assert sum(map(entry_bytes, texts)) / len(texts) <= 2.5 * stored_bytes(texts), name
+        assert sum(map(entry_bytes, texts)) / len(texts) <= 2.1 * stored_bytes(texts), name
 
 
 def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:

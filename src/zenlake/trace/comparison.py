@@ -17,7 +17,7 @@ from zenlake.errors import LocalError
 from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.keyexpr.matching import intersects
 from zenlake.trace.fields import KINDS, Field, is_of_kind
-from zenlake.trace.times import CaptureStart, parse_time
+from zenlake.trace.times import UNIT_NS, CaptureStart, parse_time
 
 Test = Callable[[Any], bool]
 
@@ -35,7 +35,6 @@ _NUMBER: Final = re.compile(
     r"(?:0x(?P<hex>[0-9a-f]{1,32})|(?P<decimal>\d{1,32}(?:\.\d{1,32})?)(?P<unit>ns|us|ms|s)?)", re.I
 )
 _SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([kmg])(?:i?b)?", re.I)
-_UNIT_NS: Final = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 # What the API calls them.
 _KIND_NAMES: Final = {
     **dict.fromkeys(("QUERY", "GET"), "REQUEST"),
@@ -139,7 +138,7 @@ def number_of(written: str, name: str) -> int | float | None:
     field_unit = name.rpartition("_")[2]
     if field_unit not in ("ns", "ms"):
         raise LocalError(f"{name} has no unit of time: expected a number without {match['unit']}")
-    ns = number * _UNIT_NS[match["unit"].lower()]
+    ns = number * UNIT_NS[match["unit"].lower()]
     return ns / 1_000_000 if field_unit == "ms" else ns
 
 

@@ -19,7 +19,7 @@ _WHOLE: Final = re.compile(
 )
 _NS_PER_S: Final = 1_000_000_000
 _NS_PER_DAY: Final = 86_400 * _NS_PER_S
-_UNIT_NS: Final = {"s": _NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
+UNIT_NS: Final = {"s": _NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
 class CaptureStart:
@@ -30,10 +30,10 @@ class CaptureStart:
 
 
 class WrittenTime(NamedTuple):
-    """From `begin_ns` to before `end_ns`: few digits mean all times that begin with them."""
+    """A time and all that begin with its digits: `span_ns` is the unit of the last digit."""
 
     begin_ns: int
-    end_ns: int
+    span_ns: int
     is_since_start: bool = False
     is_since_midnight: bool = False
 
@@ -44,10 +44,6 @@ class WrittenTime(NamedTuple):
         if self.is_since_midnight:
             return first_ns - first_ns % _NS_PER_DAY + self.begin_ns
         return self.begin_ns
-
-    @property
-    def span_ns(self) -> int:
-        return self.end_ns - self.begin_ns
 
 
 def parse_time(written: str) -> WrittenTime:
@@ -62,11 +58,11 @@ def _relative(written: str) -> WrittenTime | None:
     match = _RELATIVE.fullmatch(written)
     if match is None:
         return None
-    unit_ns = _UNIT_NS[match[3] or "s"]
+    unit_ns = UNIT_NS[match[3] or "s"]
     digits = match[2] or ""
     begin_ns = int(match[1]) * unit_ns + int(digits or "0") * unit_ns // 10 ** len(digits)
     span_ns = max(1, unit_ns // 10 ** len(digits))
-    return WrittenTime(begin_ns, begin_ns + span_ns, is_since_start=True)
+    return WrittenTime(begin_ns, span_ns, is_since_start=True)
 
 
 def _clock(written: str) -> WrittenTime | None:
@@ -78,7 +74,7 @@ def _clock(written: str) -> WrittenTime | None:
         return None
     span_ns = _span_ns(match[3], match[4])
     begin_ns = ((hour * 60 + minute) * 60 + second) * _NS_PER_S + _fraction_ns(match[4])
-    return WrittenTime(begin_ns, begin_ns + span_ns, is_since_midnight=True)
+    return WrittenTime(begin_ns, span_ns, is_since_midnight=True)
 
 
 def _whole(written: str) -> WrittenTime | None:
@@ -92,7 +88,7 @@ def _whole(written: str) -> WrittenTime | None:
         raise LocalError(f"{written!r} is no time: {error}") from None
     begin_ns = int(moment.timestamp()) * _NS_PER_S + _fraction_ns(match[7])
     span_ns = _NS_PER_DAY if match[4] is None else _span_ns(match[6], match[7])
-    return WrittenTime(begin_ns, begin_ns + span_ns)
+    return WrittenTime(begin_ns, span_ns)
 
 
 def _zone(written: str | None) -> timezone:
