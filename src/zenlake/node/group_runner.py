@@ -86,7 +86,7 @@ class GroupRunner:
         self._sockets = open_sockets(endpoint)
         self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
         self.sender = GroupSender(self._group, self._sockets)
-        self._outlet = LinkOutlet(self.sender, node.touched, node.dispatcher.refusal)
+        self._outlet = LinkOutlet(self.sender, node.turn.touched, node.dispatcher.refusal)
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
@@ -179,9 +179,9 @@ class GroupRunner:
         start = 0
         while start < len(messages) or face.job is not None:
             if face.job is not None:
-                sinks = node.resume(face)
+                sinks = node.turn.resume(face)
             else:
-                start, sinks = node.deliver(
+                start, sinks = node.turn.deliver(
                     face, messages, start, event.delivery.reliable, now, False
                 )
             for sink in sinks or ():

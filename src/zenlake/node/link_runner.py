@@ -59,6 +59,7 @@ class LinkRunner:
 
     def __init__(self, node: Node, link: Link, agreed: Agreed, claim: Claim, early: bytes) -> None:
         self.node = node
+        self.turn = node.turn
         self.link = link
         self.agreed = agreed
         self.claim = claim
@@ -67,7 +68,7 @@ class LinkRunner:
         self.sender = Sender(
             self.transport, link, node.settings, node.queues, self.break_off, node.drop_warnings
         )
-        self.outlet = LinkOutlet(self.sender, node.touched, node.dispatcher.refusal)
+        self.outlet = LinkOutlet(self.sender, node.turn.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)
         self.link_info = describe_link(agreed, link)
         self.face: Face | None = None
@@ -145,7 +146,7 @@ class LinkRunner:
         cause: str | None = "reading failed"
         with self._errand_lock:
             pass  # whoever is relieved by this reader has said so
-        self.node.settle_rest(False)
+        self.turn.settle_rest(False)
         try:
             cause = self._read(self._relieved)
         except (LinkError, TransportError) as error:
@@ -257,9 +258,9 @@ class LinkRunner:
             # A link that is alone has nobody to give way to.
             self._is_bulk = len(data) >= _BULK_BYTES and len(self.node.runners) > 1
         if self._is_bulk:
-            with self.node.bulk:
+            with self.turn.bulk:
                 self._decode(data, now)
-                self.node.pause_bulk()
+                self.turn.pause_bulk()
         else:
             self._decode(data, now)
         if self.transport.inbound.reassembly.report is not None:
@@ -287,7 +288,7 @@ class LinkRunner:
     def _hand_on(self, relieved: int, now: float) -> bool:
         """What was read to routing and to the user; False if another reader does the rest."""
         deliveries = self._deliveries
-        node = self.node
+        turn = self.turn
         face = self.face
         assert face is not None
         if deliveries:
@@ -297,17 +298,17 @@ class LinkRunner:
                 deliveries.clear()
                 break
             if face.job is not None:
-                sinks = node.resume(face)
+                sinks = turn.resume(face)
             else:
                 first = deliveries[0]
                 start = self._handed_on
                 if self._is_bulk:
-                    after, sinks = node.deliver_bulk(
+                    after, sinks = turn.deliver_bulk(
                         face, first.messages, start, first.reliable, now
                     )
                 else:
                     is_last = not self._has_more(start + MESSAGES_IN_A_TURN)
-                    after, sinks = node.deliver(
+                    after, sinks = turn.deliver(
                         face, first.messages, start, first.reliable, now, is_last
                     )
                 self._handed_on = after
@@ -320,8 +321,8 @@ class LinkRunner:
                     return False
         if face.account.refused:
             text, face.account.refused = face.account.refused, ""
-            node.drop_warnings.refused(text, self.link.dst)
-        if node.dispatcher.has_discoveries:
+            self.node.drop_warnings.refused(text, self.link.dst)
+        if turn.dispatcher.has_discoveries:
             self._discover()
         return True
 
@@ -367,7 +368,7 @@ class LinkRunner:
             with self._errand_lock:
                 if self._relieved == number:
                     self._come_back()
-            self.node.settle_rest(not self._has_more())
+            self.turn.settle_rest(not self._has_more())
 
     def _come_back(self) -> None:
         self._errand = None
@@ -457,7 +458,7 @@ class LinkRunner:
             if self.face is not None:
                 node.dispatcher.remove_face(self.face, time.monotonic(), TURN_STEPS)
         finally:
-            node.end_unhurried()
+            self.turn.end_unhurried()
         self.sender.stop()
         self.link.close()
         self.transport.release()

@@ -60,11 +60,20 @@ class _Joined(Protocol):
     def join(self, timeout_s: float) -> None: ...
 
 
-class Node(Turn):
+class Node:
     """One node of a Zenoh network: client, peer or router by its settings."""
 
     def __init__(self, settings: NodeSettings) -> None:
-        super().__init__(Dispatcher(settings.zid, settings.role, settings.routing))
+        dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
+        # A part and not the base: Python's own classes would make its calls slow.
+        turn = self.turn = Turn(dispatcher)
+        self.dispatcher = dispatcher
+        self.begin = turn.begin
+        self.end = turn.end
+        self.end_reply = turn.end_reply
+        self.add_session = turn.add_session
+        self.remove_session = turn.remove_session
+        self.wake_timer = turn.wake_timer
         self.settings = settings
         self.zid: ZenohId = settings.zid
         self.role: WhatAmI = settings.role
@@ -109,7 +118,7 @@ class Node(Turn):
             RELIEF.open()
             IDLE_LINKS.open()
             self._is_watched = True
-            self.timer.start()
+            self.turn.timer.start()
             self.link_timer.start()
             if self.admin is not None:
                 self.admin.start()
@@ -136,7 +145,7 @@ class Node(Turn):
             self._closer = None
 
     def leave_to_parent(self) -> None:
-        super().leave_to_parent()
+        self.turn.leave_to_parent()
         self._is_closed = True
         self._state_lock = threading.Lock()
         self.events = Events()  # its lock may be held
@@ -161,14 +170,14 @@ class Node(Turn):
         for link in links:
             link.close()
         self._close_runners(runners)
-        self.timer.close()
+        self.turn.timer.close()
         self.link_timer.close()
-        self.job_timer.close()
+        self.turn.job_timer.close()
         if self.admin is not None:
             self.admin.close()
         deadline = time.monotonic() + _CLOSE_S
         self._join_all(deadline)
-        with self.lock:
+        with self.turn.lock:
             self.dispatcher.close()
         if self._is_watched:
             self._is_watched = False
@@ -197,9 +206,9 @@ class Node(Turn):
             *self.groups,
             self.accepting,
             self.discovery,
-            self.timer,
+            self.turn.timer,
             self.link_timer,
-            self.job_timer,
+            self.turn.job_timer,
         ]
         if self.admin is not None:
             joined.append(self.admin)

@@ -22,7 +22,6 @@ from threading import get_ident
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, cast
 
-from zenlake._mypyc import mypyc_attr
 from zenlake.forks import InheritedLock
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import Outward
@@ -48,7 +47,6 @@ _PAUSE_S: Final = 0.0001
 _BUSY_S_MAX: Final = 0.002
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Turn:
     """What the turn is about: the dispatcher, the sessions, and when they next need one."""
 

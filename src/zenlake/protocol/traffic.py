@@ -61,27 +61,39 @@ class Traffic:
         The sizes of single messages are not known. Nearly all frames hold one kind; where they
         hold more, each message gets an equal share.
         """
-        pushes = 0
-        others = 0
+        pushes = responses = finals = requests = declares = interests = oams = 0
         for message in messages:
             if isinstance(message, Push):
                 pushes += 1
             elif isinstance(message, PushRun):
                 pushes += message.count
+            elif isinstance(message, Response):
+                responses += 1
+            elif isinstance(message, ResponseFinal):
+                finals += 1
+            elif isinstance(message, Request):
+                requests += 1
+            elif isinstance(message, Declare):
+                declares += 1
+            elif isinstance(message, Interest):
+                interests += 1
             else:
-                others += 1
-        self.messages[_PUSH] += pushes
-        total = pushes + others
-        if others == 0:
-            self.bytes[_PUSH] += size
-            return total
-        for message in messages:
-            if not isinstance(message, Push | PushRun):
-                kind = _kind_of(message)
-                self.messages[kind] += 1
-                self.bytes[kind] += size // total
-        self.bytes[_PUSH] += pushes * (size // total)
+                oams += 1
+        total = pushes + responses + finals + requests + declares + interests + oams
+        self._add(_PUSH, pushes, total, size)
+        self._add(_RESPONSE, responses, total, size)
+        self._add(_RESPONSE_FINAL, finals, total, size)
+        self._add(_REQUEST, requests, total, size)
+        self._add(_DECLARE, declares, total, size)
+        self._add(_INTEREST, interests, total, size)
+        self._add(_OAM, oams, total, size)
         return total
+
+    def _add(self, kind: int, count: int, total: int, size: int) -> None:
+        """So many messages of a kind out of `total` in `size` bytes."""
+        if count:
+            self.messages[kind] += count
+            self.bytes[kind] += size if count == total else count * (size // total)
 
     def by_kind(self) -> dict[str, dict[str, int]]:
         """The kinds there were."""
@@ -90,17 +102,3 @@ class Traffic:
             for kind, count in enumerate(self.messages)
             if count
         }
-
-
-def _kind_of(message: NetworkMessage) -> int:
-    if isinstance(message, Declare):
-        return _DECLARE
-    if isinstance(message, Response):
-        return _RESPONSE
-    if isinstance(message, ResponseFinal):
-        return _RESPONSE_FINAL
-    if isinstance(message, Request):
-        return _REQUEST
-    if isinstance(message, Interest):
-        return _INTEREST
-    return _OAM

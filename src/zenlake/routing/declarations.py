@@ -90,7 +90,7 @@ class Declarations:
             return
         entity = self._tables.entities[kind].get(key)
         holding = None if entity is None else entity.holders.get(source)
-        if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+        if isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
             if not sourced.note_undeclared(source, face, kind, key):
                 return
             if holding is None:
@@ -301,12 +301,12 @@ class Declarations:
 def _kind_and_key(body: Message) -> tuple[int, WireExpr | None]:
     """What a declaration or undeclaration of a router is about."""
     kind = TOKEN
-    if isinstance(body, DeclareSubscriber | UndeclareSubscriber):
+    if isinstance(body, (DeclareSubscriber, UndeclareSubscriber)):
         kind = SUBSCRIBER
-    elif isinstance(body, DeclareQueryable | UndeclareQueryable):
+    elif isinstance(body, (DeclareQueryable, UndeclareQueryable)):
         kind = QUERYABLE
-    if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+    if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
         return kind, body.key
-    if isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+    if isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
         return kind, None if body.key is None else body.key.key
     return kind, None

@@ -43,7 +43,8 @@ class Queries:
         self.timers = Timers()
 
     def receive_request(self, source: Face, message: Request, reliable: bool, now: float) -> None:
-        counters = self._tables.counters
+        tables = self._tables
+        counters = tables.counters
         if source.is_multicast:
             counters.unexpected_messages += 1
             return
@@ -52,31 +53,34 @@ class Queries:
             counters.reused_request_ids += 1
             return
         query = Query(source, message.request_id, message.qos, message.budget)
-        queries_max = self._tables.settings.queries_max
+        queries_max = tables.settings.queries_max
         if len(source.queries) >= queries_max and not source.is_local:
             self._refuse(query, f"Too many open requests: {queries_max}")
             return
-        key = self._tables.resolve(source, message.key)
+        key = tables.text_of(source, message.key)
         if key is None:
             _finish(query)
             return
+        query.key = key
         timeout_ms = message.timeout_ms
         if timeout_ms is None:
-            timeout_ms = self._tables.settings.query_timeout_ms
+            timeout_ms = tables.settings.query_timeout_ms
         deadline = now + timeout_ms / 1000 + GRACE_S
         origin = source.origin
         if source.position == BESIDE:
-            router = self._tables.source_of(source, message.node_id)
+            router = tables.source_of(source, message.node_id)
             if router is None:
                 _finish(query)
                 return
             origin = router.origin
-        route = origin.query_routes.get(key)
+        route = origin.query_routes.get(key)  # only valid keys have one
         if route is not None:
             self._ask(query, message, key, reliable, deadline, route)
-        else:
+        elif tables.is_valid(key):
             job = self._choose_and_ask(query, origin, message, key, reliable, deadline)
-            self._tables.work.run_for(source, job)
+            tables.work.run_for(source, job)
+        else:
+            _finish(query)
 
     def _choose_and_ask(
         self,
@@ -144,10 +148,10 @@ class Queries:
         if key is None:
             self._tables.counters.unknown_aliases += 1
             return
-        # An error of a node on the way has no key.
-        if key and not self._tables.is_valid(key):
-            return
         query = branch.query
+        # An error of a node on the way has no key. Most replies have that of the query.
+        if key and key != query.key and not self._tables.is_valid(key):
+            return
         if query.face.is_gone:
             return
         response = message.copy()

@@ -10,11 +10,12 @@ from zenlake.wire.values.qos import QoS
 class Query:
     """A REQUEST of one face until its RESPONSE_FINAL."""
 
-    __slots__ = ("branches", "budget", "face", "qos", "request_id", "size")
+    __slots__ = ("branches", "budget", "face", "key", "qos", "request_id", "size")
 
     def __init__(self, face: Face, request_id: int, qos: QoS | None, budget: int | None) -> None:
         self.face = face
         self.request_id = request_id
+        self.key = ""
         self.qos = qos
         self.budget = budget or 0
         """How many more responses its requester accepts; 0 if it set no limit."""

@@ -176,11 +176,11 @@ class SourcedRegion:
             copy = message.copy()
             copy.node_id = source.origin.node_id
             body = message.body
-            if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
+            if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
                 declaration: Declaration = body.copy()
                 declaration.key = child.declared(key)
                 copy.body = declaration
-            elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
+            elif isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
                 undeclaration: Undeclaration = body.copy()
                 undeclaration.key = UndeclaredKey(child.declared(key))
                 copy.body = undeclaration

@@ -152,12 +152,17 @@ class Tables:
 
     def resolve(self, face: Face, expr: WireExpr) -> str | None:
         """The valid key that a face means; None, and counted, if there is none."""
+        key = self.text_of(face, expr)
+        return key if key is not None and self.is_valid(key) else None
+
+    def text_of(self, face: Face, expr: WireExpr) -> str | None:
+        """What a face says for a key, valid or not; None, and counted, for an unknown alias."""
         key = face.keys.resolve(expr)
         if key is None:
             self.counters.unknown_aliases += 1
             return None
         self.work.steps -= len(key) // KEY_BYTES_PER_STEP
-        return key if self.is_valid(key) else None
+        return key
 
     def is_valid(self, key: str) -> bool:
         """Whether a text is a canonical key expression; counted if not."""

@@ -171,7 +171,9 @@ class OpenQuery:
             held = held[: self.budget_left]
         if self.budget_left >= 0:
             self.budget_left -= len(held)
-        if held:
+        if len(held) == 1:
+            port.give_all(self._sink, [held[0].item], held[0].handler_bytes)
+        elif held:
             # All at once: there may be 100,000, and this is done under the node's lock.
             items: list[object] = [one.item for one in held]
             port.give_all(self._sink, items, sum([one.handler_bytes for one in held]))
