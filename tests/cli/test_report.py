@@ -58,7 +58,7 @@ def test_nothing_fits(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["--lake", "robot.lake", "-o", "no/page.html"],
-            "zenlake: no/page.html: No such file or directory\n",
+            "zenlake: no/page.html cannot be written: No such file or directory\n",
         ),
     ],
 )

@@ -8,7 +8,7 @@ a crash is readable up to there.
 from __future__ import annotations
 
 from struct import Struct
-from typing import IO, Final
+from typing import TYPE_CHECKING, Final
 
 from zenlake.capture.packet import Packet
 from zenlake.capture.pcapng import (
@@ -21,6 +21,9 @@ from zenlake.capture.pcapng import (
 )
 from zenlake.errors import LocalError
 from zenlake.limits import PACKET_BYTES_MAX
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 _WORD: Final = Struct("<I")
 _SECTION: Final = Struct("<IIIHHqI")
@@ -37,7 +40,7 @@ _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 class PcapngWriter:
     """Writes to a file that its caller opened, and closes."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: SupportsWrite[bytes]) -> None:
         self._file = file
         self._interfaces: dict[int, int] = {}
         length = _SECTION.size

@@ -7,13 +7,13 @@ be read at all. Subcommands are imported only when they are called.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from importlib import import_module
 from typing import NoReturn
 
 import zenlake
 from zenlake.cli.output import complain
+from zenlake.cli.standard_output import NO_ROOM, StandardOutput, write_nowhere
 from zenlake.errors import ZenlakeError
 
 COMMANDS = {
@@ -79,25 +79,36 @@ def build_parser(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser, _ = build_parser(only=next((word for word in arguments if word in COMMANDS), ""))
-    args = parser.parse_args(arguments)
-    if args.command is None:
-        parser.print_help()
-        return 2
+    output = StandardOutput()
     try:
-        code: int = import_module(f"zenlake.cli.{args.command}").run(args)
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
     except ZenlakeError as error:
         complain(str(error))
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader has seen enough; keep Python from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        write_nowhere()  # the reader has seen enough
         return 0
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        output.give_up()
+        complain(f"{error.filename or 'standard output'} cannot be written: {error.strerror}")
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
+    parser, _ = build_parser(only=next((word for word in arguments if word in COMMANDS), ""))
+    args = parser.parse_args(arguments)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    code: int = import_module(f"zenlake.cli.{args.command}").run(args)
+    return code
 
 
 if __name__ == "__main__":

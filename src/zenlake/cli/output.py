@@ -4,6 +4,7 @@ could use to command the terminal.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -96,5 +97,6 @@ def print_json(value: Any) -> None:
 
 
 def complain(text: str) -> None:
-    """One line on standard error."""
-    print(f"zenlake: {safe(text)}", file=sys.stderr)
+    """One line on standard error; where that cannot be written either, the exit code is left."""
+    with contextlib.suppress(OSError):
+        print(f"zenlake: {safe(text)}", file=sys.stderr)

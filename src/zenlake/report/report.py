@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import zenlake
-from zenlake.lake.store import LakeError, Store
+from zenlake.lake.store import Store
+from zenlake.output_file import OutputFile
 from zenlake.report.database import Database, opened
 from zenlake.report.declarations import declarations
 from zenlake.report.findings import findings
@@ -39,10 +40,8 @@ def write(store: Store, path: Path, selection: Selection) -> Report:
     begun = time.perf_counter()
     data = collect(store, selection)
     text = html(data).encode()
-    try:
-        path.write_bytes(text)
-    except OSError as error:
-        raise LakeError.from_os(error, path) from None
+    with OutputFile(path) as file:
+        file.write(text)
     spent = round(time.perf_counter() - begun, 3)
     told = [finding["text"] for finding in data["findings"]]
     return Report(path, len(text), spent, data["overview"]["messages"], told)

@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         return _Run(args, passes, start, writer).run(captures)
     finally:
         if writer is not None:
-            writer.close()
+            writer.discard()
         if spooled:
             os.unlink(spooled)
 
@@ -142,6 +142,7 @@ class _Run:
             self._read(capture, with_header=len(captures) > 1)
             total += self._chosen
         if self._writer is not None:
+            self._writer.commit()
             self._say(f"{self._writer.written:,} packets written to {safe(self._writer.path)}")
         nothing = self._has_choice() and total == 0
         return 1 if nothing or self._is_damaged else 0
@@ -164,9 +165,9 @@ class _Run:
             finally:
                 self._lines.flush()
             self._is_damaged |= trace.is_damaged
-            self._summarize(capture, trace)
         if self._writer is not None and selection is not None:
             self._writer.write(selection, capture.paths)
+        self._summarize(capture, trace)
 
     def _print(
         self, capture: Capture, trace: Trace, selection: Selection | None, with_header: bool

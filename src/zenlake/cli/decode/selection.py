@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
-from typing import IO
+from typing import TYPE_CHECKING, Final
 
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
 from zenlake.errors import LocalError
+from zenlake.output_file import OutputFile, write_errors
 from zenlake.trace.events import MessageSeen
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+_SPOOL_BYTES: Final = 1 << 20
 
 
 class Selection:
@@ -40,7 +45,8 @@ class Selection:
 class SelectionWriter:
     """Writes the selections of one capture after the other to one file.
 
-    The file is opened when the first capture has been read, so that a wrong call costs nothing.
+    The file is opened when the first capture has been read, so that a wrong call costs nothing. It
+    has its name after `commit`.
     """
 
     def __init__(self, path: str, inputs: list[str]) -> None:
@@ -49,33 +55,33 @@ class SelectionWriter:
             raise LocalError(f"{path} cannot be written: there is no such folder")
         self.path = path
         self.written = 0
-        self._file: IO[bytes] | None = None
+        self._file: OutputFile | None = None
         self._writer: PcapngWriter | None = None
 
     def write(self, selection: Selection, paths: list[str]) -> None:
         """In the order of the files, which are read a second time."""
         if self._writer is None:
-            self._file = _open_to_write(self.path)
-            self._writer = PcapngWriter(self._file)
+            self._writer = PcapngWriter(self._open())
         for packet in packets(paths, Skipped()):
             if packet.number in selection:
                 self._writer.write(packet)
                 self.written += 1
 
-    def close(self) -> None:
+    def _open(self) -> SupportsWrite[bytes]:
+        if self.path == "-":
+            return sys.stdout.buffer
+        self._file = OutputFile(self.path)
+        return self._file
+
+    def commit(self) -> None:
         if self._file is not None:
-            self._file.flush()
-            if self.path != "-":
-                self._file.close()
+            self._file.commit()
+        elif self._writer is not None:
+            sys.stdout.buffer.flush()
 
-
-def _open_to_write(path: str) -> IO[bytes]:
-    if path == "-":
-        return sys.stdout.buffer
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        raise LocalError(f"{path} cannot be written: {error.strerror}") from None
+    def discard(self) -> None:
+        if self._file is not None:
+            self._file.discard()
 
 
 def refuse_an_input(path: str, inputs: list[str]) -> None:
@@ -88,10 +94,16 @@ def refuse_an_input(path: str, inputs: list[str]) -> None:
 
 def spool_standard_input() -> str:
     """A file with all of it, to be read twice; the caller removes it."""
-    with tempfile.NamedTemporaryFile(prefix="zenlake-", delete=False) as file:
-        try:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-        return file.name
+    descriptor, path = tempfile.mkstemp(prefix="zenlake-")
+    try:
+        # Without a buffer: closing one that could not be written fails a second time.
+        with open(descriptor, "wb", buffering=0) as file:
+            while data := sys.stdin.buffer.read(_SPOOL_BYTES):
+                rest = memoryview(data)
+                while rest:
+                    with write_errors(path):
+                        rest = rest[file.write(rest) :]
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
