@@ -110,6 +110,7 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 	@$(VENV)/bin/python -m zenlake.wire.generate
 	@$(VENV)/bin/python -m zenlake.columnar.generate
 	@$(VENV)/bin/python -m zenlake.lake.schema.generate
+	@$(VENV)/bin/python -m zenlake.lake.duck.generate
 	@$(VENV)/bin/python -m zenlake.rules.generate
 	@$(VENV)/bin/python -m zenlake.api.generate
 

@@ -1,32 +1,21 @@
 """Dialect: a statement of Spark's in DuckDB's words.
 
 `sqlglot` knows both. Here is what it leaves alone, and what the steps would otherwise get in
-another meaning.
+another meaning. The statements of `lake/tables` are translated once, by `make generate`: see
+`statements.py`.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 import sqlglot
 from sqlglot import expressions as exp
 
-MACROS: Final = (
-    # Spark takes the number of digits from anywhere; a pattern has to have it in it.
-    """CREATE MACRO format_number(number, digits) AS CASE digits
-        WHEN 0 THEN format('{:,.0f}', CAST(number AS DOUBLE))
-        WHEN 1 THEN format('{:,.1f}', CAST(number AS DOUBLE))
-        WHEN 2 THEN format('{:,.2f}', CAST(number AS DOUBLE))
-        ELSE error('format_number of so many digits')
-        END""",
-)
-"""Functions of Spark that DuckDB lacks."""
 _INTEGERS: Final = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
 
 
-@lru_cache(maxsize=256)
-def to_duckdb(text: str) -> str:
+def translate(text: str) -> str:
     """One statement; names of frames are in it already."""
     tree = sqlglot.parse_one(text, read="spark")
     return tree.transform(_translated).sql(dialect="duckdb", comments=False)

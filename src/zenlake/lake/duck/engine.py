@@ -7,28 +7,20 @@ from copy import copy
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from zenlake.lake.duck.dialect import MACROS, to_duckdb
-from zenlake.lake.duck.frame import Frame
+from zenlake.lake.duck.frame import SQL_TYPES, Frame
+from zenlake.lake.duck.macros import MACROS
+from zenlake.lake.duck.statements import to_duckdb
 from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zenlake.lake.schema.table import Table
-
-SQL_TYPES: Final = {
-    "BIGINT": "BIGINT",
-    "DOUBLE": "DOUBLE",
-    "BOOLEAN": "BOOLEAN",
-    "STRING": "VARCHAR",
-    "BINARY": "BLOB",
-}
-"""Of the types that columns of tables have."""
 
 
 class Engine:
@@ -84,10 +76,13 @@ class Engine:
         """As `SparkSession.sql`: `{name}` in it stands for the frame of that name."""
         sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
         # With the same names each time: to translate a statement takes longer than to plan it.
-        found = to_duckdb(text.format(**{name: stand_in(name) for name in frames}))
+        found = self.translated(text.format(**{name: stand_in(name) for name in frames}))
         for name, frame in frames.items():
             found = found.replace(stand_in(name), frame.name)
         return self.view(found, sources)
+
+    def translated(self, text: str) -> str:
+        return to_duckdb(text)
 
     def view(self, text: str, sources: Iterable[str]) -> Frame:
         name = self.new_name()

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
     from zenlake.lake.duck.engine import Engine
+    from zenlake.lake.schema.table import Table
 
 ROWS_AT_ONCE: Final = 16_384
 MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -22,13 +21,14 @@ _ARROW: Final = {
     "STRING": pa.string(),
     "BINARY": pa.binary(),
 }
-_SQL: Final = {
-    "bigint": "BIGINT",
-    "double": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "string": "VARCHAR",
-    "binary": "BLOB",
+SQL_TYPES: Final = {
+    "BIGINT": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "STRING": "VARCHAR",
+    "BINARY": "BLOB",
 }
+"""Of the types that columns of tables have."""
 
 
 class Frame:
@@ -86,14 +86,17 @@ class Frame:
         given = ", ".join(f'"{column}"' for column in columns)
         return self._view(f'SELECT *, {called}({given}) AS "{name}" FROM "{self.name}"')
 
-    def to(self, schema: StructType) -> Frame:
-        """Selects, casts and orders as `DataFrame.to` does: what is missing is null."""
+    def conform(self, table: Table) -> Frame:
+        """The declared columns in their order and types, as `DataFrame.to` gives them.
+
+        What is missing is null. A schema of Spark would do as well, but its classes take longer
+        to load than a small capture to read.
+        """
         known = set(self.columns)
         chosen = []
-        for field in schema.fields:
-            kind = _SQL[field.dataType.simpleString()]
-            value = f'"{field.name}"' if field.name in known else "NULL"
-            chosen.append(f'CAST({value} AS {kind}) AS "{field.name}"')
+        for column in table.columns:
+            value = f'"{column.name}"' if column.name in known else "NULL"
+            chosen.append(f'CAST({value} AS {SQL_TYPES[column.type]}) AS "{column.name}"')
         return self._view(f'SELECT {", ".join(chosen)} FROM "{self.name}"')
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql.functions import col
-
 from zenlake.lake.pipeline.derive_task import derive_captures
 from zenlake.lake.pipeline.tasks import is_local, parallelism, run_tasks
 from zenlake.lake.reading.row_tables import WRITTEN
@@ -135,6 +133,9 @@ def _place(folder: Path, name: str, number: int) -> Path:
 
 def _described(table: Table) -> list[Column]:
     """Its columns with the comments of this table; they come with those of where they are from."""
+    # `sql` and `report` of captures import this file, and do without Spark.
+    from pyspark.sql.functions import col
+
     return [
         col(one.name).alias(one.name, metadata={"comment": one.comment}) for one in table.columns
     ]

@@ -8,7 +8,7 @@ may use what is here, and of a frame `select`, `repartition`, `sortWithinPartiti
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,19 +25,30 @@ def query(text: str, **frames: DataFrame) -> DataFrame:
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:
     """Selects, casts and orders; comments travel as metadata."""
-    return frame.to(table.spark)
+    on_duckdb = _on_duckdb(frame)
+    return on_duckdb.conform(table) if on_duckdb else frame.to(table.spark)
 
 
 def with_flags(
     frame: DataFrame, name: str, function: Callable[..., pa.Array], *columns: str
 ) -> DataFrame:
     """Another column of truths, that a function of Arrow arrays gives."""
-    from pyspark.sql import DataFrame
+    if on_duckdb := _on_duckdb(frame):
+        flagged: DataFrame = on_duckdb.with_flags(name, function, *columns)
+        return flagged
     from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import BooleanType
 
-    if not isinstance(frame, DataFrame):
-        return frame.with_flags(name, function, *columns)  # a frame of `lake/duck`
     # Its types ask for the kind of function, its code warns who gives more than type hints.
     flags = arrow_udf(function, BooleanType())  # type: ignore[call-overload]
     return frame.withColumn(name, flags(*columns))
+
+
+def _on_duckdb(frame: DataFrame) -> Any:
+    """The frame if it is one of `lake/duck`, else None.
+
+    Spark's own classes are not asked: they take longer to load than a small capture to read.
+    """
+    from zenlake.lake.duck.frame import Frame
+
+    return frame if isinstance(frame, Frame) else None

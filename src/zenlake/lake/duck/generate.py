@@ -1,0 +1,59 @@
+"""Writes `_generated/statements.py`; with `--check` it only says whether it is fresh."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from zenlake.lake.duck import engine
+from zenlake.lake.duck.build import build_tables
+from zenlake.lake.duck.dialect import translate
+from zenlake.lake.duck.statements import digest
+
+TARGET: Final = Path(__file__).parent / "_generated" / "statements.py"
+
+
+def module_source() -> str:
+    return "\n".join(_lines(translations())) + "\n"
+
+
+def translations() -> dict[str, str]:
+    """Of every statement that is run to put the tables together, here over nothing."""
+    found: dict[str, str] = {}
+
+    class Recorder(engine.Engine):
+        def translated(self, text: str) -> str:
+            found[digest(text)] = translate(text)
+            return found[digest(text)]
+
+    with TemporaryDirectory(prefix="zenlake-") as folder, Recorder(Path(folder)) as recorder:
+        build_tables(recorder, [], [])
+    return found
+
+
+def _lines(found: dict[str, str]) -> Iterator[str]:
+    yield '"""The statements of `lake/tables` for DuckDB, written by `make generate`."""'
+    yield ""
+    yield "STATEMENTS: dict[str, str] = {"
+    # In the order of hashes: two changes seldom meet in one place.
+    for key, text in sorted(found.items()):
+        yield f"    {key!r}: {text!r},"
+    yield "}"
+
+
+def main() -> int:
+    is_fresh = TARGET.exists() and TARGET.read_text("utf-8") == module_source()
+    if "--check" in sys.argv[1:]:
+        if not is_fresh:
+            print(f"{TARGET.name} is not what the steps say: run `make generate`")
+        return 0 if is_fresh else 1
+    TARGET.write_text(module_source(), "utf-8")
+    print(f"wrote {TARGET.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
