@@ -9,10 +9,31 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from tests.node.application import (
+    BLOCK,
+    CONTROL,
+    Application,
+    opened,
+    settings_of,
+    wait_until,
+)
 from zenlake.node import Node
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S, patience_s
-from zenlake.wire import WhatAmI
+from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.outward import FULL, Outward
+from zenlake.node.turn import Turn
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.settings import RoutingSettings
+from zenlake.wire import (
+    Declare,
+    DeclareSubscriber,
+    NetworkMessage,
+    Push,
+    Put,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+)
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this system has no epoll")
 
@@ -52,25 +73,79 @@ def test_a_silent_link_is_heard_again() -> None:
         assert here.payloads() == [b"0", b"1"]
 
 
-def test_a_link_that_is_busy_keeps_its_reader_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that starts for every message makes 1,000 sessions wait for each other."""
+@pytest.fixture
+def crowd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if this process had many threads."""
     monkeypatch.setattr(threading, "active_count", lambda: 500)
-    assert patience_s(False) < patience_s(True) == PATIENCE_S
-    with linked() as (listening, connecting):
-        here = Application(listening)
-        there = Application(connecting)
+
+
+@pytest.fixture
+def router() -> Iterator[Node]:
+    with opened(settings_of(WhatAmI.ROUTER, listen=["tcp/127.0.0.1:0"])) as [node]:
+        yield node
+
+
+@contextmanager
+def clients_of(router: Node, count: int) -> Iterator[list[Node]]:
+    settings = [settings_of(WhatAmI.CLIENT, router.locators()) for _ in range(count)]
+    with opened(*settings) as nodes:
+        wait_until(lambda: len(router.runners) == count)
+        yield nodes
+
+
+def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> None:
+    """One that starts for every message makes 1,000 sessions wait for each other."""
+    assert patience_s() < PATIENCE_S
+    with clients_of(router, 2) as [near, far]:
+        here = Application(near)
+        there = Application(far)
         here.subscribe("key")
-        runner = listening.runners[connecting.zid]
-        count = 0
-        until = time.monotonic() + 20.0
-        while runner._patience_s < PATIENCE_S:
-            assert time.monotonic() < until
-            wait_until(lambda: runner in IDLE_LINKS._readers.values(), 20.0)
-            there.put("key", b"", BLOCK)
-            count += 1
-            here.wait_for(count)
-        monkeypatch.setattr(threading, "active_count", lambda: 5_000)
-        assert patience_s(True) < PATIENCE_S
+        there.put("key", b"", BLOCK)
+        here.wait_for(1)
+        runner = router.runners[far.zid]
+        wait_until(lambda: runner in IDLE_LINKS._readers.values())
+        reader = runner._reader
+        for n in range(20):
+            there.put("key", b"%d" % n, BLOCK)
+            here.wait_for(n + 2)
+        assert here.payloads() == [b"", *(b"%d" % n for n in range(20))]
+        assert runner._reader is reader
+
+
+def test_a_full_link_is_left_to_a_reader() -> None:
+    """The thread for idle links sends what it can, and waits for room on no link."""
+    turn = Turn(Dispatcher(ZenohId.from_int(1), WhatAmI.ROUTER, RoutingSettings()))
+    full = FullLink()
+    faces = []
+    for number in (2, 3):
+        outlet = LinkOutlet(full, turn.touched, turn.dispatcher.refusal)
+        turn.begin()
+        faces.append(
+            turn.dispatcher.add_face(ZenohId.from_int(number), WhatAmI.CLIENT, outlet, 0.0)
+        )
+        turn.end()
+    subscription = Declare(DeclareSubscriber(1, WireExpr(0, "key")), qos=CONTROL)
+    turn.deliver(faces[0], [subscription], 0, True, 0.0, False)
+    full.settled.clear()
+    push: list[NetworkMessage] = [Push(WireExpr(0, "key"), Put(b"1"), qos=BLOCK)]
+    after, links, sinks = turn.deliver_unhurried(faces[1], push, 0, True, 0.0)
+    assert (after, sinks) == (1, None)
+    assert full.settled == [(-1, False)]
+    turn.settle(links, sinks)
+    assert full.settled == [(-1, False), (BLOCK.priority, True)]
+
+
+class FullLink(Outward):
+    """Takes a message, and has no room for a second one."""
+
+    def __init__(self) -> None:
+        self.settled: list[tuple[int, bool]] = []
+
+    def push(self, data: bytes, qos: int, reliable: bool) -> int:
+        return FULL
+
+    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+        self.settled.append((full, is_blocking))
 
 
 def test_keep_alives_need_no_reader() -> None:

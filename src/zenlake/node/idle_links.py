@@ -6,6 +6,10 @@ by whoever opened them all) keep everybody else from running. So a reader whose 
 for a while leaves it here and ends. Keep-alives and the end of a link are taken care of here;
 for anything else the link gets a reader again.
 
+To start a reader takes far longer than to route a message, and thousands of links that speak now
+and then would need one for each. So where there are many threads already, this thread also
+routes what is short and waits for nobody.
+
 Without epoll (systems other than Linux) every link keeps its reader.
 """
 
@@ -27,10 +31,6 @@ IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
 PATIENCE_S: Final = 1.0
 _SHORT_PATIENCE_S: Final = 0.02
 _MANY_THREADS: Final = 128
-# With so many it is shorter for busy links, too.
-_MANY_BUSY_THREADS: Final = 1_200
-# A link that has something to read again within this time is busy.
-BUSY_S: Final = 10.0
 _EVENTS_AT_ONCE: Final = 256
 
 
@@ -43,14 +43,14 @@ class IdleReader(Protocol):
     def drop(self, cause: str) -> None: ...
 
 
-def patience_s(is_busy: bool) -> float:
-    """`is_busy`: the link was left here within `BUSY_S`, and has something to read again.
+def is_crowded() -> bool:
+    """Whether there are so many threads that most links do without a reader."""
+    return threading.active_count() > _MANY_THREADS
 
-    To start a reader for every message takes far longer than to read it: 1,000 sessions with two
-    messages a second each waited for a second.
-    """
-    threads_max = _MANY_BUSY_THREADS if is_busy else _MANY_THREADS
-    return _SHORT_PATIENCE_S if threading.active_count() > threads_max else PATIENCE_S
+
+def patience_s() -> float:
+    """How long a reader waits for more now."""
+    return _SHORT_PATIENCE_S if is_crowded() else PATIENCE_S
 
 
 class IdleLinks:

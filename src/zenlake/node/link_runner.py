@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Final
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.node.claims import Claim
 from zenlake.node.gathering import GATHERING, send_gathered
-from zenlake.node.idle_links import BUSY_S, IDLE_LINKS, IS_SUPPORTED, patience_s
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, is_crowded, patience_s
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY, RELIEF
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.node.turn import MESSAGES_IN_A_TURN
+from zenlake.node.turn import MESSAGES_IN_A_TURN, Links
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
@@ -51,7 +51,7 @@ _BULK_BYTES: Final = 16 * 1024
 # Batches and messages that are decoded before those are routed: about a millisecond.
 _UNITS_IN_A_TURN: Final = 1024
 # What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
-_SHORT_BYTES: Final = 1024
+_SHORT_BYTES: Final = 2048
 
 
 class LinkRunner:
@@ -83,10 +83,11 @@ class LinkRunner:
         self._handed_on = 0  # messages of the first of them
         self._failure: TransportError | None = None  # comes after them
         self._is_bulk = False  # whether much was read at once
+        self._left_links: Links = None  # by the thread for idle links, for a reader to settle
+        self._left_sinks: list[Sink] | None = None
         self._inward = threading.Lock()
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = self.opened_at  # when it had one
-        self._left_at = -inf  # when the last reader left the link to the thread for idle ones
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.away_since = 0.0
         self._errand: Sink | None = None
@@ -127,7 +128,7 @@ class LinkRunner:
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
         node.events.tell(True, self.info, self.link_info)
-        self._set_patience(False)
+        self._set_patience()
         try:
             start_thread(self._reader)
         except ThreadError:
@@ -135,9 +136,9 @@ class LinkRunner:
             raise
         node.note_deadline(self)
 
-    def _set_patience(self, is_busy: bool) -> None:
+    def _set_patience(self) -> None:
         if IS_SUPPORTED:
-            self._patience_s = patience_s(is_busy)
+            self._patience_s = patience_s()
             self.link.set_patience(self._patience_s)
 
     # --- reading -------------------------------------------------------------------------------
@@ -148,6 +149,7 @@ class LinkRunner:
             pass  # whoever is relieved by this reader has said so
         self.turn.settle_rest(False)
         try:
+            self._settle_left()
             cause = self._read(self._relieved)
         except (LinkError, TransportError) as error:
             cause = error.cause
@@ -178,10 +180,8 @@ class LinkRunner:
             if GATHERING:
                 send_gathered()
             self._reading_since = now
-            if now - self._busy_at > self._patience_s:
-                self._left_at = now
-                if self._leave_idle():
-                    return None  # only keep-alives come
+            if now - self._busy_at > self._patience_s and self._leave_idle():
+                return None  # only keep-alives come
             try:
                 data = self.link.receive()
             except LinkTimeout:
@@ -207,7 +207,7 @@ class LinkRunner:
     def wake(self) -> None:
         """By the thread that waits for idle links: keep-alives, and the end of the link.
 
-        Whatever else has come is for a reader.
+        Whatever else has come is for a reader, if there are not too many of them.
         """
         self.link.end_idle()
         self._reading_since = inf
@@ -221,6 +221,8 @@ class LinkRunner:
                 self._early = data
             else:
                 self._take(data, now)
+                if self._deliveries and is_crowded():
+                    self._route_unhurried(now)
         except LinkTimeout:
             pass
         except LinkError as error:
@@ -235,17 +237,46 @@ class LinkRunner:
             if not self._leave_idle():
                 self._start_reader()
 
+    def _route_unhurried(self, now: float) -> None:
+        """One turn; a reader does the rest, and whatever may have to wait."""
+        face = self.face
+        first = self._deliveries[0]
+        if face is None or face.job is not None or self.is_over:
+            return
+        after, self._left_links, self._left_sinks = self.turn.deliver_unhurried(
+            face, first.messages, self._handed_on, first.reliable, now
+        )
+        self._note_handed_on(first, after)
+
+    def _note_handed_on(self, first: Delivery, after: int) -> None:
+        self._handed_on = after
+        if after >= len(first.messages):
+            self._handed_on = 0
+            self._deliveries.popleft()
+
+    def _settle_left(self) -> None:
+        """What the thread that waits for idle links has left to a reader."""
+        links, self._left_links = self._left_links, None
+        sinks, self._left_sinks = self._left_sinks, None
+        if links is not None or sinks is not None:
+            self.turn.settle(links, sinks)
+
     def _has_work(self) -> bool:
         transport = self.transport
+        face = self.face
         return (
             bool(self._early or self._deliveries or self.is_over)
+            or self._left_links is not None
+            or self._left_sinks is not None
+            or (face is not None and (face.job is not None or face.account.refused != ""))
+            or self.turn.dispatcher.has_discoveries
             or self._failure is not None
             or transport.inbound.has_more
             or transport.peer_closed is not None
         )
 
     def _start_reader(self) -> None:
-        self._set_patience(time.monotonic() - self._left_at < BUSY_S)
+        self._set_patience()
         self._reader = self._new_reader()
         try:
             start_thread(self._reader)
@@ -311,10 +342,7 @@ class LinkRunner:
                     after, sinks = turn.deliver(
                         face, first.messages, start, first.reliable, now, is_last
                     )
-                self._handed_on = after
-                if after >= len(first.messages):
-                    self._handed_on = 0
-                    deliveries.popleft()
+                self._note_handed_on(first, after)
             if sinks is not None:
                 self._settle(sinks)
                 if self._relieved != relieved:

@@ -183,6 +183,28 @@ class Turn:
         _settle_links(links, is_last)
         return after, sinks
 
+    def deliver_unhurried(
+        self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
+    ) -> tuple[int, Links, list[Sink] | None]:
+        """The same by a thread that must wait for nobody, and is about to wait for more.
+
+        What it gives back has to be settled by another: links that are full, and sinks.
+        """
+        after, links, sinks = self._receive(face, messages, start, reliable, now)
+        full_links: Links = None
+        if links is not None:
+            for link in links:
+                link[0].settle(-1, False, True)
+            full_links = [link for link in links if link[1] >= 0] or None
+        return after, full_links, sinks
+
+    def settle(self, links: Links, sinks: list[Sink] | None) -> None:
+        """What `deliver_unhurried` gave back."""
+        _settle_links(links, False)
+        if sinks is not None:
+            for sink in sinks:
+                sink.settle()
+
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, list[Sink] | None]:
