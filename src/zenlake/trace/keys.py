@@ -67,7 +67,7 @@ def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> 
 
 
 def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) -> None:
-    """Remember what numbers stand for."""
+    """Remember what numbers stand for; not of answers, which have none."""
     body = message.body
     if isinstance(body, DeclareKeyExpr):
         known = node.aliases.get(body.expr_id)

@@ -37,6 +37,7 @@ class Node:
         "entities",
         "heard_ns",
         "initial_sn",
+        "interests",
         "is_lossy",
         "key_bytes",
         "lease_ms",
@@ -62,6 +63,8 @@ class Node:
         """Whether something it sent is missing, undeclarations perhaps."""
         self.entities: dict[tuple[str, int], str | None] = {}
         """Keys of what it declared, by the last part of the kind and the number."""
+        self.interests: dict[int, bool] = {}
+        """By number, whether it asked only for what is there now; the newest ones."""
         self.key_bytes = 0
         """Of all keys it declared."""
         self.heard_ns = 0
@@ -74,6 +77,7 @@ class Node:
         """Nothing more comes from it. How many bytes of keys it had."""
         self.aliases = {}
         self.entities = {}
+        self.interests = {}
         self.channels = {}
         freed, self.key_bytes = self.key_bytes, 0
         return freed

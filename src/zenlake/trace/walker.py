@@ -7,6 +7,7 @@ sequence numbers say what a receiver would have taken, fragments become messages
 from __future__ import annotations
 
 from zenlake.errors import WireError
+from zenlake.trace.answers import is_answer, remember_interest
 from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, channel_key
 from zenlake.trace.events import Carrier, MessageSeen, Missing, TraceEvent, Undecoded
 from zenlake.trace.keys import declare, key_of
@@ -14,7 +15,7 @@ from zenlake.trace.link import LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import Sessions, scouting_node, sender_node
-from zenlake.wire._generated.network import Declare, decode_network
+from zenlake.wire._generated.network import Declare, Interest, decode_network
 from zenlake.wire._generated.transport import Fragment, Frame
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
@@ -282,7 +283,11 @@ class Walker:
         """The key of a message, and what it declares for later ones."""
         event.key = key_of(session, node, event.direction, event)
         if isinstance(message, Declare):
-            declare(node, message, event.key, self.sessions.keys)
+            event.is_answer = is_answer(event.receiver_node, message)
+            if not event.is_answer:
+                declare(node, message, event.key, self.sessions.keys)
+        elif isinstance(message, Interest):
+            remember_interest(node, message)
 
     def _lost(self, item: Missing) -> None:
         """Something of a direction is missing: a node that reuses aliases may have changed them."""

@@ -124,7 +124,7 @@ class Declaration:
     complete: bool | None
     interest_id: int | None
     is_answer: bool = False
-    """Whether it answers a liveliness get: alive at that moment, and no promise."""
+    """Whether it answers a liveliness get: there at that moment, and no promise."""
 
     def is_alive(self, time_ns: int) -> bool:
         if self.declared is not None and self.declared.time_ns > time_ns:

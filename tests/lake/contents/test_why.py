@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-FAILURES = ("held_query", "late_reply", "dropped", "at_chunks", "ghost_token", "router_dies")
+FAILURES = (
+    "held_query",
+    "late_reply",
+    "dropped",
+    "at_chunks",
+    "ghost_token",
+    "router_dies",
+    "old_tokens",
+)
 VERDICTS = {
     "answered": {"answered"},
     "consolidated": {"answered"},

@@ -197,6 +197,11 @@ _ALL: Final = (
             Column("node_id", BIGINT, "of the router it comes from, between routers"),
             _SEQ,
             Column("told", BIGINT, "how often it was declared"),
+            Column(
+                "is_answer",
+                BOOLEAN,
+                "told once, for an interest in what is there now (mode current): it has no end",
+            ),
         ),
     ),
     Table(

@@ -57,7 +57,9 @@ _ALL: Final = (
             Column("receiver_zid", STRING, "who was told"),
             Column("owner", STRING, "side of the session that sent it; the link in a group"),
             Column("is_end", BOOLEAN, "whether it undeclares"),
-            Column("is_answer", BOOLEAN, "a token told for a liveliness get, which has no life"),
+            Column(
+                "is_answer", BOOLEAN, "answers an interest in what is there now, and has no life"
+            ),
             Column("entity", STRING, "keyexpr, subscriber, queryable, token"),
             Column("entity_id", BIGINT, "its number"),
             Column("key", STRING, "whole key expression"),

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of all declarations together; a lake keeps the one it was written with.
 
-2 has `ros_entities`.
+2 has `ros_entities`, 3 `declarations.is_answer`.
 """
 
 BIGINT: Final = "BIGINT"

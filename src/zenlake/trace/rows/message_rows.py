@@ -205,7 +205,7 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
             event.receiver_node,
             event.link.name if session.is_multicast else str(event.link.sides[event.direction]),
             isinstance(body, _ENDS),
-            entity == "token" and id == 0 and bool(message.interest_id),
+            event.is_answer,
             entity,
             id,
             event.key or None,

@@ -38,8 +38,8 @@ class DeclarationLife:
     """One entity as one side told the other; without `declared` where only its end is known.
 
     `entity` is `keyexpr`, `subscriber`, `queryable` or `token`. `ended_by` is `undeclare`,
-    `session`, or None where the capture does not say. A token that answers a liveliness get
-    is alive now and promises nothing: it has `is_answer`, and no end.
+    `session`, or None where the capture does not say. What answers an interest in what is there
+    now, as a token told for a liveliness get, promises nothing: it has `is_answer`, and no end.
     """
 
     __slots__ = (
@@ -71,7 +71,7 @@ class DeclarationLife:
         """What finds it among all that is alive in the session."""
         self.interest_id = declare.interest_id
         self.node_id = declare.node_id
-        self.is_answer = self.entity == "token" and self.id == 0 and bool(self.interest_id)
+        self.is_answer = first.is_answer
         self.sender: Node | None = first.sender_node
         self.receiver: Node | None = first.receiver_node
         self.declared: MessageSeen | None = None

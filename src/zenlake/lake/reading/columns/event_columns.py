@@ -151,7 +151,6 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
         entity[code], is_end[code] = number, ends
     kind = rows.kind[chosen]
     id = rows.columns["entity_id"][chosen].astype(np.int64)
-    has_interest = rows.present("interest_id")[chosen] & (rows.columns["interest_id"][chosen] != 0)
     is_queryable = kind == CODES["DECLARE/D_QUERYABLE"]
     key = np.array([text != "" for text in keys.texts] or [True], np.bool_)[keys.codes[chosen]]
     by_key = _by_key(rows, keys, chosen)
@@ -160,7 +159,7 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
     found |= {
         "owner": coded(side, ("0", "1")),
         "is_end": pa.array(is_end[kind]),
-        "is_answer": pa.array((entity[kind] == 3) & (id == 0) & has_interest),
+        "is_answer": pa.array(keys.answers[chosen]),
         "entity": coded(entity[kind], _ENTITIES),
         "entity_id": numbers_of(id),
         "key": coded(np.where(key, keys.codes[chosen], -1), keys.texts),

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from zenlake.columnar import intern_keys
 from zenlake.lake.reading.columns.decoded import CODES, Decoded
 from zenlake.limits import TRACE_ENTITIES_MAX
+from zenlake.trace.answers import answers_current, remember_mode
+from zenlake.wire.values.choices import InterestMode
 
 _D_KEYEXPR: Final = CODES["DECLARE/D_KEYEXPR"]
 _U_KEYEXPR: Final = CODES["DECLARE/U_KEYEXPR"]
@@ -24,6 +26,7 @@ _D_ENTITY: Final = {
 _U_ENTITY: Final = {
     CODES[f"DECLARE/U_{name}"]: name for name in ("SUBSCRIBER", "QUERYABLE", "TOKEN")
 }
+_INTEREST: Final = CODES["INTEREST"]
 _NONE: Final = -1
 
 Aliases = dict[int, str | None]
@@ -33,16 +36,18 @@ Entities = dict[tuple[str, int], str | None]
 class KeyMemory:
     """What each direction of each connection has declared so far."""
 
-    __slots__ = ("aliases", "entities")
+    __slots__ = ("aliases", "entities", "interests")
 
     def __init__(self) -> None:
         self.aliases: dict[int, Aliases] = {}
         self.entities: dict[int, Entities] = {}
+        self.interests: dict[int, dict[int, bool]] = {}
 
     def forget(self, pair: int) -> None:
         for owner in (pair * 2, pair * 2 + 1):
             self.aliases.pop(owner, None)
             self.entities.pop(owner, None)
+            self.interests.pop(owner, None)
 
 
 class Texts(dict[str, int]):
@@ -58,10 +63,11 @@ class Texts(dict[str, int]):
 
 
 class KeyColumn(NamedTuple):
-    """For each row the number of its key, or -1."""
+    """For each row the number of its key, or -1; and whether it is an answer without a life."""
 
     codes: NDArray[np.int32]
     texts: list[str]
+    answers: NDArray[np.bool_]
 
     def text(self, row: int) -> str | None:
         code = int(self.codes[row])
@@ -89,8 +95,9 @@ def resolve(rows: Decoded, memory: KeyMemory) -> KeyColumn:
     definitions = np.flatnonzero(rows.is_kind("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR"))
     if len(aliased) or len(definitions):
         _resolve_aliases(rows, memory, written, texts, codes, aliased, definitions)
-    _entities(rows, memory, written, texts, codes)
-    return KeyColumn(codes, list(texts))
+    answers = _answers(rows, memory)
+    _entities(rows, memory, written, texts, codes, answers)
+    return KeyColumn(codes, list(texts), answers)
 
 
 def _written(rows: Decoded) -> _Written:
@@ -184,16 +191,41 @@ def _define(
     return left
 
 
+def _answers(rows: Decoded, memory: KeyMemory) -> NDArray[np.bool_]:
+    """Declarations that tell once what is there: as `zenlake.trace.answers`."""
+    found = np.zeros(len(rows), np.bool_)
+    is_answer = np.isin(rows.kind, np.array([*_D_ENTITY], np.uint8))
+    is_answer &= rows.present("interest_id") & (rows.columns["entity_id"] == 0)
+    is_opened = (rows.kind == _INTEREST) & (rows.columns["mode"] != int(InterestMode.FINAL))
+    chosen = np.flatnonzero(is_answer | is_opened)
+    for row, kind, owner, id, mode in zip(
+        chosen.tolist(),
+        rows.kind[chosen].tolist(),
+        rows.owner[chosen].tolist(),
+        rows.columns["interest_id"][chosen].tolist(),
+        rows.columns["mode"][chosen].tolist(),
+        strict=True,
+    ):
+        if kind == _INTEREST:
+            asked = memory.interests.setdefault(owner, {})
+            remember_mode(asked, id, mode == int(InterestMode.CURRENT))
+        else:
+            asked = memory.interests.get(owner ^ 1, {})
+            found[row] = answers_current(asked, id, _D_ENTITY[kind] == "TOKEN")
+    return found
+
+
 def _entities(
     rows: Decoded,
     memory: KeyMemory,
     written: _Written,
     texts: Texts,
     codes: NDArray[np.int32],
+    answers: NDArray[np.bool_],
 ) -> None:
     """An undeclaration without a key has that of the declaration with its number."""
     kinds = np.array([*_D_ENTITY, *_U_ENTITY], np.uint8)
-    chosen = np.flatnonzero(np.isin(rows.kind, kinds))
+    chosen = np.flatnonzero(np.isin(rows.kind, kinds) & ~answers)
     names = rows.kind[chosen].tolist()
     owners = rows.owner[chosen].tolist()
     numbers = rows.columns["entity_id"][chosen].tolist()

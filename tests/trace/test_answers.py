@@ -1,0 +1,163 @@
+"""Declarations with the number 0: answers that promise nothing, or lives like all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.why.scene import Connection, Scene, all_told, key, no_token, token
+from tests.why.told import path_of, truth_of
+from zenlake import trace
+from zenlake.trace.answers import remember_mode
+from zenlake.trace.timelines.declarations import declarations
+from zenlake.wire._generated.declare import (
+    DeclareQueryable,
+    DeclareSubscriber,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+from zenlake.wire._generated.network import Declare, Interest
+from zenlake.wire._generated.structures import UndeclaredKey
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.values.choices import InterestMode
+
+CURRENT, BOTH = InterestMode.CURRENT, InterestMode.CURRENT_FUTURE
+
+
+class Told(NamedTuple):
+    """A life, in short."""
+
+    entity: str
+    key: str | None
+    is_answer: bool
+    ended_by: str | None
+
+
+def interest(mode: InterestMode, number: int = 7) -> Interest:
+    asked = {"keyexprs": True, "tokens": True, "subscribers": True, "queryables": True}
+    return Interest(mode, number, key=key("**"), **asked)  # type: ignore[arg-type]  # by name
+
+
+def subscriber(interest_id: int | None) -> Declare:
+    return Declare(DeclareSubscriber(0, key("a")), interest_id=interest_id)
+
+
+def queryable(interest_id: int | None) -> Declare:
+    return Declare(DeclareQueryable(0, key("a")), interest_id=interest_id)
+
+
+def end_by_key(text: str) -> Declare:
+    return Declare(UndeclareToken(0, key=UndeclaredKey(key(text))))
+
+
+def talk(path: Path, *messages: NetworkMessage) -> None:
+    """A client asks, the router says all the rest; then the client leaves."""
+    scene = Scene(path)
+    client = Connection(scene, "c1", 40_001)
+    client.open()
+    for message in messages:
+        (client.up if isinstance(message, Interest) else client.down)(message)
+    client.end(close=True)
+    scene.close()
+
+
+def lives(path: Path | str) -> list[Told]:
+    return [
+        Told(life.entity, life.key, life.is_answer, life.ended_by)
+        for life in declarations(trace.open(str(path)))
+        if life.entity != "keyexpr"
+    ]
+
+
+CASES: dict[str, tuple[list[NetworkMessage], list[Told]]] = {
+    "of a get": (
+        [interest(CURRENT), token(0, "a", 7), token(0, "b", 7), all_told(7)],
+        [Told("token", "a", True, None), Told("token", "b", True, None)],
+    ),
+    "of a get with the number 0": (
+        [interest(CURRENT, 0), token(0, "a", 0), all_told(0)],
+        [Told("token", "a", True, None)],
+    ),
+    "of a watcher, ended by number": (
+        [interest(BOTH), token(0, "a", 7), all_told(7), no_token(0)],
+        [Told("token", "a", False, "undeclare")],
+    ),
+    "of a watcher, ended by key": (
+        [interest(BOTH), token(0, "a", 7), token(0, "b", 7), all_told(7), end_by_key("b")],
+        [Told("token", "b", False, "undeclare"), Told("token", "a", False, "session")],
+    ),
+    "of a watcher that also gets": (
+        [
+            interest(BOTH),
+            token(0, "a", 7),
+            interest(CURRENT, 8),
+            token(0, "b", 8),
+            token(0, "a", 8),
+            no_token(0),
+        ],
+        [
+            Told("token", "b", True, None),
+            Told("token", "a", True, None),
+            Told("token", "a", False, "undeclare"),
+        ],
+    ),
+    "the number of an interest is used again": (
+        [interest(CURRENT), token(0, "a", 7), interest(BOTH), token(0, "a", 7), no_token(0)],
+        [Told("token", "a", True, None), Told("token", "a", False, "undeclare")],
+    ),
+    "after the interest ended": (
+        [interest(BOTH), Interest(InterestMode.FINAL, 7), token(0, "a", 7), no_token(0)],
+        [Told("token", "a", False, "undeclare")],
+    ),
+    "other entities": (
+        [interest(CURRENT), subscriber(7), queryable(7)],
+        [Told("subscriber", "a", True, None), Told("queryable", "a", True, None)],
+    ),
+    "other entities that live": (
+        [interest(BOTH), subscriber(7), queryable(7), Declare(UndeclareSubscriber(0))],
+        [Told("subscriber", "a", False, "undeclare"), Told("queryable", "a", False, "session")],
+    ),
+    "an interest that was not seen": (
+        [token(0, "a", 9), subscriber(9), token(0, "b", 0)],
+        [
+            Told("token", "a", True, None),
+            Told("subscriber", "a", False, "session"),
+            Told("token", "b", False, "session"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lives_of_the_number_0(case: str, tmp_path: Path) -> None:
+    messages, expected = CASES[case]
+    path = tmp_path / "talk.pcapng"
+    talk(path, *messages)
+    assert lives(path) == expected
+
+
+def test_oldest_interest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zenlake.trace.answers.INTERESTS_PER_SESSION_MAX", 2)
+    interests: dict[int, bool] = {}
+    for number in (1, 2, 1, 3):
+        remember_mode(interests, number, True)
+    assert list(interests) == [2, 3]
+
+
+def test_tokens_of_a_router_that_counts_from_0() -> None:
+    """Each watcher is told of each end that its application saw."""
+    truth = truth_of("old_tokens")
+    for name, zid in truth["watchers"].items():
+        told = [
+            life
+            for life in declarations(trace.open(path_of("old_tokens")))
+            if life.entity == "token" and life.receiver_zid == zid
+        ]
+        ended = [(life.ended_ns, life.key) for life in told if life.ended_by == "undeclare"]
+        seen = [key for kind, key in truth["seen"][name] if kind == "DELETE"]
+        assert [key for _, key in sorted(ended)] == seen
+        answers = sorted(str(life.key) for life in told if life.is_answer)
+        assert answers == truth["got"][name]["keys"]
+        assert not [life for life in told if life.ended_by is None and not life.is_answer]

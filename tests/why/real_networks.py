@@ -1,0 +1,131 @@
+"""Networks of real routers, clients and releases, recorded on every link, and what they saw.
+
+As `real_traffic`, with each node in a process of its own: several routers in a line, older
+releases (ZENLAKE_ZENOH_VENVS), nodes that are killed. All links are in one capture, unless a
+scenario leaves some out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.interop.puppets import Held, free_port, settings, theirs
+from tests.interop.tap import Recording, Tap
+
+Truth = dict[str, Any]
+
+
+class Network:
+    """Routers in a line, and nodes on them; the capture has what goes through taps."""
+
+    def __init__(self, path: Path) -> None:
+        self._recording = Recording(path)
+        self._taps: list[Tap] = []
+        self._nodes: list[Held] = []
+        self._ports: list[int] = []
+        self._kinds = {kind.name: kind for kind in theirs()}
+        self._newest = theirs()[0].name
+
+    def routers(self, count: int, release: str | None = None) -> list[Held]:
+        """Each connects to the one before it."""
+        self._ports = [free_port() for _ in range(count)]
+        found = []
+        for number, port in enumerate(self._ports):
+            others = [self._through_tap(number - 1)] if number else []
+            router = self._node(release)
+            ends = {"listen/endpoints": [f"tcp/127.0.0.1:{port}"], "connect/endpoints": others}
+            router.open(**settings("router", **ends))
+            found.append(router)
+        time.sleep(1.0)
+        return found
+
+    def client(
+        self,
+        router: int,
+        release: str | None = None,
+        is_captured: bool = True,
+        role: str = "client",
+    ) -> Held:
+        node = self._node(release)
+        place = self._through_tap(router) if is_captured else self._direct(router)
+        node.open_linked(**settings(role, **{"connect/endpoints": [place]}))
+        return node
+
+    def _node(self, release: str | None) -> Held:
+        node = Held(self._kinds[release or self._newest])
+        self._nodes.append(node)
+        return node
+
+    def _direct(self, router: int) -> str:
+        return f"tcp/127.0.0.1:{self._ports[router]}"
+
+    def _through_tap(self, router: int) -> str:
+        self._taps.append(Tap(self._recording, self._ports[router]))
+        return f"tcp/127.0.0.1:{self._taps[-1].port}"
+
+    def __enter__(self) -> Network:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        time.sleep(0.2)
+        for node in self._nodes:
+            node.kill()
+        for tap in self._taps:
+            tap.close()
+        self._recording.close()
+
+
+def old_tokens(network: Network) -> Truth:
+    """Tokens through a router that counts from 0: the first of each link has the number 0."""
+    network.routers(1, "1.0.4")
+    owner, leaving = network.client(0), network.client(0)
+    owner.ask("token", name="before", key="alive/before")
+    time.sleep(0.3)
+    watchers = {
+        "history": network.client(0),
+        "history_old": network.client(0, "1.0.4"),
+        "no_history": network.client(0),
+    }
+    for name, watcher in watchers.items():
+        watcher.ask("watch", name="seen", key="alive/**", history=name != "no_history")
+    time.sleep(0.3)
+    owner.ask("token", name="after", key="alive/after")
+    leaving.ask("token", name="session", key="alive/session")
+    time.sleep(0.3)
+    got = {name: watcher.ask("alive", key="alive/**") for name, watcher in watchers.items()}
+    subscriber = network.client(0, "1.0.4")
+    publisher = network.client(0)
+    subscriber.ask("subscribe", name="s", key="door/**")
+    time.sleep(0.2)
+    publisher.ask("publisher", name="p", key="door/open")
+    time.sleep(0.2)
+    subscriber.ask("undeclare", name="s")
+    time.sleep(0.2)
+    for name in ("before", "after"):
+        owner.ask("undeclare", name=name)
+        time.sleep(0.2)
+    leaving.ask("close")
+    time.sleep(1.3)
+    seen = {name: watcher.items("seen", 0, quiet=0) for name, watcher in watchers.items()}
+    zids = {name: watcher.zid for name, watcher in watchers.items()}
+    names = {"owner": owner.zid, "leaving": leaving.zid, "subscriber": subscriber.zid}
+    return {**names, "watchers": zids, "seen": seen, "got": got, "publisher": publisher.zid}
+
+
+SCENARIOS: dict[str, Callable[[Network], Truth]] = {one.__name__: one for one in (old_tokens,)}
+
+
+def record(name: str, path: Path) -> Truth:
+    """Runs one scenario, with its traffic in a file."""
+    with Network(path) as network:
+        what = (SCENARIOS[name].__doc__ or "").splitlines()[0]
+        return {"what": what, **SCENARIOS[name](network)}
