@@ -7,8 +7,8 @@ for a while leaves it here and ends. Keep-alives and the end of a link are taken
 for anything else the link gets a reader again.
 
 To start a reader takes far longer than to route a message, and thousands of links that speak now
-and then would need one for each. So where there are many threads already, this thread also
-routes what is short and waits for nobody.
+and then would need one for each; a hundred that wait for Python's lock cost more than they do. So
+where there are many links, this thread also routes what is short and waits for nobody.
 
 Without epoll (systems other than Linux) every link keeps its reader.
 """
@@ -27,10 +27,11 @@ from zenlake.node.threads import ThreadError, join_thread, start_thread
 log = logging.getLogger("zenlake.node")
 
 IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
-# How long a reader waits for more before it leaves its link here; with many threads, shorter.
+# How long a reader waits for more before it leaves its link here; with many links, shorter.
 PATIENCE_S: Final = 1.0
 _SHORT_PATIENCE_S: Final = 0.02
-_MANY_THREADS: Final = 128
+# Threads, and links without one.
+_MANY: Final = 128
 _EVENTS_AT_ONCE: Final = 256
 
 
@@ -41,16 +42,6 @@ class IdleReader(Protocol):
         """Something can be read. Must not wait for anybody."""
 
     def drop(self, cause: str) -> None: ...
-
-
-def is_crowded() -> bool:
-    """Whether there are so many threads that most links do without a reader."""
-    return threading.active_count() > _MANY_THREADS
-
-
-def patience_s() -> float:
-    """How long a reader waits for more now."""
-    return _SHORT_PATIENCE_S if is_crowded() else PATIENCE_S
 
 
 class IdleLinks:
@@ -71,6 +62,8 @@ class IdleLinks:
         self._wake_fd = -1
         self._thread: threading.Thread | None = None
         self._nodes = 0
+        self.is_crowded = False
+        """There were so many links, at the last look, that they do without readers."""
 
     def open(self) -> None:
         """A node opened."""
@@ -87,6 +80,11 @@ class IdleLinks:
             os.eventfd_write(self._wake_fd, 1)
         join_thread(thread, timeout_s)
 
+    def look(self) -> float:
+        """How long a reader waits for more now; sets `is_crowded`."""
+        self.is_crowded = threading.active_count() + len(self._readers) > _MANY
+        return _SHORT_PATIENCE_S if self.is_crowded else PATIENCE_S
+
     def add(self, descriptor: int, reader: IdleReader) -> bool:
         """Wake the reader when its descriptor can be read, once; False if nobody can wait.
 
@@ -97,6 +95,7 @@ class IdleLinks:
                 return False
             assert self._epoll is not None
             self._readers[descriptor] = reader
+            self.look()
             flags = select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLONESHOT
             try:
                 self._epoll.modify(descriptor, flags)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.node.claims import Claim
 from zenlake.node.gathering import GATHERING, send_gathered
-from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, is_crowded, patience_s
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
 from zenlake.node.info import describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.relief import AWAY, RELIEF
@@ -138,7 +138,7 @@ class LinkRunner:
 
     def _set_patience(self) -> None:
         if IS_SUPPORTED:
-            self._patience_s = patience_s()
+            self._patience_s = IDLE_LINKS.look()
             self.link.set_patience(self._patience_s)
 
     # --- reading -------------------------------------------------------------------------------
@@ -180,6 +180,8 @@ class LinkRunner:
             if GATHERING:
                 send_gathered()
             self._reading_since = now
+            if IDLE_LINKS.is_crowded and self._patience_s >= PATIENCE_S:
+                self._set_patience()
             if now - self._busy_at > self._patience_s and self._leave_idle():
                 return None  # only keep-alives come
             try:
@@ -221,7 +223,7 @@ class LinkRunner:
                 self._early = data
             else:
                 self._take(data, now)
-                if self._deliveries and is_crowded():
+                if self._deliveries and IDLE_LINKS.is_crowded:
                     self._route_unhurried(now)
         except LinkTimeout:
             pass
