@@ -51,7 +51,7 @@ _BULK_BYTES: Final = 16 * 1024
 # Batches and messages that are decoded before those are routed: about a millisecond.
 _UNITS_IN_A_TURN: Final = 1024
 # What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
-_SHORT_BYTES: Final = 2048
+_SHORT_BYTES: Final = 1024
 
 
 class LinkRunner:
@@ -219,7 +219,7 @@ class LinkRunner:
             data = self.link.receive(0.0)
             if not data:
                 cause = "the link ended"
-            elif len(data) > _SHORT_BYTES:
+            elif len(data) > (_BULK_BYTES if IDLE_LINKS.is_crowded else _SHORT_BYTES):
                 self._early = data
             else:
                 self._take(data, now)
@@ -240,15 +240,19 @@ class LinkRunner:
                 self._start_reader()
 
     def _route_unhurried(self, now: float) -> None:
-        """One turn; a reader does the rest, and whatever may have to wait."""
+        """As far as nobody has to be waited for; a reader does the rest."""
         face = self.face
-        first = self._deliveries[0]
-        if face is None or face.job is not None or self.is_over:
-            return
-        after, self._left_links, self._left_sinks = self.turn.deliver_unhurried(
-            face, first.messages, self._handed_on, first.reliable, now
-        )
-        self._note_handed_on(first, after)
+        assert face is not None
+        deliveries = self._deliveries
+        while deliveries and not self.is_over and not self._is_reader_needed():
+            first = deliveries[0]
+            while len(deliveries) > 1 and deliveries[1].reliable == first.reliable:
+                first.messages.extend(deliveries[1].messages)
+                del deliveries[1]
+            after, self._left_links, self._left_sinks = self.turn.deliver_unhurried(
+                face, first.messages, self._handed_on, first.reliable, now
+            )
+            self._note_handed_on(first, after)
 
     def _note_handed_on(self, first: Delivery, after: int) -> None:
         self._handed_on = after
@@ -265,16 +269,22 @@ class LinkRunner:
 
     def _has_work(self) -> bool:
         transport = self.transport
-        face = self.face
         return (
             bool(self._early or self._deliveries or self.is_over)
-            or self._left_links is not None
-            or self._left_sinks is not None
-            or (face is not None and (face.job is not None or face.account.refused != ""))
-            or self.turn.dispatcher.has_discoveries
+            or self._is_reader_needed()
             or self._failure is not None
             or transport.inbound.has_more
             or transport.peer_closed is not None
+        )
+
+    def _is_reader_needed(self) -> bool:
+        """Whether routing has left something to do that may take long."""
+        face = self.face
+        return (
+            self._left_links is not None
+            or self._left_sinks is not None
+            or (face is not None and (face.job is not None or face.account.refused != ""))
+            or self.turn.dispatcher.has_discoveries
         )
 
     def _start_reader(self) -> None:
