@@ -60,6 +60,8 @@ DECLARATIONS_MAX: Final = 131_072
 INTERESTS_PER_SESSION_MAX: Final = 16_384
 INTERESTS_MAX: Final = 65_536
 ANSWERS_PER_INTEREST_MAX: Final = 64
+QUERYABLES_MAX: Final = 100_000
+QUERYABLES_COMPARED_MAX: Final = 10_000_000
 RULES_OPEN_MAX: Final = 65_536
 RULES_ENDED_REQUESTS_MAX: Final = 16_384
 RULES_FINDINGS_PER_SIDE_MAX: Final = 100
@@ -458,6 +460,18 @@ LIMITS: Final = (
         ANSWERS_PER_INTEREST_MAX,
         "limits/trace/answers_per_interest",
         "declarations kept of those that answer an interest; more are counted",
+    ),
+    Limit(
+        "QUERYABLES_MAX",
+        QUERYABLES_MAX,
+        "limits/trace/queryables",
+        "queryables of a capture that are looked at to explain queries without a reply",
+    ),
+    Limit(
+        "QUERYABLES_COMPARED_MAX",
+        QUERYABLES_COMPARED_MAX,
+        "limits/trace/queryables_compared",
+        "queryables that match queries without a reply, in all; then causes are left out",
     ),
     Limit(
         "RULES_OPEN_MAX",

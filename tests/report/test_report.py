@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.report.small_lake import ARM, ASKER, CAPTURE, ROUTER, Rows, capture, make, message, robot
+from tests.report.small_lake import (
+    ARM,
+    ASKER,
+    CAPTURE,
+    ROUTER,
+    Rows,
+    capture,
+    make,
+    message,
+    robot,
+    row,
+)
 from zenlake.lake.store import LakeError
 from zenlake.report import Selection, collect, write
 
@@ -172,3 +183,17 @@ def test_nodes_are_told_with_their_role(data: dict[str, Any]) -> None:
         (ASKER, "client"),
         (ARM, "client"),
     }
+
+
+def test_a_query_answered_inside_its_node_has_not_failed(tmp_path: Path) -> None:
+    rows = robot()
+    asked = {"requester_zid": ASKER, "responder_zid": ROUTER, "key": "own/x", "verdict": "empty"}
+    rows["queries"] = [row(1, 1, **asked, cause="own_queryable"), row(2, 2, **asked, cause="gone")]
+    data = chosen(tmp_path, rows)
+    [failed] = data["waterfall"]["queries"]
+    assert (failed["packet"], failed["verdict"]) == (2, "empty")
+    assert data["waterfall"]["failedInAll"] == 1
+    told = {one["text"]: one["severity"] for one in data["findings"]}
+    assert told["1 of 2 queries ended without any reply on own/x."] == "odd"
+    [inside] = [text for text in told if "no link shows the replies" in text]
+    assert told[inside] == "note"

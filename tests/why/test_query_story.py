@@ -165,13 +165,13 @@ EMPTY = asked(100, final=at(101))
         (declared("queryable", "other/x", 5), "no_queryable"),
         (declared("queryable", "k/@v/a", 5), "key_mismatch"),
         (declared("queryable", "k/*", 5), "not_passed_on"),
-        (declared("queryable", "k/a", 5, sender=ASKER, session=A), "not_visible"),
+        (declared("queryable", "k/a", 5, sender=ASKER, session=A), "own_queryable"),
     ],
 )
 def test_nothing_came(life: object, cause: str) -> None:
     story = only(evidence(queries=[EMPTY], declarations=[] if life is None else [life]))
     assert story.cause == cause
-    assert story.failed == (cause != "not_visible")
+    assert story.failed == (cause != "own_queryable")
 
 
 def test_a_key_that_is_not_known() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from zenlake.report.database import Database
-from zenlake.report.queries import ASKED
+from zenlake.report.queries import ASKED, VERDICT
 from zenlake.report.text import count, size
 from zenlake.report.topology import BAD
 
@@ -18,7 +18,8 @@ _VERDICT_WORDS: Final = {
     "no_final": ("never got their final, so the querier waited for its timeout", "bad"),
     "interrupted": ("were cut off because the session ended", "bad"),
     "error": ("got nothing but errors", "bad"),
-    "empty": ("ended without any reply: no queryable answered", "odd"),
+    "empty": ("ended without any reply", "odd"),
+    "inside": ("are answered inside their own node, if at all: no link shows the replies", "note"),
 }
 _LOSS_WORDS: Final = {
     "sn_gap": "sequence numbers are missing: messages were dropped or not captured",
@@ -67,7 +68,7 @@ def _violations(data: Data) -> Iterator[Finding]:
 def _queries(database: Database, data: Data) -> Iterator[Finding]:
     asked = data["overview"]["queries"]
     rows = database.rows(f"""
-        SELECT verdict, count(*), arg_max(key, seq), count(DISTINCT key)
+        SELECT {VERDICT}, count(*), arg_max(key, seq), count(DISTINCT key)
         FROM chosen_queries q WHERE {ASKED} GROUP BY 1 ORDER BY 2 DESC""")
     for verdict, number, key, keys in rows:
         if verdict in _VERDICT_WORDS:

@@ -17,7 +17,11 @@ VERDICTS: Final = (
     "error",
     "empty",
     "open",
+    "inside",
 )
+"""`inside` are those of the empty ones whose requester asks a queryable of its own: see below."""
+VERDICT: Final = "CASE WHEN q.cause = 'own_queryable' THEN 'inside' ELSE q.verdict END"
+"""A query for which no link can show the answer has not failed."""
 ASKED: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
 _BINS_A_DECADE: Final = 8
 _DECADES: Final = 8
@@ -27,7 +31,7 @@ _FIRST_MS: Final = 0.001
 def queries(database: Database, names: Names) -> dict[str, Any]:
     first, final = _place("q.first_reply_ms"), _place("q.final_ms")
     rows = database.rows(f"""
-        SELECT q.key, q.requester_zid, q.responder_zid, q.verdict, {first}, {final}, count(*)
+        SELECT q.key, q.requester_zid, q.responder_zid, {VERDICT}, {first}, {final}, count(*)
         FROM chosen_queries q WHERE {ASKED} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
     cells: dict[tuple[int, ...], int] = {}
     keys_max = KEYS_MAX + QUERY_KEYS_MAX

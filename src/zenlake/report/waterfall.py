@@ -14,14 +14,14 @@ from zenlake.report.bounds import (
 )
 from zenlake.report.database import Database
 from zenlake.report.names import Names
-from zenlake.report.queries import ASKED, VERDICTS
+from zenlake.report.queries import ASKED, VERDICT, VERDICTS
 from zenlake.report.text import cut, preview
 from zenlake.report.time_axis import TimeAxis
 
 Record = dict[str, Any]
 Place = tuple[str, int]
 
-_FAILED: Final = "verdict NOT IN ('answered', 'open')"
+_FAILED: Final = f"{VERDICT} NOT IN ('answered', 'open', 'inside')"
 _RANK: Final = " ".join(f"WHEN '{verdict}' THEN {n}" for n, verdict in enumerate(VERDICTS))
 _BEGINNINGS: Final = f"""payload[1:{PAYLOAD_BYTES_MAX}] AS payload,
     octet_length(payload) AS payload_size, attachment[1:{PAYLOAD_BYTES_MAX}] AS attachment,
@@ -45,7 +45,7 @@ _STORIES: Final = f"""
 _HOPS: Final = f"""
     SELECT capture, seq, coalesce(trace_id, -seq) AS story, time_ns, packet, link, requester_zid,
            responder_zid, key, parameters, target, consolidation, timeout_ms, {_BEGINNINGS},
-           encoding, replies, errors, first_reply_ms, final_ms, verdict, reason
+           encoding, replies, errors, first_reply_ms, final_ms, {VERDICT} AS verdict, reason
     FROM queries q SEMI JOIN stories s
     ON s.capture = q.capture AND s.story = coalesce(q.trace_id, -q.seq)
     ORDER BY capture, story, seq"""

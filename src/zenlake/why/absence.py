@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from shlex import quote
 
+from zenlake.trace.timelines.unanswered import present
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Moment
 from zenlake.why.story import Story
@@ -55,14 +56,19 @@ def explain_absence(
 ) -> Absence | None:
     """Why `node` had nobody for `key` at that moment; None where it had somebody."""
     matching = network.matching(node, asker, entity, key)
-    if any(life.is_alive(at.time_ns) for life in matching):
+    spans = [
+        (one.declared.time_ns if one.declared else 0, one.ended.time_ns if one.ended else None)
+        for one in matching
+    ]
+    number = present(spans, at.time_ns)
+    if number is None:
+        return _never(network, node, asker, entity, key)
+    life = matching[number]
+    if life.is_alive(at.time_ns):
         return None
-    later = [one for one in matching if one.declared and one.declared.time_ns > at.time_ns]
-    if later:
-        return _declared_later(network, later[0], entity, at)
-    if matching:
-        return _gone(network, matching[-1], entity, at)
-    return _never(network, node, asker, entity, key)
+    if life.declared is not None and life.declared.time_ns > at.time_ns:
+        return _declared_later(network, life, entity, at)
+    return _gone(network, life, entity, at)
 
 
 def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
@@ -86,7 +92,7 @@ def _gone(network: Network, life: Declaration, entity: str, at: Moment) -> Absen
     place = "" if life.ended is None or life.ended.packet is None else life.ended.packet
     return Absence(
         "gone",
-        f"the {entity} {key_text(life.key)} of {who} {how} {when}"
+        f"it was gone: the {entity} {key_text(life.key)} of {who} {how} {when}"
         + (f" (packet {place})" if place else ""),
         [life],
         [f"Find out why {who} gave it up: is the program still running, is it still connected?"],
@@ -125,7 +131,7 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
         )
     count = len({one.key for one in offers})
     known = f"{counted(count, 'other key is', 'other keys are')} declared" if count else ""
-    sentence = f"no {entity} for it was declared to {network.words.who(node)}"
+    sentence = f"nobody ever declared a {entity} for it to {network.words.who(node)}"
     return Absence(
         f"no_{entity}", sentence + (f" ({known})" if known else ""), advice=[_NOBODY[entity]]
     )

@@ -35,12 +35,15 @@ CAUSES: Final[dict[str, Cause]] = {
     "not_relayed": Cause(True, "a router does not pass on between two peers"),
     "not_passed_on": Cause(True, "somebody matches, and it was not passed on to them"),
     "not_yet_declared": Cause(True, "who wanted it was declared only later"),
-    "gone": Cause(True, "who wanted it was undeclared before"),
-    "no_queryable": Cause(True, "no queryable for this key, or one like it, was declared"),
+    "gone": Cause(True, "who wanted it was there before, and is gone"),
+    "no_queryable": Cause(True, "nobody ever declared a queryable for this key, or one like it"),
     "no_subscriber": Cause(True, "no subscriber for this key, or one like it, was declared"),
-    "no_reply": Cause(True, "a queryable was asked and finalised without a reply"),
+    "no_reply": Cause(True, "a queryable received the query and stayed silent"),
     "capture_incomplete": Cause(False, "the capture lost packets just where the answer would be"),
     "not_visible": Cause(True, "the capture has only one link of the router that would know"),
+    "own_queryable": Cause(
+        False, "the asker's own queryable is asked inside it: no link shows what it replies"
+    ),
     "capture_ended": Cause(False, "the capture ends before the timeout"),
     "consolidated": Cause(False, "replies gave way to newer ones of the same key"),
     "partly_dropped": Cause(False, "some replies were dropped, others delivered"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import Final
 
 from zenlake.limits import WHY_KEYS_COMPARED_MAX
+from zenlake.trace.timelines.queryables import Queryable, Queryables, hidden_text
 from zenlake.why.disjoint import Difference, nearest
 from zenlake.why.records import Declaration, Evidence, Flow, Interest, Loss, Moment, SessionLife
 from zenlake.why.wanted import meet
-from zenlake.why.words import Words, counted
+from zenlake.why.words import Words
 
 _COMPARISONS: Final = "keys without a match (to look for one that is near)"
 IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
@@ -89,6 +91,29 @@ class Network:
                 return life if self.words.role(node) != "router" else None
         return None
 
+    @cached_property
+    def queryables(self) -> Queryables:
+        """What nodes told each other of queryables, for queries without a reply."""
+        found = Queryables()
+        for session in self.evidence.sessions.values():
+            found.connect(session.opener, self.words.role(session.opener), session.acceptor)
+            found.connect(session.acceptor, self.words.role(session.acceptor), session.opener)
+        for life in self.evidence.declarations:
+            if life.entity == "queryable" and life.key is not None and not life.is_answer:
+                declared_ns = 0 if life.declared is None else life.declared.time_ns
+                ended_ns = None if life.ended is None else life.ended.time_ns
+                ends = (declared_ns, ended_ns, life.ended_by)
+                found.add(Queryable(life.sender, life.receiver, life.key, *ends))
+        found.hidden = self.hidden()
+        return found
+
+    def life_of(self, queryable: Queryable) -> Declaration | None:
+        for life in self.told_by(queryable.sender, "queryable"):
+            declared_ns = 0 if life.declared is None else life.declared.time_ns
+            if (life.receiver, life.key, declared_ns) == (queryable[1:4]):
+                return life
+        return None
+
     def wire_loss(self, session: str, sender: str | None, from_ns: int, to_ns: int) -> Loss | None:
         """Frames of a sender that did not arrive in this time."""
         for loss in self._losses[session]:
@@ -123,13 +148,8 @@ class Network:
 
     def hidden(self) -> str | None:
         """What of the capture may hold declarations that are not seen, in words."""
-        encrypted = self.evidence.undecoded.get("encrypted", 0)
-        if encrypted:
-            return f"{counted(encrypted, 'byte')} of the capture are encrypted"
         partial = sum(one.outcome == "partial" for one in self.evidence.sessions.values())
-        if partial:
-            return f"{counted(partial, 'session')} began before the capture"
-        return None
+        return hidden_text(self.evidence.undecoded.get("encrypted", 0), partial)
 
     def nearest(self, key: str, keys: list[str]) -> Difference | None:
         """The key among these that looks as if it was meant; looking has its limit."""

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from zenlake.trace.timelines.unanswered import (
+    OWN_QUERYABLE,
+    Hop,
+    Unanswered,
+    explain,
+    reason,
+)
 from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.delivery import consolidation_mode, dropped
 from zenlake.why.journeys import Journey
@@ -130,24 +137,58 @@ def _empty(network: Network, journey: Journey, story: Story) -> str:
     assert query.final is not None
     story.show(query.final)
     took = apart(query.at.time_ns, query.final.time_ns)
-    nothing = f"nothing came back; {words.who(query.responder)} finalised after {took}"
-    if journey.onward:
+    ended = f"{words.who(query.responder)} finalised after {took}"
+    found = explain(network.queryables, _hop(network, journey))
+    if found is not None and found.cause == OWN_QUERYABLE:
+        return f"{ended}; {_asked_inside(network, found, story)}"
+    nothing = f"nothing came back; {ended}"
+    hop = query if found is None else _query_at(journey, found)
+    if journey.onward and hop is query:
         return f"{nothing}. {_asked_in_vain(network, journey, story)}"
     if query.key is None:
         story.cause = "not_visible"
         return f"{nothing}. Its key is not known: the alias was declared before the capture began"
-    itself = network.itself(query.requester, "queryable", query.key, query.at)
-    if itself is not None:
-        tell_life(story, network, itself, query.at.time_ns)
-        story.cause, story.is_note = "not_visible", True
-        return f"{nothing}. Its own queryable {key_text(itself.key)} answers inside it, unseen"
-    absence = explain_absence(
-        network, query.responder, query.requester, "queryable", query.key, query.at
-    )
+    absence = explain_absence(network, hop.responder, hop.requester, "queryable", query.key, hop.at)
     if absence is not None:
         absence.tell(story, network)
         return f"{nothing}. Why: {absence.sentence}"
-    return f"{nothing}. {_had_somebody(network, query, query.key, story)}"
+    return f"{nothing}. {_had_somebody(network, hop, query.key, story)}"
+
+
+def _asked_inside(network: Network, found: Unanswered, story: Story) -> str:
+    assert found.queryable is not None
+    life = network.life_of(found.queryable)
+    if life is not None:
+        tell_life(story, network, life, story.at.time_ns)
+    story.cause = found.cause
+    return reason(network.queryables, found, network.words.who, lambda ns: apart(0, ns))
+
+
+def _hop(network: Network, journey: Journey) -> Hop:
+    """The journey, as the decision takes it that the tables share."""
+    query = journey.query
+    session = lost_session(network, query)
+    hop = Hop(
+        query.session,
+        query.seq,
+        query.at.time_ns,
+        query.requester,
+        query.responder,
+        query.key,
+        query.target,
+        None if query.final is None else query.final.time_ns,
+        None if session is None else session.closed_ns,
+    )
+    hop.onward += [_hop(network, part) for part in journey.onward]
+    return hop
+
+
+def _query_at(journey: Journey, found: Unanswered) -> Query:
+    """Where it went no further; the first hop where nodes further on were asked in vain."""
+    if found.cause in ("no_reply", "responder_lost") and journey.onward:
+        return journey.query
+    place = (found.hop.session, found.hop.seq)
+    return next(one for one in journey.hops() if (one.session, one.seq) == place)
 
 
 def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
@@ -174,7 +215,7 @@ def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
         "exception before query.reply()."
     )
     who = "The queryable" if len(asked) == 1 else f"{len(asked)} nodes"
-    return f"{who} got it and finished without a reply: {listed(told)}"
+    return f"{who} received the query and stayed silent: {listed(told)}"
 
 
 def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str:
@@ -193,7 +234,10 @@ def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str
     place = f", packet {first.declared.packet}" if first.declared else ""
     if first.sender == query.responder:
         story.cause = "no_reply"
-        return f"{words.who(first.sender)} has a queryable {key_text(first.key)} and gave no reply"
+        return (
+            f"{words.who(first.sender)} has the queryable {key_text(first.key)}, received the "
+            "query and stayed silent"
+        )
     if query.target == "all_complete":
         story.cause = "not_complete"
         story.advice += [

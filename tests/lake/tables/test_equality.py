@@ -18,6 +18,7 @@ from zenlake.lake.tables import (
     replies,
     requests,
     traces,
+    unanswered,
 )
 from zenlake.trace.timelines.declarations import DeclarationLife
 from zenlake.trace.timelines.interests import InterestLife
@@ -66,7 +67,10 @@ def asked(staged: dict[str, DataFrame]) -> dict[str, DataFrame]:
     sent = requests.build(events, exchanged).localCheckpoint()
     traced = traces.join(sent, traces.build(sent)).localCheckpoint()
     replied = replies.build(events, exchanged, traced).localCheckpoint()
-    found = queries.build(events, traced, replied, staged["sessions"], staged["captures"])
+    known = (staged["sessions"], staged["captures"])
+    lives = declarations.build(staged["declare_events"], staged["sessions"])
+    causes = unanswered.build(traced, replied, lives.where("entity = 'queryable'"), *known)
+    found = queries.build(events, traced, replied, *known, causes)
     return {"queries": found.localCheckpoint(), "replies": replied}
 
 

@@ -16,7 +16,15 @@ from tests.lake.tables.cases import (
     shape,
     staged,
 )
-from zenlake.lake.tables import build_all, exchanges, queries, replies, requests, traces
+from zenlake.lake.tables import (
+    build_all,
+    exchanges,
+    queries,
+    replies,
+    requests,
+    traces,
+    unanswered,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -131,13 +139,10 @@ def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
         for case in CASES
     ]
     captures = [{"capture": case, "last_ns": CAPTURE_ENDS.get(case, 1_000) * MS} for case in CASES]
-    asked = queries.build(
-        events,
-        traced,
-        replied,
-        frame(spark, "sessions", sessions),
-        frame(spark, "captures", captures),
-    )
+    known = (frame(spark, "sessions", sessions), frame(spark, "captures", captures))
+    offered = frame(spark, "declarations", [])
+    causes = unanswered.build(traced, replied, offered, *known)
+    asked = queries.build(events, traced, replied, *known, causes)
     return {
         "exchanges": by_case(exchanged.join(places_of(events), ["place", "seq"])),
         "replies": by_case(replied),
@@ -274,7 +279,12 @@ def test_times_are_counted_from_the_request(tables: Tables) -> None:
             "the timeout of 100 ms passed (does a queryable still hold the query?)",
         ),
         ("error", "error", "1 error after 1 ms and no reply, final after 2 ms"),
-        ("empty", "empty", "no queryable answered: final after 2 ms without any reply"),
+        (
+            "empty",
+            "empty",
+            "no queryable for it is seen; the capture shows only one link of node b: "
+            "final after 2 ms without any reply",
+        ),
         (
             "session ended",
             "interrupted",
@@ -329,7 +339,11 @@ def test_a_verdict_and_its_reason(tables: Tables, case: str, verdict: str, reaso
 def test_a_number_used_again_has_no_final(tables: Tables) -> None:
     assert columns(tables["queries"]["used again without timeout"], "verdict", "reason") == [
         ("no_final", "the final response never came: its number was used again by a later request"),
-        ("empty", "no queryable answered: final after 1 ms without any reply"),
+        (
+            "empty",
+            "no queryable for it is seen; the capture shows only one link of node b: "
+            "final after 1 ms without any reply",
+        ),
     ]
     assert columns(tables["queries"]["used again"], "verdict") == [("timeout",), ("answered",)]
 

@@ -146,6 +146,13 @@ _ALL: Final = (
             _PRIORITY,
             _CONGESTION,
             _EXPRESS,
+            Column(
+                "cause",
+                STRING,
+                "why a query is empty: own_queryable (the requester's own is asked inside it, "
+                "nothing failed), responder_lost, no_reply, not_complete, not_relayed, "
+                "not_passed_on, gone, not_yet_declared, not_visible, no_queryable; null otherwise",
+            ),
         ),
     ),
     Table(

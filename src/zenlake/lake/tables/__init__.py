@@ -21,7 +21,9 @@ from zenlake.lake.tables import (
     requests,
     ros_entities,
     traces,
+    unanswered,
 )
+from zenlake.lake.tables.conform import query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +44,8 @@ def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
     """The seven published tables that are put together, each after those it needs.
 
     `tables` has all staged tables, `sessions` and `captures`. `keep` is asked to hold on to
-    what is read several times (`exchanges`, `requests`, `asked`, `replies`, `declarations`): it
+    what is read several times (`exchanges`, `requests`, `asked`, `replies`, `causes`,
+    `declarations`): it
     may persist a frame, or write it and give what it reads back.
     """
     found = [build(tables, [tables], keep) for build in (build_talks, build_lives)]
@@ -63,8 +66,21 @@ def build_talks(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
     replied = [
         keep("replies", replies.build(*step)) for step in zip(events, exchanged, asked, strict=True)
     ]
+    offered = [
+        declarations.build(_queryables(part["declare_events"]), part["sessions"]) for part in parts
+    ]
+    causes = keep(
+        "causes",
+        unanswered.build(
+            _together(asked),
+            _together(replied),
+            _together(offered),
+            whole["sessions"],
+            whole["captures"],
+        ),
+    )
     asking = [
-        queries.build(one, requested, answers, part["sessions"], whole["captures"])
+        queries.build(one, requested, answers, part["sessions"], whole["captures"], causes)
         for one, requested, answers, part in zip(events, asked, replied, parts, strict=True)
     ]
     return {"queries": asking, "replies": replied}
@@ -83,6 +99,10 @@ def build_lives(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
         "nodes": [nodes.build(whole["node_events"])],
         "adjacencies": [adjacencies.build(whole["edge_events"], whole["sessions"])],
     }
+
+
+def _queryables(declare_events: DataFrame) -> DataFrame:
+    return query("SELECT * FROM {events} WHERE entity = 'queryable'", events=declare_events)
 
 
 def _together(frames: Sequence[DataFrame]) -> DataFrame:

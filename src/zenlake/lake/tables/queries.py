@@ -74,8 +74,16 @@ WITH found AS (
         ON events.capture = captures.capture
     WHERE events.kind = 'REQUEST'
 ),
-judged AS (SELECT *, {VERDICT} AS verdict FROM found)
-SELECT *, {REASON} AS reason FROM judged
+judged AS (SELECT *, {VERDICT} AS verdict FROM found),
+explained AS (
+    SELECT judged.*, if(verdict = 'empty', causes.cause, NULL) AS cause, causes.because
+    FROM judged
+    LEFT JOIN {{causes}} AS causes
+        ON judged.seq = causes.seq
+        AND judged.session = causes.session
+        AND judged.capture = causes.capture
+)
+SELECT *, {REASON} AS reason FROM explained
 """
 
 
@@ -85,8 +93,9 @@ def build(
     replies: DataFrame,
     sessions: DataFrame,
     captures: DataFrame,
+    causes: DataFrame,
 ) -> DataFrame:
-    """From the staged events, requests with their traces, and three published tables."""
+    """From the staged events, requests with their traces, three published tables, and causes."""
     judged = query(
         _JUDGED,
         events=exchange_events,
@@ -94,5 +103,6 @@ def build(
         answers=query(_ANSWERS, replies=replies),
         sessions=sessions,
         captures=captures,
+        causes=causes,
     )
     return conform(judged, TABLES["queries"])

@@ -27,7 +27,7 @@ _TIMEOUT_MS_MAX: Final = 1e11
 # nulls; the numbers between make it matter which column has a value.
 _SQL: Final = f"""
 SELECT capture, session, place, talk, events.seq, time_ns, key, requester_zid, responder_zid,
-    timeout_ms,
+    target, timeout_ms,
     CASE WHEN timeout_ms <= {_TIMEOUT_MS_MAX:.0f}
         THEN try_add(time_ns, CAST(timeout_ms * 1e6 AS BIGINT)) END AS deadline_ns,
     CASE WHEN consolidation <> 'auto' THEN consolidation

@@ -100,7 +100,8 @@ REASON: Final = f"""CASE verdict
     WHEN 'timeout' THEN {_TIMED_OUT}
     WHEN 'answered' THEN {_ANSWERED}
     WHEN 'error' THEN concat({_CAME}, ' and no reply, ', {_FINAL})
-    WHEN 'empty' THEN concat('no queryable answered: ', {_FINAL}, ' without any reply')
+    WHEN 'empty' THEN concat(
+        coalesce(because, 'no queryable answered'), ': ', {_FINAL}, ' without any reply')
     WHEN 'interrupted' THEN concat({_ENDED}, ' without any answer')
     WHEN 'open' THEN concat('no answer yet: ', {_ENDED})
     ELSE concat('the final response never came: ', {_ENDED})

@@ -9,8 +9,9 @@ const VERDICT_WORDS = {
   error: 'only errors',
   empty: 'no reply',
   open: 'still open',
+  inside: 'asked inside the node',
 };
-const VERDICT_SEVERITY = { answered: 'good', open: 'note', empty: 'odd' };
+const VERDICT_SEVERITY = { answered: 'good', open: 'note', inside: 'note', empty: 'odd' };
 let queriesBody = null;
 let waterfallBody = null;
 

@@ -1,0 +1,148 @@
+"""Queryables: which queryables nodes told each other of, by key, and how much of it is visible.
+
+Two questions are answered: which queryables could a node pass a query on to, and which one of its
+own does the requester have. The index is filled before the first question.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from zenlake.errors import ZenlakeError
+from zenlake.keyexpr import canonize
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.limits import QUERYABLES_COMPARED_MAX, QUERYABLES_MAX
+
+
+class Queryable(NamedTuple):
+    """The life of one queryable, as one node told another."""
+
+    sender: str | None
+    receiver: str | None
+    key: str
+    declared_ns: int
+    """0 where it was declared before the capture."""
+    ended_ns: int | None
+    """None while it is declared."""
+    ended_by: str | None
+
+    def is_alive(self, time_ns: int) -> bool:
+        return self.declared_ns <= time_ns and (self.ended_ns is None or self.ended_ns >= time_ns)
+
+
+Keys = KeyTree[list[Queryable]]
+
+
+class Queryables:
+    """All of one capture, with the roles of its nodes and the number of their neighbours."""
+
+    def __init__(
+        self,
+        queryables_max: int = QUERYABLES_MAX,
+        compared_max: int = QUERYABLES_COMPARED_MAX,
+    ) -> None:
+        self._queryables_max = queryables_max
+        self._compared_max = compared_max
+        self.roles: dict[str, str] = {}
+        self.hidden: str | None = None
+        """What of the capture may hold declarations that are not seen, in words."""
+        self.is_full = False
+        """Whether more was declared or asked than is looked at; then nothing is concluded."""
+        self._count = 0
+        self._compared = 0
+        self._neighbours: dict[str, set[str | None]] = defaultdict(set)
+        self._told_to: dict[str | None, Keys] = {}
+        self._told_by: dict[str | None, Keys] = {}
+
+    def connect(self, zid: str | None, role: str | None, other: str | None) -> None:
+        """A session of a node."""
+        if zid is not None:
+            self._neighbours[zid].add(other)
+            if role is not None:
+                self.roles[zid] = role
+
+    def add(self, queryable: Queryable) -> None:
+        self._count += 1
+        if self._count > self._queryables_max:
+            self.is_full = True
+            return
+        for trees, zid in (
+            (self._told_to, queryable.receiver),
+            (self._told_by, queryable.sender),
+        ):
+            tree = trees.setdefault(zid, KeyTree())
+            key = _canonical(queryable.key)
+            known = tree.get(key)
+            if known is None:
+                tree.insert(key, [queryable])
+            else:
+                known.append(queryable)
+
+    def offered(self, node: str | None, requester: str | None, key: str) -> list[Queryable]:
+        """Matching ones to which a node could pass on a query of `requester`.
+
+        Others told the node of them; or the node itself told the requester, and of those the ones
+        that it only relayed are left out.
+        """
+        others = [one for one in self._found(self._told_to, node, key) if one.sender != requester]
+        keys = {one.key for one in others}
+        own = [
+            one
+            for one in self._found(self._told_by, node, key)
+            if one.receiver == requester and one.key not in keys
+        ]
+        return others + own
+
+    def own(self, node: str | None, key: str, time_ns: int) -> Queryable | None:
+        """A matching one that the node declared itself: it is asked inside the node.
+
+        Routers relay, so what they declare may be others'.
+        """
+        if node is None or self.roles.get(node) == "router":
+            return None
+        for one in self._found(self._told_by, node, key):
+            if one.is_alive(time_ns):
+                return one
+        return None
+
+    def has_one_link(self, zid: str | None) -> bool:
+        """Whether the capture shows a router or peer with a single neighbour: it may have more."""
+        if zid is None:
+            return True
+        return self.roles.get(zid) != "client" and len(self._neighbours[zid]) <= 1
+
+    def _found(self, trees: dict[str | None, Keys], zid: str | None, key: str) -> list[Queryable]:
+        tree = trees.get(zid)
+        if tree is None or self.is_full:
+            return []
+        found = [one for same in tree.intersecting(_canonical(key)) for one in same]
+        self._compared += len(found)
+        self.is_full = self._compared > self._compared_max
+        return sorted(found, key=lambda one: (one.declared_ns, one.key))
+
+
+def _canonical(key: str) -> str:
+    """The key itself where it is no key expression: then it matches only the same text."""
+    try:
+        return canonize(key)
+    except ZenlakeError:
+        return key
+
+
+def hidden_text(encrypted: int, partial: int) -> str | None:
+    """What may hold declarations that are not seen: encrypted bytes, sessions begun before."""
+    if encrypted:
+        return f"{encrypted:,} byte{'' if encrypted == 1 else 's'} of the capture are encrypted"
+    if partial:
+        return f"{partial:,} session{'' if partial == 1 else 's'} began before the capture"
+    return None
+
+
+def encrypted_bytes(undecoded: str | None) -> int:
+    """From `captures.undecoded`, such as `encrypted: 12 bytes; not_zenoh: 3 bytes`."""
+    for part in (undecoded or "").split("; "):
+        state, _, size = part.partition(": ")
+        if state == "encrypted" and size:
+            return int(size.split()[0])
+    return 0

@@ -1,0 +1,218 @@
+"""Why a query ended without any reply: one decision for the tables and for `zenlake why`.
+
+    own_queryable      the requester itself has a matching queryable: no link shows its replies
+    responder_lost     a node was asked, and its session ended before it answered
+    no_reply           a queryable received the query and stayed silent
+    not_complete       only complete queryables were wanted, and none is
+    not_relayed        the queryable is a peer's, and routers do not relay between peers
+    not_passed_on      a queryable was there, and no link shows that it was asked
+    gone               there was one, and it ended before
+    not_yet_declared   it was declared only later
+    not_visible        declarations may be where the capture does not show them
+    no_queryable       nobody ever declared one
+
+`zenlake why` says more where it can: that a key nearly matches, or that the capture lost packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from zenlake.trace.timelines.queryables import Queryable, Queryables
+
+Who = Callable[[str | None], str]
+"""How a node is called."""
+
+OWN_QUERYABLE: Final = "own_queryable"
+_NODES_NAMED: Final = 4
+_KEY_CHARACTERS_MAX: Final = 200
+
+
+class Hop:
+    """One REQUEST on one link, without any reply, and those its receiver sent on because of it."""
+
+    __slots__ = (
+        "final_ns",
+        "key",
+        "lost_ns",
+        "onward",
+        "requester",
+        "responder",
+        "seq",
+        "session",
+        "target",
+        "time_ns",
+    )
+
+    def __init__(
+        self,
+        session: str,
+        seq: int,
+        time_ns: int,
+        requester: str | None,
+        responder: str | None,
+        key: str | None,
+        target: str | None,
+        final_ns: int | None,
+        lost_ns: int | None,
+    ) -> None:
+        self.session = session
+        self.seq = seq
+        self.time_ns = time_ns
+        self.requester = requester
+        self.responder = responder
+        self.key = key
+        self.target = target
+        self.final_ns = final_ns
+        self.lost_ns = lost_ns
+        """When its session ended, if that was before its final response and its timeout."""
+        self.onward: list[Hop] = []
+
+    def leaves(self) -> Iterator[Hop]:
+        if not self.onward:
+            yield self
+        for hop in self.onward:
+            yield from hop.leaves()
+
+
+def link_hops(hops: list[Hop]) -> None:
+    """Fills `onward` of hops of one trace, in the order of their seq."""
+    for place, hop in enumerate(hops):
+        for earlier in reversed(hops[:place]):
+            if earlier.responder == hop.requester and earlier.session != hop.session:
+                earlier.onward.append(hop)
+                break
+
+
+class Unanswered(NamedTuple):
+    """A cause, where it was found, and what explains it."""
+
+    cause: str
+    hop: Hop
+    """The one at which the query went no further."""
+    nodes: list[str | None]
+    """Who was asked and is to blame, if anybody."""
+    queryable: Queryable | None = None
+
+
+def explain(queryables: Queryables, hop: Hop) -> Unanswered | None:
+    """Why a query has no reply; None where there was too much to look at."""
+    if hop.key is not None:
+        own = queryables.own(hop.requester, hop.key, hop.time_ns)
+        if own is not None:
+            return Unanswered(OWN_QUERYABLE, hop, [], own)
+    found = _asked_onward(queryables, hop) if hop.onward else _at(queryables, hop)
+    return None if queryables.is_full else found
+
+
+def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
+    """The nodes where it ended, unless all of them are routers that had nobody to ask."""
+    leaves = list(hop.leaves())
+    lost = [leaf for leaf in leaves if leaf.final_ns is None and leaf.lost_ns is not None]
+    if lost:
+        return Unanswered("responder_lost", lost[0], [lost[0].responder])
+    found = [_at(queryables, leaf) for leaf in leaves]
+    silent = [
+        leaf.responder
+        for leaf, one in zip(leaves, found, strict=True)
+        if one.cause == "no_reply" or queryables.roles.get(leaf.responder or "") != "router"
+    ]
+    return Unanswered("no_reply", hop, silent) if silent else found[0]
+
+
+def _at(queryables: Queryables, hop: Hop) -> Unanswered:
+    """Whom the node that received it could have asked."""
+    if hop.key is None:
+        return Unanswered("not_visible", hop, [])
+    offered = queryables.offered(hop.responder, hop.requester, hop.key)
+    number = present([(one.declared_ns, one.ended_ns) for one in offered], hop.time_ns)
+    if number is None:
+        cause = "not_visible" if is_hidden(queryables, hop) else "no_queryable"
+        return Unanswered(cause, hop, [])
+    one = offered[number]
+    if one.is_alive(hop.time_ns):
+        return Unanswered(_not_asked(queryables, hop, one), hop, [one.sender], one)
+    cause = "not_yet_declared" if one.declared_ns > hop.time_ns else "gone"
+    return Unanswered(cause, hop, [one.sender], one)
+
+
+def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
+    """Which of several lives (declared, ended) explains most: one alive, gone, or later."""
+    gone = later = None
+    for number, (declared_ns, ended_ns) in enumerate(spans):
+        if declared_ns > time_ns:
+            if later is None or declared_ns < spans[later][0]:
+                later = number
+        elif ended_ns is None or ended_ns >= time_ns:
+            return number
+        elif gone is None or ended_ns > (spans[gone][1] or 0):
+            gone = number
+    return later if gone is None else gone
+
+
+def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> str:
+    """A queryable matched and was declared; no link shows that it was asked."""
+    if one.sender == hop.responder:
+        return "no_reply"
+    if hop.target == "all_complete":
+        return "not_complete"
+    roles = queryables.roles
+    if roles.get(one.sender or "") == "peer" and roles.get(hop.requester or "") == "peer":
+        return "not_relayed"
+    return "not_passed_on"
+
+
+def is_hidden(queryables: Queryables, hop: Hop) -> bool:
+    """Whether somebody may have declared a queryable where the capture does not show it."""
+    roles = queryables.roles
+    are_peers = roles.get(hop.responder or "") == roles.get(hop.requester or "") == "peer"
+    one_link = queryables.has_one_link(hop.responder) and not are_peers  # peers tell each other all
+    return one_link or queryables.hidden is not None
+
+
+def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[[int], str]) -> str:
+    """In words; `apart` writes a time in nanoseconds."""
+    hop, one = found.hop, found.queryable
+    key = "" if one is None else _short(one.key)
+    sender = who(None if one is None else one.sender)
+    if found.cause == OWN_QUERYABLE:
+        return f"the requester's own queryable {key} is asked inside it: no link shows the replies"
+    if found.cause == "responder_lost":
+        assert hop.lost_ns is not None
+        after = apart(hop.lost_ns - hop.time_ns)
+        return f"{who(hop.responder)} was asked, and its session ended {after} later"
+    if found.cause == "no_reply":
+        nodes = [who(zid) for zid in dict.fromkeys(found.nodes)]
+        more = f" and {len(nodes) - _NODES_NAMED} more" if len(nodes) > _NODES_NAMED else ""
+        return f"{', '.join(nodes[:_NODES_NAMED])}{more} received the query and stayed silent"
+    if found.cause == "not_complete":
+        return f"the target is all_complete, and the queryable {key} of {sender} is not complete"
+    if found.cause == "not_relayed":
+        return f"the queryable {key} is of {sender}, a peer: routers do not relay between peers"
+    if found.cause == "not_passed_on":
+        return f"{sender} declared the queryable {key}, and is not seen to be asked"
+    if found.cause in ("gone", "not_yet_declared"):
+        assert one is not None
+        return presence_text(one, hop.time_ns, sender, apart)
+    if hop.key is None:
+        return "the key is not known: its alias was declared before the capture"
+    if found.cause == "no_queryable":
+        return "nobody ever declared a queryable for it"
+    if queryables.hidden is not None and not queryables.has_one_link(hop.responder):
+        return f"no queryable for it is seen, but {queryables.hidden}"
+    return f"no queryable for it is seen; the capture shows only one link of {who(hop.responder)}"
+
+
+def presence_text(one: Queryable, time_ns: int, sender: str, apart: Callable[[int], str]) -> str:
+    """Of a queryable that was not there: since when, or until when."""
+    if one.declared_ns > time_ns:
+        later = apart(one.declared_ns - time_ns)
+        return f"{sender} declared its queryable {_short(one.key)} only {later} later"
+    how = "was undeclared" if one.ended_by == "undeclare" else "went with its session"
+    when = "" if one.ended_ns is None else f" {apart(time_ns - one.ended_ns)} before"
+    return f"it was gone: the queryable {_short(one.key)} of {sender} {how}{when}"
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"

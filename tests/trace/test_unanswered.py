@@ -1,0 +1,111 @@
+"""Why a query has no reply, decided from what nodes declared to each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zenlake.limits import QUERYABLES_COMPARED_MAX, QUERYABLES_MAX
+from zenlake.trace.timelines.queryables import Queryable, Queryables
+from zenlake.trace.timelines.unanswered import Hop, Unanswered, explain, link_hops, reason
+
+ASKER, ROUTER, SERVER, FAR = "c1", "a1", "b1", "a2"
+
+
+def network(*declared: Queryable, **limits: int) -> Queryables:
+    """Two clients at a router, and another router behind it."""
+    made = Queryables(**limits)
+    for zid, role in ((ASKER, "client"), (SERVER, "client"), (FAR, "router")):
+        made.connect(zid, role, ROUTER)
+        made.connect(ROUTER, "router", zid)
+    for one in declared:
+        made.add(one)
+    return made
+
+
+def told(sender: str, receiver: str, key: str, declared: int = 0, ended: int | None = None) -> Any:
+    return Queryable(sender, receiver, key, declared, ended, None if ended is None else "undeclare")
+
+
+def hop(requester: str = ASKER, responder: str = ROUTER, at: int = 100, **changes: Any) -> Hop:
+    made = Hop(f"{requester}-{responder}", at, at, requester, responder, "k/a", "all", at + 5, None)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def found(known: Queryables, *hops: Hop) -> Unanswered:
+    link_hops(list(hops))
+    answer = explain(known, hops[0])
+    assert answer is not None
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("declared", "cause"),
+    [
+        ([], "no_queryable"),
+        ([told(SERVER, ROUTER, "other")], "no_queryable"),
+        ([told(SERVER, ROUTER, "k/*", 10, 50)], "gone"),
+        ([told(SERVER, ROUTER, "k/*", 10, 50), told(SERVER, ROUTER, "k/a", 200)], "gone"),
+        ([told(SERVER, ROUTER, "k/a", 200)], "not_yet_declared"),
+        ([told(SERVER, ROUTER, "k/*", 10)], "not_passed_on"),
+        ([told(ROUTER, ASKER, "k/*", 10)], "no_reply"),
+        ([told(ASKER, ROUTER, "k/*", 10)], "own_queryable"),
+        ([told(ASKER, ROUTER, "k/*", 10, 50)], "no_queryable"),
+        ([told(ASKER, ROUTER, "k/*", 10), told(SERVER, ROUTER, "k/a", 10)], "own_queryable"),
+        ([told(SERVER, ROUTER, "not//canonical", 10)], "no_queryable"),
+    ],
+)
+def test_a_query_that_went_no_further(declared: list[Queryable], cause: str) -> None:
+    assert found(network(*declared), hop()).cause == cause
+
+
+def test_who_received_it_and_stayed_silent_is_named() -> None:
+    known = network(told(SERVER, ROUTER, "k/a"))
+    answer = found(known, hop(), hop(ROUTER, SERVER, 101))
+    assert (answer.cause, answer.nodes) == ("no_reply", [SERVER])
+    assert reason(known, answer, str, str) == "b1 received the query and stayed silent"
+
+
+def test_a_queryable_that_was_gone_further_on_is_not_called_silent() -> None:
+    """The far router had lost it, and the near one did not know yet."""
+    known = network(told(FAR, ROUTER, "k/a"), told(SERVER, FAR, "k/a", 10, 60))
+    answer = found(known, hop(), hop(ROUTER, FAR, 101))
+    assert (answer.cause, answer.nodes) == ("gone", [SERVER])
+    assert reason(known, answer, str, str) == (
+        "it was gone: the queryable k/a of b1 was undeclared 41 before"
+    )
+
+
+def test_a_node_that_disappeared_while_it_was_asked() -> None:
+    onward = hop(ROUTER, SERVER, 101, final_ns=None, lost_ns=140)
+    answer = found(network(told(SERVER, ROUTER, "k/a")), hop(), onward)
+    assert (answer.cause, answer.nodes) == ("responder_lost", [SERVER])
+
+
+def test_one_link_or_hidden_traffic_proves_nothing() -> None:
+    known = Queryables()
+    known.connect(ASKER, "client", ROUTER)
+    known.connect(ROUTER, "router", ASKER)
+    answer = found(known, hop())
+    assert answer.cause == "not_visible"
+    assert "only one link of a1" in reason(known, answer, str, str)
+    whole = network()
+    whole.hidden = "1 session began before the capture"
+    answer = found(whole, hop())
+    assert answer.cause == "not_visible"
+    assert "began before" in reason(whole, answer, str, str)
+    assert found(network(), hop(key=None)).cause == "not_visible"
+
+
+def test_beyond_the_limits_nothing_is_concluded() -> None:
+    assert QUERYABLES_COMPARED_MAX > QUERYABLES_MAX
+    declared = [told(SERVER, ROUTER, f"x/{number}") for number in range(3)]
+    assert explain(network(*declared, queryables_max=3), hop()) is not None
+    assert explain(network(*declared, queryables_max=2), hop()) is None
+    matching = [told(SERVER, ROUTER, "k/a", ended=10) for _ in range(3)]
+    known = network(*matching, compared_max=5)
+    assert explain(known, hop()) is not None
+    assert explain(known, hop()) is None
