@@ -50,7 +50,9 @@ HOT_MODULES = (
     "src/zenlake/keyexpr/search.py",
     "src/zenlake/keyexpr/tree.py",
     "src/zenlake/keyexpr/tree_node.py",
+    "src/zenlake/links/shared_socket.py",
     "src/zenlake/node/gathering.py",
+    "src/zenlake/node/idle_links.py",
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
@@ -103,7 +105,7 @@ HOT_MODULES = (
     "src/zenlake/wire/runs.py",
     "src/zenlake/wire/values/*.py",
 )
-NODE_FOLDERS = ("api", "node", "protocol", "routing", "session")
+NODE_FOLDERS = ("api", "links", "node", "protocol", "routing", "session")
 
 
 def hot_modules() -> list[str]:

@@ -53,12 +53,13 @@ class TcpLink(Link):
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         shared = self._shared
-        if timeout_s is not None and not shared.wait(select.POLLIN, timeout_s):
+        if timeout_s and not shared.wait(select.POLLIN, timeout_s):
             raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+        flags = socket.MSG_DONTWAIT if timeout_s == 0.0 else 0
         if not shared.enter():
             return b""
         try:
-            data = self._socket.recv(self._receive_bytes)
+            data = self._socket.recv(self._receive_bytes, flags)
             is_filled = len(data) == self._receive_bytes
             self._receive_bytes = RECEIVE_BYTES_MAX if is_filled else _RECEIVE_BYTES
             return data
