@@ -62,7 +62,28 @@ CASES: dict[str, list[Row]] = {
     "other session": state(1, "b") + state(2, "b", session="s2"),
     "gone": state(1, "b"),
     "still here": state(1, "b"),
+    "left and came back": state(1, "b") + state(6, "b"),
+    "link over": state(1, "b", "c") + state(6, "b", "c"),
+    "link made again": state(1, "b") + state(6, "b"),
+    "told too late": state(6, "b"),
 }
+
+
+def stay(case: str, one: str, other: str | None, first: int, last: int | None) -> Row:
+    ends = {"opener_zid": one, "acceptor_zid": other, "time_ns": first * MS}
+    return {"capture": case, "session": f"{one}{first}", **ends, "closed_ns": last and last * MS}
+
+
+STAYS = [
+    stay("left and came back", "t", "x", 0, 3),
+    stay("left and came back", "t", "x", 5, 9),
+    stay("link over", "t", "x", 0, None),
+    stay("link over", "b", "z", 0, 3),
+    stay("link over", "z", "b", 2, 4),
+    stay("link made again", "z", "b", 0, 3),
+    stay("link made again", "z", "b", 5, None),
+    stay("told too late", "z", "b", 0, 4),
+]
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
@@ -70,6 +91,7 @@ def test_adjacencies(spark: SparkSession, partitions: int) -> None:
     rows = staged(CASES, told_by_zid="t", zid="z", has_links=True)
     events = frame(spark, "edge_events", rows).repartition(partitions)
     sessions: list[Row] = [
+        *STAYS,
         {"capture": "gone", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
         {"capture": "gone", "session": "s2", "acceptor_zid": "t", "closed_ns": 9 * MS},
         {"capture": "still here", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
@@ -88,6 +110,10 @@ def test_adjacencies(spark: SparkSession, partitions: int) -> None:
     assert edges("grows") == [("b", None, 1, 3), ("c", None, 2, None)]
     assert edges("gone") == [("b", None, 1, 9)]
     assert edges("still here") == [("b", None, 1, None)]
+    assert edges("left and came back") == [("b", None, 1, 3), ("b", None, 6, 9)]
+    assert sorted(edges("link over")) == [("b", None, 1, 4), ("c", None, 1, None)]
+    assert edges("link made again") == [("b", None, 1, 3), ("b", None, 6, None)]
+    assert edges("told too late") == [("b", None, 6, None)]
     assert edges("comes back") == [("b", None, 1, 2), ("b", None, 3, None)]
     assert edges("weight") == [("b", 1, 1, 2), ("b", 2, 2, None)]
     assert edges("outdated") == [("b", None, 1, None)]

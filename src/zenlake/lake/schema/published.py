@@ -278,7 +278,7 @@ _ALL: Final = (
             Column("neighbour_zid", STRING, "node at its other end"),
             Column("weight", BIGINT, "that was told; null where none was"),
             Column("from_ns", BIGINT, "when it was first told"),
-            Column("to_ns", BIGINT, "when it was no longer told; null while it is"),
+            Column("to_ns", BIGINT, "when it was no longer told, or its session was over; null before"),
             Column("told_by_zid", STRING, "node whose message said so"),
             Column("session", STRING, "on which it said so first"),
             Column("link", STRING, "on which it said so first"),
