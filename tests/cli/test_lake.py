@@ -16,12 +16,12 @@ def test_ls_tells_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[st
     lake(tmp_path, "a.pcap", "b.pcap")
     assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
     header, _, *rows = capsys.readouterr().out.splitlines()
-    assert header.split()[:5] == ["capture", "messages", "sessions", "samples", "queries"]
-    assert [row.split()[:5] for row in rows] == [
-        ["a.pcap", "3", "0", "2", "0"],
-        ["b.pcap", "3", "0", "2", "0"],
+    assert header.split()[:6] == ["capture", "messages", "sessions", "samples", "queries", "hops"]
+    assert [row.split()[:6] for row in rows] == [
+        ["a.pcap", "3", "0", "2", "0", "0"],
+        ["b.pcap", "3", "0", "2", "0", "0"],
     ]
-    assert rows[0].split()[5:] == ["1970-01-01T00:00:00.000Z"] * 2 + ["100", "0" * 12, "-"]
+    assert rows[0].split()[6:] == ["1970-01-01T00:00:00.000Z"] * 2 + ["100", "0" * 12, "-"]
 
 
 def test_ls_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +33,7 @@ def test_ls_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "sessions": 0,
         "samples": 2,
         "queries": 0,
+        "hops": 0,
         "first_ns": 1,
         "last_ns": 2,
         "size": 100,

@@ -88,14 +88,20 @@ def _chosen(args: argparse.Namespace) -> list[Rule]:
 
 def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> None:
     checker = rules.Checker(only)
+
+    def tell() -> None:
+        for finding in checker.take():
+            report.add(finding)
+            if as_json:
+                print_json(_as_json(report.file, finding))
+
     for item, events in steps:
         report.messages += sum([isinstance(event, MessageSeen) for event in events])
         checker.feed(item, events)
         if checker.findings:
-            for finding in checker.take():
-                report.add(finding)
-                if as_json:
-                    print_json(_as_json(report.file, finding))
+            tell()
+    checker.finish()
+    tell()
     report.counts = checker.counts
 
 
@@ -139,7 +145,7 @@ class _Report:
         for one in shown:
             link, zid = safe(one.place.link.name), (one.sender_zid or "?")[:4]
             yield f"  packet {one.packet:<7} {link}  {zid}: {safe(one.message)}"
-        more = self.counts[rule.id] - len(shown)
+        more = self.counts[rule.id] - sum(one.times for one in shown)
         if more > 0:
             yield f"  ... {count_text(more, 'more time')}"
 
@@ -147,10 +153,11 @@ class _Report:
         found = ", ".join(
             count_text(count, severity) for severity, count in self.by_severity().items()
         )
-        sessions = [session for session in trace.sessions if not session.is_multicast]
-        partial = sum(not session.seen_start for session in sessions)
+        partial = sum(not one.is_multicast and not one.seen_start for one in trace.sessions)
         unseen = f" ({partial:,} not from the start)" if partial else ""
-        said = f"{count_text(self.messages, 'message')}, {count_text(len(sessions), 'session')}"
+        said = (
+            f"{count_text(self.messages, 'message')}, {count_text(trace.session_count, 'session')}"
+        )
         yield f"{safe(self.file)}: {found} in {said}{unseen}"
         if trace.is_damaged:
             yield "  the file is damaged: it was read as far as possible"
@@ -181,6 +188,7 @@ def _as_json(file: str, finding: Finding) -> dict[str, Any]:
         "seq": place.seq or None,
         "message": finding.message,
         "page": rule.page,
+        "times": finding.times,
     }
 
 

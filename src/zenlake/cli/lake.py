@@ -20,7 +20,8 @@ EXAMPLES = """examples:
 
 exit codes: 0 done; 2 no lake there, or no such capture in it (then nothing is dropped)
 """
-_COUNTED: Final = ("messages", "sessions", "samples", "queries")
+_COUNTED: Final = ("messages", "sessions", "samples", "queries", "hops")
+"""`hops` are the rows of `queries`: one for each link that a query crossed."""
 _COLUMNS: Final = ("capture", *_COUNTED, "first", "last", "bytes", "sha256", "read")
 _SHA256_DIGITS: Final = 12
 
@@ -64,7 +65,9 @@ def _list(manifest: Manifest, as_json: bool) -> None:
 def _facts(entry: CaptureEntry) -> dict[str, Any]:
     return {
         "capture": entry.path,
-        **{table: entry.rows.get(table, 0) for table in _COUNTED},
+        **{table: entry.rows.get(table, 0) for table in ("messages", "sessions", "samples")},
+        "queries": entry.info.get("queries") if entry.rows.get("queries") else 0,
+        "hops": entry.rows.get("queries", 0),
         "first_ns": entry.info.get("first_ns"),
         "last_ns": entry.info.get("last_ns"),
         "size": entry.size,
@@ -76,7 +79,7 @@ def _facts(entry: CaptureEntry) -> dict[str, Any]:
 def _cells(fact: dict[str, Any]) -> list[str]:
     return [
         safe(fact["capture"]),
-        *(f"{fact[table]:,}" for table in _COUNTED),
+        *("-" if fact[name] is None else f"{fact[name]:,}" for name in _COUNTED),
         time_text(fact["first_ns"]),
         time_text(fact["last_ns"]),
         f"{fact['size']:,}",

@@ -38,9 +38,9 @@ def _read(summary: Summary) -> Iterator[str]:
     files = _count(facts["files"], "capture")
     yield f"{files}, {size_text(facts['bytes'] or 0)}, {_count(facts['packets'] or 0, 'packet')}"
     if facts["first_ns"] is not None:
-        seconds = (facts["last_ns"] - facts["first_ns"]) / 1e9
         first = time_text(facts["first_ns"])
-        yield f"{_count(messages, 'message')}, {seconds:,.1f} s from {first}"
+        seconds = summary.recorded_seconds
+        yield f"{_count(messages, 'message')}, {seconds:,.1f} s recorded from {first}"
     roles = [_count(row["nodes"], row["role"]) for row in summary.answers["nodes"]]
     if roles:
         yield f"seen: {', '.join(roles)}"
@@ -98,13 +98,13 @@ def _losses(summary: Summary) -> Iterator[str]:
 
 
 def _violations(summary: Summary, paint: Any) -> Iterator[str]:
-    counts = [_count(row["times"], row["severity"]) for row in summary.answers["severities"]]
+    counts = [_count(row["broken"], row["severity"]) for row in summary.answers["severities"]]
     if counts:
         yield ", ".join(counts)
     for row in summary.answers["violations"]:
         severity = paint(row["severity"], "error" if row["severity"] == "error" else "notice")
         place = f"{safe(row['capture'])}, packet {row['packet']}"
-        yield f"{severity}  {row['rule']}  {row['times']:,} x, first in {place}"
+        yield f"{severity}  {row['rule']}  {row['broken']:,} x, first in {place}"
 
 
 def _problems(summary: Summary) -> Iterator[str]:

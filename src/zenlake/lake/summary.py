@@ -9,20 +9,21 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from zenlake.lake import sql_duckdb
+from zenlake.lake.measures import FIRST_HOP, VIOLATIONS, recorded_ns
 from zenlake.lake.store import Snapshot
 
 ROWS_SHOWN_MAX: Final = 6
 _RATE_ROWS_MIN: Final = 10
 """Of fewer samples a rate says nothing."""
 
-_ONE_HOP: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
-"""A query is shown where it was asked, not on every link it crossed."""
-
 _QUESTIONS: Final = {
     "captures": """
         SELECT count(*) AS files, sum(bytes) AS bytes, sum(packets) AS packets,
-               min(first_ns) AS first_ns, max(last_ns) AS last_ns
+               min(first_ns) AS first_ns
         FROM captures q WHERE {chosen}""",
+    "recorded": """
+        SELECT first_ns, last_ns FROM captures q
+        WHERE {chosen} AND first_ns IS NOT NULL AND last_ns IS NOT NULL""",
     "messages": "SELECT count(*) AS messages FROM messages q WHERE {chosen}",
     "problems": """
         SELECT capture, skipped, undecoded, error FROM captures q
@@ -47,24 +48,24 @@ _QUESTIONS: Final = {
         GROUP BY key ORDER BY samples DESC, key LIMIT {limit}""",
     "verdicts": f"""
         SELECT verdict, count(*) AS queries, median(first_reply_ms) AS first_reply_ms
-        FROM queries q WHERE {{chosen}} AND {_ONE_HOP}
+        FROM queries q WHERE {{chosen}} AND {FIRST_HOP}
         GROUP BY 1 ORDER BY 2 DESC, 1""",
     "failed": f"""
         SELECT capture, packet, key, parameters, verdict, reason FROM queries q
-        WHERE {{chosen}} AND {_ONE_HOP} AND verdict NOT IN ('answered', 'empty')
+        WHERE {{chosen}} AND {FIRST_HOP} AND verdict NOT IN ('answered', 'empty')
         ORDER BY verdict = 'error', verdict, capture, seq LIMIT {{limit}}""",
     "slow": f"""
         SELECT capture, packet, key, parameters, first_reply_ms, final_ms FROM queries q
-        WHERE {{chosen}} AND {_ONE_HOP} AND verdict = 'answered'
+        WHERE {{chosen}} AND {FIRST_HOP} AND verdict = 'answered'
         ORDER BY coalesce(final_ms, first_reply_ms) DESC, seq LIMIT {{limit}}""",
     "violations": """
-        SELECT severity, rule, count(*) AS times,
+        SELECT severity, rule, {violations} AS broken,
                first(capture ORDER BY capture, packet) AS capture,
                first(packet ORDER BY capture, packet) AS packet
         FROM violations q WHERE {chosen} AND severity <> 'note'
-        GROUP BY 1, 2 ORDER BY severity, times DESC, rule LIMIT {limit}""",
+        GROUP BY 1, 2 ORDER BY severity, broken DESC, rule LIMIT {limit}""",
     "severities": """
-        SELECT severity, count(*) AS times FROM violations q
+        SELECT severity, {violations} AS broken FROM violations q
         WHERE {chosen} GROUP BY 1 ORDER BY severity = 'note', severity""",
     "losses": """
         SELECT capture, kind, count(*) AS times, sum("count") AS missing, sum(bytes) AS bytes,
@@ -81,6 +82,11 @@ class Summary(NamedTuple):
     def one(self, name: str) -> dict[str, Any]:
         return self.answers[name][0]
 
+    @property
+    def recorded_seconds(self) -> float:
+        spans = [(row["first_ns"], row["last_ns"]) for row in self.answers["recorded"]]
+        return recorded_ns(spans) / 1e9
+
 
 def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
     """Of these captures."""
@@ -88,7 +94,12 @@ def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
     chosen = f"q.capture IN ({listed or 'NULL'})"
     found = {}
     for name, text in _QUESTIONS.items():
-        question = text.format(chosen=chosen, limit=ROWS_SHOWN_MAX, rate_rows=_RATE_ROWS_MIN)
+        question = text.format(
+            chosen=chosen,
+            limit=ROWS_SHOWN_MAX,
+            rate_rows=_RATE_ROWS_MIN,
+            violations=VIOLATIONS,
+        )
         with sql_duckdb.query(snapshot, question) as result:
             rows: Iterator[tuple[Any, ...]] = result.rows
             found[name] = [dict(zip(result.columns, row, strict=True)) for row in rows]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from zenlake.lake.measures import FIRST_HOP
 from zenlake.report.database import Database
-from zenlake.report.queries import ASKED, VERDICT
+from zenlake.report.queries import VERDICT
 from zenlake.report.text import count, size
 from zenlake.report.topology import BAD
 
@@ -69,7 +70,7 @@ def _queries(database: Database, data: Data) -> Iterator[Finding]:
     asked = data["overview"]["queries"]
     rows = database.rows(f"""
         SELECT {VERDICT}, count(*), arg_max(key, seq), count(DISTINCT key)
-        FROM chosen_queries q WHERE {ASKED} GROUP BY 1 ORDER BY 2 DESC""")
+        FROM chosen_queries q WHERE {FIRST_HOP} GROUP BY 1 ORDER BY 2 DESC""")
     for verdict, number, key, keys in rows:
         if verdict in _VERDICT_WORDS:
             words, severity = _VERDICT_WORDS[verdict]

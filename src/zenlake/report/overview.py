@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from zenlake.lake.measures import FIRST_HOP, undecoded_sizes
 from zenlake.report.bounds import CAPTURES_LISTED_MAX
 from zenlake.report.database import Database
 from zenlake.report.names import Names
-from zenlake.report.queries import ASKED
 from zenlake.report.text import cut
 from zenlake.report.time_axis import TimeAxis
 from zenlake.report.traffic import CARRIED
 
 
 def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
-    messages, size = database.one(
-        f"SELECT count(*), coalesce(sum(size), 0)::BIGINT FROM chosen_messages WHERE {CARRIED}"
-    )
+    messages, size = database.one(f"""
+        SELECT count(*), coalesce(sum(size) FILTER ({CARRIED}), 0)::BIGINT
+        FROM chosen_messages""")
     asked, answered = database.one(f"""
         SELECT count(*), count(*) FILTER (verdict = 'answered')
-        FROM chosen_queries q WHERE {ASKED}""")
+        FROM chosen_queries q WHERE {FIRST_HOP}""")
     return {
         "messages": messages,
         "bytes": size,
@@ -34,11 +34,14 @@ def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
 
 
 def undecoded(database: Database) -> list[list[Any]]:
-    """Bytes that gave no message, by what they are."""
-    rows = database.rows("""
-        SELECT state, sum(bytes)::BIGINT, count(DISTINCT capture) FROM chosen_batches
-        WHERE state <> 'ok' GROUP BY 1 ORDER BY 2 DESC, 1""")
-    return [list(row) for row in rows]
+    """Bytes that gave no message, by what they are, and in how many captures."""
+    sums: dict[str, list[Any]] = {}
+    for (text,) in database.rows("SELECT undecoded FROM chosen_captures ORDER BY capture"):
+        for state, size in undecoded_sizes(text).items():
+            known = sums.setdefault(state, [state, 0, 0])
+            known[1] += size
+            known[2] += 1
+    return sorted(sums.values(), key=lambda one: (-one[1], one[0]))
 
 
 def _captures(database: Database, axis: TimeAxis) -> dict[str, Any]:

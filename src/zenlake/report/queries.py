@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from zenlake.lake.measures import FIRST_HOP
 from zenlake.report.bounds import KEYS_MAX, QUERY_CELLS_MAX, QUERY_KEYS_MAX
 from zenlake.report.database import Database
 from zenlake.report.names import NONE, OTHER, Names
@@ -22,7 +23,6 @@ VERDICTS: Final = (
 """`inside` are those of the empty ones whose requester asks a queryable of its own: see below."""
 VERDICT: Final = "CASE WHEN q.cause = 'own_queryable' THEN 'inside' ELSE q.verdict END"
 """A query for which no link can show the answer has not failed."""
-ASKED: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
 _BINS_A_DECADE: Final = 8
 _DECADES: Final = 8
 _FIRST_MS: Final = 0.001
@@ -32,7 +32,7 @@ def queries(database: Database, names: Names) -> dict[str, Any]:
     first, final = _place("q.first_reply_ms"), _place("q.final_ms")
     rows = database.rows(f"""
         SELECT q.key, q.requester_zid, q.responder_zid, {VERDICT}, {first}, {final}, count(*)
-        FROM chosen_queries q WHERE {ASKED} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
+        FROM chosen_queries q WHERE {FIRST_HOP} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
     cells: dict[tuple[int, ...], int] = {}
     keys_max = KEYS_MAX + QUERY_KEYS_MAX
     for key, requester, responder, verdict, first_bin, final_bin, number in rows:
@@ -73,7 +73,7 @@ def _percentiles(database: Database) -> list[list[float | None]]:
         for column in ("first_reply_ms", "final_ms")
         for share in shares
     )
-    row = database.one(f"SELECT {asked} FROM chosen_queries q WHERE {ASKED}")
+    row = database.one(f"SELECT {asked} FROM chosen_queries q WHERE {FIRST_HOP}")
     values = [None if value is None else round(value, 3) for value in row]
     return [values[: len(shares)], values[len(shares) :]]
 

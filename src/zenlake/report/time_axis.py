@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from zenlake.lake.measures import recorded_ns, recorded_spans
 from zenlake.report.bounds import BINS_MAX, SEGMENTS_MAX
 
 _PAUSE_SHARE: Final = 0.2
@@ -26,9 +27,11 @@ class TimeAxis:
     """Made of the times of captures: first and last packet of each."""
 
     def __init__(self, captures: list[tuple[int, int]]) -> None:
+        self.seconds = recorded_ns(captures) / 1e9
+        """Recorded, without pauses; a short one is drawn all the same."""
         spans = _joined(captures)
-        recorded_ns = sum(last - first for first, last in spans)
-        self.width_ns = max(_WIDTH_NS_MIN, -(-recorded_ns // BINS_MAX))
+        drawn_ns = sum(last - first for first, last in spans)
+        self.width_ns = max(_WIDTH_NS_MIN, -(-drawn_ns // BINS_MAX))
         self.segments: list[Segment] = []
         self.bins = 0
         for first, last in spans:
@@ -40,10 +43,6 @@ class TimeAxis:
     def origin_ns(self) -> int:
         """All times in a page count from here."""
         return self.segments[0].first_ns
-
-    @property
-    def seconds(self) -> float:
-        return sum(segment.last_ns - segment.first_ns for segment in self.segments) / 1e9
 
     def ms(self, ns: int | None) -> float | None:
         """Since the origin: nanoseconds since 1970 are more than JavaScript counts."""
@@ -74,12 +73,7 @@ class TimeAxis:
 
 def _joined(captures: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Overlapping and near ones as one, not more than are drawn side by side."""
-    spans: list[tuple[int, int]] = []
-    for first, last in sorted(captures):
-        if spans and first <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
-        else:
-            spans.append((first, last))
+    spans = recorded_spans(captures)
     recorded = sum(last - first for first, last in spans)
     pauses = [(spans[i + 1][0] - spans[i][1], i) for i in range(len(spans) - 1)]
     longest = sorted(pauses, reverse=True)[: SEGMENTS_MAX - 1]

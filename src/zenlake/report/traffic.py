@@ -18,7 +18,7 @@ KIND_SQL: Final = """CASE
     WHEN kind LIKE 'OAM%' OR kind IN ('SCOUT', 'HELLO') THEN 5
     ELSE 4 END"""
 CARRIED: Final = "kind NOT IN ('FRAME', 'FRAGMENT')"
-"""What is in a frame or in fragments is counted by itself, with its own size."""
+"""What is in a frame or in fragments has its own size, which is not added twice."""
 
 
 def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
@@ -33,12 +33,13 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
                {_number("m.key", "k.id", keys)} AS key,
                {_number("m.sender_zid", "s.id", nodes)} AS sender,
                {_number("m.receiver_zid", "r.id", nodes)} AS receiver,
-               {KIND_SQL} AS kind, count(*) AS messages, sum(size) AS bytes
+               {KIND_SQL} AS kind, count(*) AS messages,
+               coalesce(sum(size) FILTER ({CARRIED}), 0) AS bytes
         FROM chosen_messages m
         LEFT JOIN key_ids k ON k.key = m.key
         LEFT JOIN node_ids s ON s.zid = m.sender_zid
         LEFT JOIN node_ids r ON r.zid = m.receiver_zid
-        WHERE {CARRIED} GROUP BY ALL""")
+        GROUP BY ALL""")
     for step, keys, nodes in CELL_LEVELS:
         _coarsen(database, step, keys, nodes)
         if database.one("SELECT count(*) FROM coarse")[0] <= CELLS_MAX:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from zenlake.lake.measures import VIOLATIONS
 from zenlake.report.bounds import (
     EXPLAINED_MAX,
     VIOLATION_CELLS_MAX,
@@ -22,10 +23,10 @@ _WORST_FIRST: Final = f"CASE severity {_RANK} ELSE {len(SEVERITIES)} END"
 
 def violations(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
     rules = database.rows(f"""
-        SELECT rule, severity, any_value(page), count(*) FROM chosen_violations
+        SELECT rule, severity, any_value(page), {VIOLATIONS} FROM chosen_violations
         GROUP BY rule, severity ORDER BY {_WORST_FIRST}, 4 DESC, rule""")
     cells = database.rows(f"""
-        SELECT rule, severity, sender_zid, count(*) FROM chosen_violations
+        SELECT rule, severity, sender_zid, {VIOLATIONS} FROM chosen_violations
         GROUP BY ALL ORDER BY 4 DESC, 1, 2, 3 LIMIT {VIOLATION_CELLS_MAX}""")
     examples = database.records(f"""
         SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY rule, severity

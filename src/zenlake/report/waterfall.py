@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from zenlake.lake.measures import FIRST_HOP
 from zenlake.report.bounds import (
     HOPS_MAX,
     KEY_CHARACTERS_MAX,
@@ -14,7 +15,7 @@ from zenlake.report.bounds import (
 )
 from zenlake.report.database import Database
 from zenlake.report.names import Names
-from zenlake.report.queries import ASKED, VERDICT, VERDICTS
+from zenlake.report.queries import VERDICT, VERDICTS
 from zenlake.report.text import cut, preview
 from zenlake.report.time_axis import TimeAxis
 
@@ -35,12 +36,12 @@ _STORIES: Final = f"""
      FROM (SELECT *, coalesce(final_ms, timeout_ms, 0) AS took_ms, row_number() OVER (
                PARTITION BY verdict, key
                ORDER BY coalesce(final_ms, timeout_ms, 0) DESC, capture, seq) AS turn
-           FROM chosen_queries q WHERE {ASKED} AND {_FAILED})
+           FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED})
      ORDER BY place, part LIMIT {QUERIES_FAILED_MAX})
     UNION ALL
     (SELECT capture, coalesce(trace_id, -seq), {len(VERDICTS)}, row_number() OVER (
         ORDER BY coalesce(final_ms, first_reply_ms) DESC, capture, seq) AS place
-     FROM chosen_queries q WHERE {ASKED} AND verdict = 'answered'
+     FROM chosen_queries q WHERE {FIRST_HOP} AND verdict = 'answered'
      ORDER BY place LIMIT {QUERIES_SLOW_MAX})"""
 _HOPS: Final = f"""
     SELECT capture, seq, coalesce(trace_id, -seq) AS story, time_ns, packet, link, requester_zid,
@@ -63,7 +64,9 @@ def waterfall(database: Database, names: Names, axis: TimeAxis) -> Record:
     database.run(_STORIES)
     stories = _told(database.records(_HOPS), database.records(_REPLIES), names, axis)
     order = database.rows("SELECT capture, story FROM stories ORDER BY part, place")
-    failed = database.one(f"SELECT count(*) FROM chosen_queries q WHERE {ASKED} AND {_FAILED}")[0]
+    (failed,) = database.one(
+        f"SELECT count(*) FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED}"
+    )
     listed = [stories[place] for place in order]
     return {
         "queries": listed,

@@ -67,7 +67,10 @@ class Checker:
     def __init__(self, only: Collection[str] | None = None) -> None:
         self.findings: list[Finding] = []
         self.counts: dict[str, int] = {}
-        """How often each rule was broken, also where that is no finding of its own any more."""
+        """How often each rule was broken: the sum of `times` of all its findings.
+
+        A note counts once for each side of a session, as it is told.
+        """
         self._only = None if only is None else frozenset(only)
         self._talks: dict[Session, Talk] = {}
         self._lines: dict[Link, Line] = {}
@@ -133,12 +136,16 @@ class Checker:
     def _tell(self, rule: Rule, side: Side, place: Place, text: str) -> None:
         if self._only is not None and rule.id not in self._only:
             return
-        self.counts[rule.id] = self.counts.get(rule.id, 0) + 1
         told = side.told.get(rule.id, 0) + 1
-        side.told[rule.id] = told
         # What deployed nodes always do is said once for each.
-        if told <= (1 if rule.severity == NOTE else RULES_FINDINGS_PER_SIDE_MAX):
+        if rule.severity == NOTE and told > 1:
+            return
+        side.told[rule.id] = told
+        self.counts[rule.id] = self.counts.get(rule.id, 0) + 1
+        if told <= RULES_FINDINGS_PER_SIDE_MAX:
             self.findings.append(Finding(rule, place, text))
+        else:
+            side.last_told = place
 
     def _batch(self, batch: LinkBatch) -> None:
         link, session = batch.link, batch.link.session
@@ -273,15 +280,25 @@ class Checker:
         if talk is not None:
             self._tell_rest(talk, item)
 
+    def finish(self) -> None:
+        """What is left to tell of those who have no session, once nothing more comes."""
+        for side in (self._nobody.nobody, *self._nobody.sides.values()):
+            place = side.last_told
+            if place is not None:
+                self._tell_rest_of(side, place)
+
     def _tell_rest(self, talk: Talk, item: LinkClosed) -> None:
+        for side in (talk.nobody, *talk.sides.values()):
+            place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
+            self._tell_rest_of(side, place)
+
+    def _tell_rest_of(self, side: Side, place: Place) -> None:
         """How often rules were broken beyond what was told one by one."""
-        for side in talk.sides.values():
-            for id, count in side.told.items():
-                rule = RULES[id]
-                rest = count - RULES_FINDINGS_PER_SIDE_MAX
-                if rule.severity != NOTE and rest > 0:
-                    place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
-                    self.findings.append(Finding(rule, place, f"{rest:,} more of these"))
+        for id, count in side.told.items():
+            rest = count - RULES_FINDINGS_PER_SIDE_MAX
+            if rest > 0:
+                text = f"{rest:,} more of these"
+                self.findings.append(Finding(RULES[id], place, text, rest))
 
 
 def _begins(batch: LinkBatch) -> bool:

@@ -145,6 +145,7 @@ class Side:
         "gave_up",
         "has_spoken",
         "interests",
+        "last_told",
         "links_held",
         "node",
         "node_links",
@@ -187,6 +188,8 @@ class Side:
         """The links of each node by its id, as this side tells them."""
         self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
+        self.last_told: Place | None = None
+        """Where a rule was last broken that had been told of too often."""
         self.told: dict[str, int] = {}
         """How often each rule was broken."""
 

@@ -45,12 +45,14 @@ def batch_place(batch: LinkBatch, node: Node | None) -> Place:
 class Finding:
     """`message` says in words what happened, with the values."""
 
-    __slots__ = ("message", "place", "rule")
+    __slots__ = ("message", "place", "rule", "times")
 
-    def __init__(self, rule: Rule, place: Place, message: str) -> None:
+    def __init__(self, rule: Rule, place: Place, message: str, times: int = 1) -> None:
         self.rule = rule
         self.place = place
         self.message = message
+        self.times = times
+        """How often, where the rest of many is told at once."""
 
     @property
     def packet(self) -> int:

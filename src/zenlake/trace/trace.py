@@ -70,6 +70,11 @@ class Trace:
         return self._walker.sessions.forgotten
 
     @property
+    def session_count(self) -> int:
+        """Of all sessions, attempts and multicast groups that there were."""
+        return len(self.sessions) + self.forgotten_sessions
+
+    @property
     def is_damaged(self) -> bool:
         """Whether a file itself could not be read in full."""
         return not self._damage.counts.keys() <= HARMLESS

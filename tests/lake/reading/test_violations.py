@@ -70,6 +70,7 @@ def test_rows_are_the_findings(tmp_path: Path) -> None:
         "sender_zid": finding.sender_zid,
         "message": finding.message,
         "page": RULES["response-after-final"].page,
+        "times": 1,
     }
 
 

@@ -29,7 +29,7 @@ def summary_lines(name: str, trace: Trace, messages: int, chosen: int | None) ->
     parts = (
         f"{count_text(trace.packets, 'packet')}{_duration(trace)}",
         f"{count_text(messages, 'message')}{shown}",
-        f"{count_text(len(trace.sessions), 'session')}{_outcomes(trace.sessions)}",
+        f"{count_text(trace.session_count, 'session')}{_outcomes(trace.sessions)}",
     )
     yield f"{safe(name)}: {', '.join(parts)}"
     for session in trace.sessions[:_SESSIONS_SHOWN_MAX]:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from zenlake.lake.measures import undecoded_text
 from zenlake.lake.pipeline.derive import derive
 from zenlake.lake.pipeline.failures import told_in_one_line
 from zenlake.lake.pipeline.inputs import captures_in
@@ -164,6 +166,7 @@ class _Pipeline:
             rows = {name: sum(_row_count(one) for one in found) for name, found in files.items()}
             row = pq.read_table(files["captures"][0]).to_pylist()[0]
             info = {name: row[name] for name in ("packets", "first_ns", "last_ns", "read_ns")}
+            info["queries"] = _queries(files.get("queries", []))
             add[path] = CaptureFiles(capture["sha256"], capture["size"], files, rows, info)
             self.outcome.messages += rows.get("messages", 0)
             self.outcome.read.append(path)
@@ -210,6 +213,16 @@ def _row_count(path: Path) -> int:
     return int(pq.read_metadata(path).num_rows)
 
 
+def _queries(files: list[Path]) -> int:
+    """How many were asked, of which `queries` has a row for each hop."""
+    found = 0
+    for file in files:
+        rows = pq.read_table(file, columns=["seq", "trace_id"])
+        is_first = pc.equal(rows["trace_id"], rows["seq"])
+        found += int(pc.sum(pc.fill_null(is_first, True), min_count=0).as_py())
+    return found
+
+
 def _write(schema: pa.Schema, rows: list[dict[str, Any]], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
 
@@ -237,8 +250,7 @@ def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
         "read_ns": time.time_ns(),
         "skipped": "; ".join(f"{why}: {n} x, {size} bytes" for why, (n, size) in skipped.items())
         or None,
-        "undecoded": "; ".join(f"{state}: {size} bytes" for state, size in undecoded.items())
-        or None,
+        "undecoded": undecoded_text(undecoded),
         "bytes": capture["size"],
         "error": "damaged, read as far as possible" if is_damaged else None,
     }

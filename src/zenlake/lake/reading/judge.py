@@ -25,6 +25,12 @@ class Judge:
         if checker.findings:
             add_findings(self._rows, checker.take())
 
+    def finish(self) -> None:
+        """At the end of the capture."""
+        if self._checker is not None:
+            self._checker.finish()
+            add_findings(self._rows, self._checker.take())
+
 
 def add_findings(rows: Rows, findings: list[Finding]) -> None:
     """A row each; session and sender are named when the row is taken."""
@@ -42,5 +48,6 @@ def add_findings(rows: Rows, findings: list[Finding]) -> None:
                 place.node,
                 finding.message,
                 rule.page,
+                finding.times,
             )
         )

@@ -31,6 +31,7 @@ def tables(
         if step % _STEPS == 0 and len(rows) >= ROWS_AT_ONCE:
             yield take(rows)
     road.end()
+    judge.finish()
     yield take(rows, is_end=True)
 
 
@@ -42,6 +43,7 @@ def findings(trace: Trace, capture: str) -> Iterator[dict[str, pa.Table]]:
         judge.feed(item, events)
         if step % _STEPS == 0 and len(rows) >= ROWS_AT_ONCE:
             yield take(rows)
+    judge.finish()
     yield take(rows, is_end=True)
 
 

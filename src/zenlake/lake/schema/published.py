@@ -278,7 +278,7 @@ _ALL: Final = (
             Column("neighbour_zid", STRING, "node at its other end"),
             Column("weight", BIGINT, "that was told; null where none was"),
             Column("from_ns", BIGINT, "when it was first told"),
-            Column("to_ns", BIGINT, "when it was no longer told, or its session was over; null before"),
+            Column("to_ns", BIGINT, "when it was told no more, or its session ended; null before"),
             Column("told_by_zid", STRING, "node whose message said so"),
             Column("session", STRING, "on which it said so first"),
             Column("link", STRING, "on which it said so first"),
@@ -354,6 +354,7 @@ _ALL: Final = (
             _SENDER,
             Column("message", STRING, "what happened, in words"),
             Column("page", STRING, "where the pages or references say so"),
+            Column("times", BIGINT, "1; more where a row stands for the rest of many"),
         ),
     ),
 )

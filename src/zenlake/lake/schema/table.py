@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 VERSION: Final = 3
 """Of all declarations together; a lake keeps the one it was written with.
 
-2 has `ros_entities`, 3 `declarations.is_answer` and `queries.cause`.
+2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause` and `violations.times`.
 """
 
 BIGINT: Final = "BIGINT"
