@@ -244,7 +244,8 @@ def test_without_the_extra(
         monkeypatch.delattr(zenlake.lake, name, raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
     assert main(["sql", "--lake", str(lake), "SELECT 1", *flags]) == 2
-    wanted = "zenlake: zenlake sql needs the lake extra: pip install 'zenlake[lake]'\n"
+    extra = "lake" if missing == "pyspark" else "sql"
+    wanted = f"zenlake: zenlake sql needs the {extra} extra: pip install 'zenlake[{extra}]'\n"
     assert capsys.readouterr().err == wanted
 
 

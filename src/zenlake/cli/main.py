@@ -82,7 +82,9 @@ def main(arguments: list[str] | None = None) -> int:
     output = StandardOutput()
     try:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments)
+            if arguments is None:
+                return _run(sys.argv[1:], is_own_process=True)
+            return _run(arguments)
         finally:
             sys.stdout.flush()
     except ZenlakeError as error:
@@ -101,14 +103,30 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], is_own_process: bool = False) -> int:
+    """`is_own_process` allows a command what would disturb other code of the process."""
     parser, _ = build_parser(only=next((word for word in arguments if word in COMMANDS), ""))
-    args = parser.parse_args(arguments)
+    args, rest = parser.parse_known_args(arguments)
+    _add_words(parser, args, rest)
+    args.is_own_process = is_own_process
     if args.command is None:
         parser.print_help()
         return 2
     code: int = import_module(f"zenlake.cli.{args.command}").run(args)
     return code
+
+
+def _add_words(parser: argparse.ArgumentParser, args: argparse.Namespace, rest: list[str]) -> None:
+    """Of words before and after an option (`sql a.pcap --json SQL`) argparse takes the first ones.
+
+    A command says by `words_go_to` which list takes the others.
+    """
+    target = getattr(args, "words_go_to", None)
+    options = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
+    if rest and (target is None or options):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        getattr(args, str(target)).extend(rest)
 
 
 if __name__ == "__main__":

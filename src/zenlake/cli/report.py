@@ -1,19 +1,24 @@
-"""zenlake report: what a lake tells, as one HTML page."""
+"""zenlake report: what a lake or captures tell, as one HTML page."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zenlake.cli.output import print_json, safe
+from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake
 from zenlake.errors import LocalError
-from zenlake.lake.store import Store
 
 if TYPE_CHECKING:
     from zenlake.report import Report
+    from zenlake.report.database import Tables
 
+_ENDING = re.compile(r"\.(?:lake|(?:pcap|pcapng|cap)\d*(?:\.gz|\.zst)?)$")
 EXAMPLES = """examples:
+  zenlake report robot.pcapng
+  zenlake report captures/ -o monday.html
   zenlake report --lake robots.lake
   zenlake report --lake robots.lake -o monday.html --capture captures/monday.pcapng
   zenlake report --lake robots.lake --key 'robot/*/pose' --node 518c8c14
@@ -21,15 +26,21 @@ EXAMPLES = """examples:
 The page needs no network and no server: open it in a browser, send it to a colleague. It holds a
 bounded part of the lake, and says what it leaves out. --node takes the beginning of an id, if no
 other node has it. The page can be filtered by key expression and node as well.
-exit codes: 0 done; 1 done, but no message fits the filters; 2 no lake there, or nothing in it
+
+Captures are read into tables of a temporary folder (TMPDIR), by DuckDB, without Spark and Java.
+For captures of gigabytes, or several pages of the same, make a lake once: zenlake pipeline.
+exit codes: 0 done; 1 done, but no message fits the filters, or a capture is damaged and was read as
+far as possible; 2 no lake or capture there, or nothing in it
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
+    parser.set_defaults(words_go_to="captures")
     add = parser.add_argument
-    add("--lake", required=True, metavar="DIR", help="the lake's folder")
-    add("-o", "--output", metavar="FILE", help="the page; without, named as the lake, .html")
+    add("captures", nargs="*", metavar="CAPTURE", help="captures, folders of them, patterns")
+    add("--lake", metavar="DIR", help="the lake's folder, instead of captures")
+    add("-o", "--output", metavar="FILE", help="the page; without, named as the input, .html")
     add("--key", metavar="KE", help="only what has a key that intersects")
     add("--node", metavar="ZID", help="only what this node sent or received")
     add("--capture", metavar="PATH", help="only this capture, as `zenlake lake ls` shows it")
@@ -37,22 +48,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    report = _written(Store(args.lake), args)
+    if bool(args.captures) == (args.lake is not None):
+        raise LocalError("give captures or --lake DIR: one of them")
+    if args.lake is None:
+        source = opened_captures("report", args, args.captures)
+    else:
+        source = opened_lake("report", args.lake)
+    with source as (tables, is_damaged):
+        report = _written(tables, args)
     if args.json:
         print_json({**report._asdict(), "path": str(report.path)})
     else:
         print(f"{safe(str(report.path))}  {report.bytes / 1e6:.1f} MB, in {report.seconds:.1f} s")
-    return 0 if report.messages else 1
+    return 0 if report.messages and not is_damaged else 1
 
 
-def _written(store: Store, args: argparse.Namespace) -> Report:
-    try:
+def _written(tables: Tables, args: argparse.Namespace) -> Report:
+    with needs_extra("report", "sql"):
         from zenlake.report import Selection, write
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("zenlake"):
-            raise
-        wanted = "zenlake report needs the lake extra: pip install 'zenlake[lake]'"
-        raise LocalError(wanted) from None
-    name = store.directory.resolve().name.removesuffix(".lake")
+    name = _ENDING.sub("", tables.directory.resolve().name)
     path = Path(args.output or f"{name}.html")
-    return write(store, path, Selection(args.key, args.node, args.capture))
+    return write(tables, path, Selection(args.key, args.node, args.capture))

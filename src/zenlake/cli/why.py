@@ -96,6 +96,6 @@ def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidenc
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("zenlake"):
             raise
-        needs = "zenlake why needs the lake extra to read a lake: pip install 'zenlake[lake]'"
+        needs = "zenlake why needs the sql extra to read a lake: pip install 'zenlake[sql]'"
         raise LocalError(needs) from None
     yield from read_lake(path, asked, capture)

@@ -62,6 +62,27 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
             raise _explained(error) from None
 
 
+def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
+    """Error if it is no query, or asks for what the tables do not have: for tables without rows.
+
+    It is run, because DuckDB tells the place of an error only then.
+    """
+    check_literals(sql)
+    limit = TimeLimit(seconds_max)
+    with TemporaryDirectory(prefix="zenlake-") as spill, opened(snapshot, spill) as connection:
+        try:
+            _check_reads_only(connection, sql)
+            [statement] = connection.extract_statements(sql)
+            # PIVOT looks for values, of which there are none.
+            if statement.type.name == "SELECT":
+                with limit.watching(connection.interrupt):
+                    execute(connection, sql)
+        except duckdb.InterruptException:
+            return  # it makes sense so far
+        except duckdb.Error as error:
+            raise _explained(error) from None
+
+
 @contextmanager
 def opened(
     snapshot: Snapshot, spill: str, bytes_max: int | None = None

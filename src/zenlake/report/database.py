@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import duckdb
 
 from zenlake.lake import sql_duckdb
 from zenlake.lake.sql_functions import sql_error
-from zenlake.lake.store import LakeError, Store
+from zenlake.lake.store import LakeError, Snapshot
 from zenlake.report.selection import Selection
 
 # Each table, the columns that name its nodes, and whether its rows have a key.
@@ -34,6 +35,15 @@ _WHOLE_STORY: Final = f"""(t.capture, coalesce(t.trace_id, -t.seq)) IN (
     SELECT (w.capture, coalesce(w.trace_id, -w.seq)) FROM queries w
     WHERE w.requester_zid = {_NODE} OR w.responder_zid = {_NODE})"""
 """A query is shown with all its hops, wherever the node stands among them."""
+
+
+class Tables(Protocol):
+    """A lake, or the tables of captures that were read without one."""
+
+    @property
+    def directory(self) -> Path: ...
+
+    def snapshot(self) -> Snapshot: ...
 
 
 class Database:
@@ -72,7 +82,7 @@ class Database:
 
 
 @contextmanager
-def opened(store: Store, selection: Selection) -> Iterator[Database]:
+def opened(store: Tables, selection: Selection) -> Iterator[Database]:
     """Errors of the engine are told as errors of the lake."""
     snapshot = store.snapshot()
     captures = snapshot.manifest.captures

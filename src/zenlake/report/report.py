@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import zenlake
-from zenlake.lake.store import Store
 from zenlake.output_file import OutputFile
-from zenlake.report.database import Database, opened
+from zenlake.report.database import Database, Tables, opened
 from zenlake.report.declarations import declarations
 from zenlake.report.findings import findings
 from zenlake.report.keys import keys, rank_keys
@@ -36,7 +35,7 @@ class Report(NamedTuple):
     findings: list[str]
 
 
-def write(store: Store, path: Path, selection: Selection) -> Report:
+def write(store: Tables, path: Path, selection: Selection) -> Report:
     begun = time.perf_counter()
     data = collect(store, selection)
     text = html(data).encode()
@@ -47,7 +46,7 @@ def write(store: Store, path: Path, selection: Selection) -> Report:
     return Report(path, len(text), spent, data["overview"]["messages"], told)
 
 
-def collect(store: Store, selection: Selection) -> dict[str, Any]:
+def collect(store: Tables, selection: Selection) -> dict[str, Any]:
     """All that the page shows, as JSON has it."""
     with opened(store, selection) as database:
         axis = TimeAxis(_times(database))
@@ -71,7 +70,7 @@ def collect(store: Store, selection: Selection) -> dict[str, Any]:
         data["about"] = {
             "lake": store.directory.resolve().name,
             "version": zenlake.__version__,
-            "lakeVersion": database.version,
+            "lakeVersion": database.version or None,
             **database.selection._asdict(),
         }
     return data

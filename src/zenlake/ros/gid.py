@@ -14,7 +14,7 @@ def gid_of(own_key: str) -> str:
     try:
         from xxhash import xxh3_128_intdigest
     except ImportError:
-        message = "the ids of ROS entities need the extra: pip install 'zenlake[lake]'"
+        message = "the ids of ROS entities need the extra: pip install 'zenlake[sql]'"
         raise LocalError(message) from None
     hashed = xxh3_128_intdigest(own_key.encode("utf-8", "surrogatepass"))
     return hashed.to_bytes(16, "little").hex()

@@ -7,14 +7,15 @@ bits, integers longer than they need be, extensions that come twice. Most batche
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.errors import LocalError
 from zenlake.wire.batch import encode_messages
-from zenlake.wire.explain import explain
 from zenlake.wire.message import Message
 from zenlake.wire.values.zenoh_id import ZenohId
-from zenlake.wire.walk import Span
+
+if TYPE_CHECKING:
+    from zenlake.wire.walk import Span
 
 RESERVED: Final = "reserved"
 OVERLONG: Final = "overlong"
@@ -45,6 +46,9 @@ def oddities(content: bytes, messages: list[Message], form: str) -> list[Oddity]
     data = content
     if form == "low-latency":
         data = len(content).to_bytes(4, "little") + content
+    # The codec that labels bits takes longer to load than most captures to check.
+    from zenlake.wire.explain import explain
+
     found = explain(data, form)
     if found.error is not None:
         return []

@@ -83,7 +83,7 @@ def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path: Path) -> None:
         row = opened.connection.execute("SELECT current_setting('memory_limit')").fetchone()
         assert row == (f"{DERIVE_BYTES_MAX / (1 << 20):.1f} MiB",)
         opened.connection.execute("SET memory_limit = '24MB'")
-        many = opened.view("SELECT CAST(range AS VARCHAR) AS t FROM range(1000000)", ())
+        many = opened.query("SELECT CAST(range AS VARCHAR) AS t FROM range(1000000)", ())
         texts = [batch["t"] for batch in many.sortWithinPartitions("t").batches()]
         assert sum(map(len, texts)) == 1_000_000
         assert texts[0][:3].to_pylist() == ["0", "1", "10"]

@@ -8,7 +8,7 @@ what joins and windows have to remember fits into memory, however long the captu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
@@ -21,8 +21,31 @@ from zenlake.lake.tables import build_lives, build_talks
 Files = Mapping[str, Sequence[str]]
 """Of one task, or of several, by table."""
 Keep = Callable[[str, Frame], Frame]
-Build = Callable[[Any, Any, Any], dict[str, list[Any]]]
-BUILDS: Final[tuple[Build, ...]] = (build_talks, build_lives)
+
+
+class Build(NamedTuple):
+    """Tables that are put together in one go."""
+
+    run: Callable[[Any, Any, Any], dict[str, list[Any]]]
+    gives: frozenset[str]
+    reads: frozenset[str]
+    """Tables that reading captures gives; `captures` is always there."""
+
+
+BUILDS: Final = (
+    Build(
+        build_talks,
+        gives=frozenset({"queries", "replies"}),
+        reads=frozenset({"exchange_events", "declare_events", "sessions"}),
+    ),
+    Build(
+        build_lives,
+        gives=frozenset({"declarations", "ros_entities", "interests", "nodes", "adjacencies"}),
+        reads=frozenset(
+            {"declare_events", "interest_events", "node_events", "edge_events", "sessions"}
+        ),
+    ),
+)
 
 EVENTS_MAX: Final = 800_000
 """Put together at a time."""
@@ -49,7 +72,9 @@ def build_tables(
     whole = {name: engine.read(_KINDS[name], files.get(name, ())) for name in _READ}
     parts = list(_parts(engine, tasks)) or [whole]
     hold = keep or (lambda name, frame: engine.keep(frame))
-    return {name: found for build in builds for name, found in build(whole, parts, hold).items()}
+    return {
+        name: found for build in builds for name, found in build.run(whole, parts, hold).items()
+    }
 
 
 def _together(tasks: Sequence[Files]) -> dict[str, list[str]]:

@@ -68,9 +68,9 @@ class Engine:
         )
         if files:
             listed = ", ".join("'" + literal(file).replace("'", "''") + "'" for file in files)
-            return self.view(f"SELECT {columns} FROM read_parquet([{listed}])", {table.name})
+            return self.query(f"SELECT {columns} FROM read_parquet([{listed}])", {table.name})
         nulls = ", ".join(f"NULL AS {quoted(one.name)}" for one in table.columns)
-        return self.view(f"SELECT {columns} FROM (SELECT {nulls}) WHERE false", {table.name})
+        return self.query(f"SELECT {columns} FROM (SELECT {nulls}) WHERE false", {table.name})
 
     def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
         """As `SparkSession.sql`: `{name}` in it stands for the frame of that name."""
@@ -79,27 +79,25 @@ class Engine:
         found = self.translated(text.format(**{name: stand_in(name) for name in frames}))
         for name, frame in frames.items():
             found = found.replace(stand_in(name), frame.name)
-        return self.view(found, sources)
+        return self.query(found, sources)
 
     def translated(self, text: str) -> str:
         return to_duckdb(text)
 
-    def view(self, text: str, sources: Iterable[str]) -> Frame:
-        name = self.new_name()
-        self.connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
-        return Frame(self, name, frozenset(sources))
+    def query(self, text: str, sources: Iterable[str]) -> Frame:
+        return Frame(self, f"({text})", frozenset(sources))
 
     def keep(self, frame: Frame) -> Frame:
         """What it gives now, for those who read it several times."""
-        name = self.new_name()
-        self.connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {quoted(frame.name)}")
+        name = quoted(self.new_name())
+        self.connection.execute(f"CREATE TABLE {name} AS FROM {frame.name}")
         return Frame(self, name, frame.sources)
 
     def take(self, batches: pa.RecordBatchReader, sources: Iterable[str]) -> Frame:
         """A table of what comes."""
-        name, coming = self.new_name(), self.new_name()
+        name, coming = quoted(self.new_name()), self.new_name()
         self.connection.register(coming, batches)
-        self.connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {quoted(coming)}")
+        self.connection.execute(f"CREATE TABLE {name} AS FROM {quoted(coming)}")
         self.connection.unregister(coming)
         return Frame(self, name, frozenset(sources))
 

@@ -32,42 +32,47 @@ SQL_TYPES: Final = {
 
 
 class Frame:
-    """A view or table of an engine. Nothing is run until its rows are asked for."""
+    """A query, or a table of an engine. Nothing is run until its rows are asked for."""
 
     def __init__(self, engine: Engine, name: str, sources: frozenset[str], order: str = "") -> None:
         self.sparkSession = engine
         self.name = name
+        """What stands after FROM: the name of a table, or a query in brackets.
+
+        A view would be looked through by DuckDB when it is made, and again by each that is made
+        of it, which takes longer than a small capture to put together.
+        """
         self.sources = sources
         """Names of the tables that were read for it, also through other steps."""
         self._order = order
 
     @property
     def columns(self) -> list[str]:
-        rows = self.sparkSession.connection.execute(f'DESCRIBE "{self.name}"').fetchall()
+        rows = self.sparkSession.connection.execute(f"DESCRIBE FROM {self.name}").fetchall()
         return [row[0] for row in rows]
 
     def select(self, *names: str) -> Frame:
         chosen = ", ".join(f'"{name}"' for name in names)
-        return self._view(f'SELECT {chosen} FROM "{self.name}"')
+        return self._query(f"SELECT {chosen} FROM {self.name}")
 
     def where(self, condition: str) -> Frame:
         return self.sparkSession.sql(f"SELECT * FROM {{rows}} WHERE {condition}", rows=self)
 
     def filtered(self, condition: str) -> Frame:
         """As `where`, in DuckDB's words."""
-        return self._view(f'FROM "{self.name}" WHERE {condition}')
+        return self._query(f"FROM {self.name} WHERE {condition}")
 
     def union(self, other: Frame) -> Frame:
         """The rows of both, which have the same columns."""
-        text = f'FROM "{self.name}" UNION ALL FROM "{other.name}"'
-        return self.sparkSession.view(text, self.sources | other.sources)
+        text = f"FROM {self.name} UNION ALL FROM {other.name}"
+        return self.sparkSession.query(text, self.sources | other.sources)
 
     def repartition(self, *names: str) -> Frame:
         """All is in one place already."""
         return self
 
     def sortWithinPartitions(self, *names: str) -> Frame:
-        """For `batches` and `mapInArrow`; a view would not keep its order."""
+        """For `batches` and `mapInArrow`; a query in another would not keep its order."""
         order = ", ".join(f'"{name}" NULLS FIRST' for name in names)
         return Frame(self.sparkSession, self.name, self.sources, f" ORDER BY {order}")
 
@@ -84,7 +89,7 @@ class Frame:
         called = self.sparkSession.new_name()
         self.sparkSession.define(called, function, ["VARCHAR"] * len(columns), "BOOLEAN")
         given = ", ".join(f'"{column}"' for column in columns)
-        return self._view(f'SELECT *, {called}({given}) AS "{name}" FROM "{self.name}"')
+        return self._query(f'SELECT *, {called}({given}) AS "{name}" FROM {self.name}')
 
     def conform(self, table: Table) -> Frame:
         """The declared columns in their order and types, as `DataFrame.to` gives them.
@@ -92,19 +97,19 @@ class Frame:
         What is missing is null. A schema of Spark would do as well, but its classes take longer
         to load than a small capture to read.
         """
-        known = set(self.columns)
-        chosen = []
-        for column in table.columns:
-            value = f'"{column.name}"' if column.name in known else "NULL"
-            chosen.append(f'CAST({value} AS {SQL_TYPES[column.type]}) AS "{column.name}"')
-        return self._view(f'SELECT {", ".join(chosen)} FROM "{self.name}"')
+        chosen = ", ".join(
+            f'CAST("{one.name}" AS {SQL_TYPES[one.type]}) AS "{one.name}"' for one in table.columns
+        )
+        nulls = ", ".join(f'NULL AS "{one.name}"' for one in table.columns)
+        lacking = f"SELECT {nulls} WHERE false"
+        return self._query(f"SELECT {chosen} FROM (FROM {self.name} UNION ALL BY NAME {lacking})")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Its rows, a bounded number at a time."""
         # A cursor of its own: what becomes of the rows may be a step of the same engine.
         with self.sparkSession.connection.cursor() as cursor:
-            found: Any = cursor.sql(f'FROM "{self.name}"{self._order}')
+            found: Any = cursor.sql(f"FROM {self.name}{self._order}")
             yield from found.to_arrow_reader(ROWS_AT_ONCE)
 
-    def _view(self, text: str) -> Frame:
-        return self.sparkSession.view(text, self.sources)
+    def _query(self, text: str) -> Frame:
+        return self.sparkSession.query(text, self.sources)

@@ -24,13 +24,20 @@ _BATCHES_IN_A_GROUP: Final = 8
 
 
 def derive_captures(job: Job) -> Result:
-    """`tasks` are the files of each; gives what was written: capture, table, path."""
+    """`tasks` are the files of each; gives what was written: capture, table, path.
+
+    `tables` are those that are wanted, all without it; others may be written too.
+    """
     folder = Path(job["folder"])
+    wanted = job.get("tables", TABLES)
+    builds = [build for build in BUILDS if not build.gives.isdisjoint(wanted)]
+    if not builds:
+        return {"files": []}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What Python does for one table, DuckDB need not wait for with another.
-        with Engine(folder, job["threads"]) as engine, ThreadPoolExecutor(len(BUILDS)) as pool:
-            writers = list(pool.map(lambda build: _put_together(engine, job, build), BUILDS))
+        with Engine(folder, job["threads"]) as engine, ThreadPoolExecutor(len(builds)) as pool:
+            writers = list(pool.map(lambda build: _put_together(engine, job, build), builds))
     except duckdb.Error as error:
         return {"failure": f"{' '.join(str(error).split())}: {folder}"}
     except OSError as error:

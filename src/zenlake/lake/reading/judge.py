@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from zenlake.rules import Checker, Finding
+from typing import TYPE_CHECKING
+
 from zenlake.trace.events import TraceEvent
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from zenlake.rules import Checker, Finding
 
 TABLE = "violations"
 
@@ -15,7 +19,7 @@ class Judge:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._checker = Checker() if TABLE in rows.tables else None
+        self._checker = _new_checker() if TABLE in rows.tables else None
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         checker = self._checker
@@ -30,6 +34,13 @@ class Judge:
         if self._checker is not None:
             self._checker.finish()
             add_findings(self._rows, self._checker.take())
+
+
+def _new_checker() -> Checker:
+    """The rules are many, and loaded only if they are asked."""
+    from zenlake.rules import Checker
+
+    return Checker()
 
 
 def add_findings(rows: Rows, findings: list[Finding]) -> None:

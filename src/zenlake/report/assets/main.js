@@ -160,8 +160,9 @@ redraw();
 byId('footer').textContent =
   'Made by zenlake ' +
   data.about.version +
-  ' from version ' +
-  data.about.lakeVersion +
-  ' of the lake. Charts by Apache ECharts ' +
+  (data.about.lakeVersion === null
+    ? ' from captures'
+    : ' from version ' + data.about.lakeVersion + ' of the lake') +
+  '. Charts by Apache ECharts ' +
   echarts.version +
   ', Apache License 2.0. This page loads nothing and sends nothing.';

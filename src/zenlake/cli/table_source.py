@@ -1,0 +1,64 @@
+"""Where `sql` and `report` find tables: in a lake, or in captures that are read first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from zenlake.cli.output import complain
+from zenlake.cli.pipeline_progress import ProgressLine
+from zenlake.errors import LocalError
+
+if TYPE_CHECKING:
+    from zenlake.report.database import Tables
+
+
+class Source(NamedTuple):
+    tables: Tables
+    is_damaged: bool = False
+    """Whether a capture was read only as far as possible."""
+
+
+@contextmanager
+def opened_lake(command: str, directory: str) -> Iterator[Source]:
+    with needs_extra(command, "sql"):
+        from zenlake.lake.store import Store
+    yield Source(Store(directory))
+
+
+@contextmanager
+def opened_captures(
+    command: str, args: argparse.Namespace, captures: list[str], query: str | None = None
+) -> Iterator[Source]:
+    """The tables that `query` asks; without it, all."""
+    with needs_extra(command, "sql"):
+        from zenlake.lake import direct
+    if query is not None:
+        direct.check(captures, query)
+    if getattr(args, "is_own_process", False):
+        direct.keep_pandas_out()
+    progress = ProgressLine(sys.stderr, is_silent=False)
+    with ExitStack() as stack:
+        try:
+            tables = None if query is None else direct.tables_in(query)
+            found = stack.enter_context(direct.read(captures, tables, progress.tell))
+        finally:
+            progress.end()
+        for path in found.damaged:
+            complain(f"{path}: damaged, read as far as possible")
+        yield Source(found, bool(found.damaged))
+
+
+@contextmanager
+def needs_extra(command: str, extra: str) -> Iterator[None]:
+    """A package that is not installed is said in words."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("zenlake"):
+            raise
+        wanted = f"zenlake {command} needs the {extra} extra: pip install 'zenlake[{extra}]'"
+        raise LocalError(wanted) from None

@@ -1,0 +1,18 @@
+"""The tables of captures without a lake: in files of a temporary folder, made without Spark.
+
+    with direct.read(["robot.pcapng"]) as tables:
+        with sql_duckdb.query(tables.snapshot(), "SELECT count(*) FROM queries") as result:
+            ...
+
+The steps are those of the pipeline (`lake/pipeline`): survey, read, put together. Here they run in
+this process or in workers of its own, and what is put together by DuckDB (`lake/duck`).
+"""
+
+from __future__ import annotations
+
+from zenlake.lake.direct.capture_tables import CaptureTables, read
+from zenlake.lake.direct.checking import check
+from zenlake.lake.direct.needed import tables_in
+from zenlake.lake.direct.start_up import keep_pandas_out
+
+__all__ = ["CaptureTables", "check", "keep_pandas_out", "read", "tables_in"]

@@ -1,0 +1,253 @@
+"""Capture tables: the files of a temporary folder, to be read like those of a lake."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake import unfinished
+from zenlake.lake.direct.needed import read_for
+from zenlake.lake.direct.workers import Workers
+from zenlake.lake.pipeline.derive_task import derive_captures
+from zenlake.lake.pipeline.pipeline import TASKS_PER_CORE, capture_row
+from zenlake.lake.pipeline.read_task import read_capture
+from zenlake.lake.pipeline.survey_task import survey_capture
+from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.inputs import Input, inputs_of
+from zenlake.lake.store import CaptureEntry, LakeError, Manifest, Snapshot
+from zenlake.lake.store.layout import EMPTY_FILE
+
+Tell = Callable[[str, Path, int], None]
+"""Called when a step begins: its name, where tasks report progress, bytes to read."""
+
+Files = dict[str, dict[str, list[str]]]
+"""Names, by capture and table."""
+
+PROCESS_BYTES_MIN: Final = 8 << 20
+"""Of all captures together, from which on other processes read them."""
+_CAPTURES: Final = "captures"
+
+
+class CaptureTables:
+    """Read like a `Store` while its folder is there."""
+
+    def __init__(self, folder: Path, captures: Sequence[CaptureEntry], damaged: list[str]) -> None:
+        self._folder = folder
+        self._captures = captures
+        self.damaged = damaged
+        """Captures that were read as far as possible."""
+
+    @property
+    def directory(self) -> Path:
+        """What an error names: the capture, or of several the folder they share."""
+        try:
+            return Path(os.path.commonpath([one.path for one in self._captures]))
+        except ValueError:  # there is none, or some are given from the root and some are not
+            return Path()
+
+    def snapshot(self) -> Snapshot:
+        entries = {one.path: one for one in self._captures}
+        return Snapshot(0, self._folder, Manifest(0, 0, tuple(TABLES), entries))
+
+
+@contextmanager
+def read(
+    paths: Sequence[str],
+    tables: Collection[str] | None = None,
+    tell: Tell = lambda name, place, size: None,
+) -> Iterator[CaptureTables]:
+    """Captures, folders and patterns; all tables, or those that are named (others are empty).
+
+    The files are removed at the end of the `with`. A capture that cannot be read is an error.
+    """
+    inputs = inputs_of(paths)
+    with _temporary_folder() as folder:
+        with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
+            reader = _Reader(folder, inputs, workers, tell)
+            found = reader.read(TABLES if tables is None else tables)
+        yield found
+
+
+@contextmanager
+def no_rows() -> Iterator[CaptureTables]:
+    """The tables without rows."""
+    with _temporary_folder() as folder:
+        with _writing(folder):
+            _write_empty_files(folder)
+        yield CaptureTables(folder, [], [])
+
+
+class _Reader:
+    """The steps of the pipeline, over a folder."""
+
+    def __init__(self, folder: Path, inputs: list[Input], workers: Workers, tell: Tell) -> None:
+        self._folder = folder
+        self._tables = folder / "tables"
+        self._inputs = inputs
+        self._workers = workers
+        self._tell = tell
+
+    def read(self, tables: Collection[str]) -> CaptureTables:
+        captures = self._survey()
+        parts = self._read(captures, read_for(tables))
+        rows = [
+            capture_row({**one, "path": one["capture"]}, found)
+            for one, found in zip(captures, parts, strict=True)
+        ]
+        files: Files = {row["capture"]: {} for row in rows}
+        for row, found in zip(rows, parts, strict=True):
+            for file in (file for part in found for file in part["files"]):
+                files[row["capture"]].setdefault(file["table"], []).append(Path(file["path"]).name)
+        everything = self._write_captures(rows, files)
+        self._derive(parts, files, everything, tables)
+        _write_empty_files(self._tables)
+        entries = [
+            CaptureEntry(row["capture"], row["sha256"], row["bytes"], files[row["capture"]], {}, {})
+            for row in rows
+        ]
+        return CaptureTables(
+            self._tables, entries, [one["capture"] for one in rows if one["error"]]
+        )
+
+    def _survey(self) -> list[Result]:
+        place = self._step("survey")
+        jobs: list[Job] = [
+            {"path": one.path, "survey": str(place / f"{number}.npz"), "tasks": _tasks_max()}
+            for number, one in enumerate(self._inputs)
+        ]
+        results = self._workers.run(survey_capture, jobs)
+        return [
+            {**_checked(result, one), "capture": one.capture, "survey": job["survey"]}
+            for job, one, result in zip(jobs, self._inputs, results, strict=True)
+        ]
+
+    def _read(self, captures: list[Result], only: list[str]) -> list[list[Result]]:
+        """The results of all splits, for each capture."""
+        place = self._step("read", sum(one["size"] for one in captures))
+        jobs: list[Job] = []
+        numbers: list[int] = []
+        for number, capture in enumerate(captures):
+            for split in range(capture["splits"]) or (None,):
+                progress = place / f"progress-{number}-{split or 0}"
+                places = {"folder": str(self._tables), "progress": str(progress)}
+                jobs.append({**capture, **places, "split": split, "only": only})
+                numbers.append(number)
+        found: list[list[Result]] = [[] for _ in captures]
+        results = self._workers.run(read_capture, jobs)
+        for number, result in zip(numbers, results, strict=True):
+            found[number].append(_checked(result, self._inputs[number]))
+        return found
+
+    def _write_captures(self, rows: list[dict[str, Any]], files: Files) -> Path:
+        """A file of its own for each, and one with all for the steps that follow."""
+        place = self._tables / _CAPTURES
+        place.mkdir(parents=True, exist_ok=True)
+        for number, row in enumerate(rows):
+            name = f"{number}.parquet"
+            pq.write_table(pa.Table.from_pylist([row], TABLES[_CAPTURES].arrow), place / name)
+            files[row["capture"]][_CAPTURES] = [name]
+        everything = self._folder / "captures.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), everything)
+        return everything
+
+    def _derive(
+        self,
+        parts: list[list[Result]],
+        files: Files,
+        captures_file: Path,
+        tables: Collection[str],
+    ) -> None:
+        """Adds what it writes to `files`."""
+        self._step("derive")
+        job: Job = {
+            "tasks": [
+                {file["table"]: [file["path"]] for file in part["files"]}
+                for found in parts
+                for part in found
+            ],
+            "captures": list(files),
+            "captures_file": str(captures_file),
+            "folder": str(self._tables),
+            "threads": os.cpu_count() or 1,
+            "tables": list(tables),
+        }
+        (result,) = self._workers.run(derive_captures, [job])
+        if "failure" in result:
+            raise LakeError(result["failure"])
+        for capture, table, path in result["files"]:
+            files[capture].setdefault(table, []).append(Path(path).name)
+
+    def _step(self, name: str, size: int = 0) -> Path:
+        place = self._folder / name
+        place.mkdir()
+        self._tell(name, place, size)
+        return place
+
+
+def _checked(result: Result, one: Input) -> Result:
+    """Errors name the capture as it was given."""
+    problem = result.get("error") or result.get("failure")
+    if problem is not None:
+        raise LakeError(str(problem).replace(one.path, one.capture))
+    return result
+
+
+def _processes(inputs: list[Input]) -> int:
+    """0 for what this process reads sooner than others have started."""
+    return (os.cpu_count() or 1) if is_large(inputs) else 0
+
+
+def is_large(inputs: list[Input]) -> bool:
+    sizes = [os.path.getsize(one.path) for one in inputs if os.path.isfile(one.path)]
+    return sum(sizes) >= PROCESS_BYTES_MIN
+
+
+def _tasks_max() -> int:
+    return TASKS_PER_CORE * (os.cpu_count() or 1)
+
+
+def _write_empty_files(folder: Path) -> None:
+    """Each table has one: it has the columns where no row is."""
+    for name, table in TABLES.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        pq.write_table(table.arrow.empty_table(), folder / name / EMPTY_FILE)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """`TMPDIR` says where; it has to have room for about as much as the captures."""
+    with TemporaryDirectory(prefix="zenlake-", ignore_cleanup_errors=True) as name:
+        number = unfinished.register(lambda: rmtree(name, ignore_errors=True))
+        try:
+            yield Path(name)
+        finally:
+            unfinished.forget(number)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """A full disk, say, is told in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise LakeError.from_os(error, folder) from None
+
+
+@contextmanager
+def _thresholds_kept() -> Iterator[None]:
+    """Reading sets other ones, for a process that does nothing else."""
+    before = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

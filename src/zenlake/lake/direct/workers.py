@@ -1,0 +1,135 @@
+"""Workers: processes that run the jobs of large captures.
+
+Several processors read a capture faster than one. And the command itself only waits, so that
+Ctrl-C ends it at once, whatever a worker is doing.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from zenlake.errors import ZenlakeError
+from zenlake.lake.direct.start_up import keep_pandas_out
+from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.store import LakeError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+Work = Callable[[Job], Result]
+_END_SECONDS: Final = 5.0
+
+
+class Workers:
+    """As many processes as there are jobs, at most `processes`; with 0, jobs run in this one."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._started: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in self._started:
+            worker.process.kill()
+        for worker in self._started:
+            worker.process.join(_END_SECONDS)
+
+    def run(self, work: Work, jobs: list[Job]) -> list[Result]:
+        """The results in the order of the jobs."""
+        if not self._processes:
+            return [work(job) for job in jobs]
+        from multiprocessing.connection import Connection, wait
+
+        while len(self._started) < min(self._processes, len(jobs)):
+            with _ignoring_interrupts():
+                self._started.append(_Worker())
+        results: list[Result | None] = [None] * len(jobs)
+        pending = list(enumerate(jobs))[::-1]
+        idle, busy = list(self._started), dict[Connection, tuple[_Worker, int]]()
+        while pending or busy:
+            while pending and idle:
+                number, job = pending.pop()
+                worker = idle.pop()
+                worker.send(work, job)
+                busy[worker.connection] = worker, number
+            for ready in wait(busy):
+                worker, number = busy.pop(cast(Connection, ready))
+                results[number] = worker.receive()
+                idle.append(worker)
+        return [result for result in results if result is not None]
+
+
+class _Worker:
+    def __init__(self) -> None:
+        from multiprocessing import get_context
+
+        # A fork would copy the locks of threads that Arrow and DuckDB have running.
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        # A daemon does not outlive this process.
+        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def send(self, work: Work, job: Job) -> None:
+        try:
+            self.connection.send((work, job))
+        except OSError:
+            raise self._died() from None
+
+    def receive(self) -> Result:
+        try:
+            result = self.connection.recv()
+        except (EOFError, OSError):
+            raise self._died() from None
+        if isinstance(result, BaseException):
+            raise result
+        return cast(Result, result)
+
+    def _died(self) -> LakeError:
+        self.process.join(_END_SECONDS)
+        code = self.process.exitcode
+        return LakeError(
+            f"a process that read captures ended by itself (exit code {code}): "
+            "is there enough memory?"
+        )
+
+
+def _serve(connection: Connection) -> None:
+    keep_pandas_out()
+    while True:
+        try:
+            work, job = connection.recv()
+        except EOFError:
+            return
+        answer: Any
+        try:
+            answer = work(job)
+        except ZenlakeError as error:
+            answer = error
+        connection.send(answer)
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """A process that is started inherits it: only the command itself acts on Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

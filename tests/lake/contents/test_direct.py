@@ -1,0 +1,34 @@
+"""Captures that are read without a lake and without Spark give the rows of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.lake.source.reading import rows
+from tests.trace.sidecar import FOLDER
+from zenlake.lake import direct
+from zenlake.lake.schema import TABLES
+from zenlake.lake.store import Snapshot
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Iterator[Snapshot]:
+    with direct.read([str(FOLDER)]) as tables:
+        yield tables.snapshot()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_same_rows(table: str, lake: Path, snapshot: Snapshot) -> None:
+    schema = TABLES[table].arrow
+    expected = rows(pq.read_table(lake / table, schema=schema))
+    parts = [pq.read_table(path, schema=schema) for path in snapshot.files(table)]
+    found = rows(pa.concat_tables(parts))
+    assert found == expected
+    assert len(found) > 20 or table == "violations"

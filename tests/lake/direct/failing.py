@@ -1,0 +1,24 @@
+"""Work of workers that goes wrong; they import it by name."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from zenlake.lake.store import LakeError
+
+
+def say_why(job: dict[str, Any]) -> dict[str, Any]:
+    raise LakeError(job["why"])
+
+
+def end_at_once(job: dict[str, Any]) -> dict[str, Any]:
+    os._exit(3)
+
+
+def wait_for_ever(job: dict[str, Any]) -> dict[str, Any]:
+    """Says which process waits."""
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+    return {}

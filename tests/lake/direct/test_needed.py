@@ -1,0 +1,48 @@
+"""Which tables a query asks, and what has to be read for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zenlake.lake.direct.needed import read_for, tables_in
+from zenlake.lake.duck import BUILDS, Engine, build_tables
+from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.schema import TABLES
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT 1", set()),
+        ("FROM Messages", {"messages"}),
+        ('SELECT * FROM "queries" JOIN main.replies USING (trace_id)', {"queries", "replies"}),
+        ("WITH a AS (FROM samples) SELECT * FROM a", {"samples"}),
+        ("SELECT 'nodes' AS a FROM messages", {"messages", "nodes"}),
+        ("SELECT queries.messages_seen FROM x", {"queries"}),
+        ("FROM query_table('mess' || 'ages')", set(TABLES)),
+        ("FROM query ('FROM ' || 'queries')", set(TABLES)),
+    ],
+)
+def test_tables_in_a_query(sql: str, expected: set[str]) -> None:
+    assert tables_in(sql) == expected
+
+
+def test_what_builds_give_and_read_is_what_their_steps_do(tmp_path: Path) -> None:
+    given = set[str]()
+    for build in BUILDS:
+        with Engine(tmp_path) as engine:
+            frames = build_tables(engine, [], [], builds=[build])
+            assert set(frames) == build.gives
+            read = frozenset[str]().union(*(one.sources for all in frames.values() for one in all))
+            assert read - {"captures"} == build.reads
+        given |= build.gives
+    assert given | {"captures"} | (set(WRITTEN) & set(TABLES)) == set(TABLES)
+
+
+def test_little_is_read_for_little() -> None:
+    assert read_for(["messages"]) == ["messages"]
+    assert read_for([]) == read_for(["captures"]) == []
+    assert set(read_for(["queries"])) == {"exchange_events", "declare_events", "sessions"}
+    assert set(read_for(TABLES)) == set(WRITTEN)

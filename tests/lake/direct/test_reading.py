@@ -1,0 +1,198 @@
+"""Captures are read into tables of a folder that goes away, here or by other processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.lake.direct.failing import end_at_once, say_why
+from tests.trace.sidecar import PATHS
+from zenlake import unfinished
+from zenlake.lake import direct, sql_duckdb
+from zenlake.lake.direct import capture_tables
+from zenlake.lake.direct.workers import Workers
+from zenlake.lake.schema import TABLES
+from zenlake.lake.store import LakeError, Snapshot
+
+QUERIES = str(PATHS["queries"])
+ROUTERS = str(PATHS["routers_ring"])
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+def rows(snapshot: Snapshot, table: str) -> Counter[str]:
+    files = [pq.ParquetFile(path).read() for path in snapshot.files(table)]
+    left_out = {"read_ns"}  # when it was read
+    found = [row for file in files for row in file.to_pylist()]
+    return Counter(str({k: v for k, v in row.items() if k not in left_out}) for row in found)
+
+
+def test_other_processes_give_the_same_rows(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with direct.read([QUERIES, ROUTERS]) as tables:
+        expected = {name: rows(tables.snapshot(), name) for name in TABLES}
+        assert expected["captures"].total() == 2
+        assert expected["queries"].total() > 100
+        assert expected["adjacencies"].total() > 5
+    monkeypatch.setattr(capture_tables, "PROCESS_BYTES_MIN", 1)
+    with direct.read([QUERIES, ROUTERS]) as tables:
+        assert {name: rows(tables.snapshot(), name) for name in TABLES} == expected
+        assert list(temporary.iterdir())
+    assert not list(temporary.iterdir())
+
+
+def test_tables_that_are_not_asked_for_are_empty() -> None:
+    with direct.read([QUERIES], ["queries"]) as tables:
+        snapshot = tables.snapshot()
+        assert rows(snapshot, "queries")
+        for name in ("messages", "samples", "violations", "declarations"):
+            assert not rows(snapshot, name)
+            assert pq.read_schema(snapshot.files(name)[0]).names == TABLES[name].names
+
+
+def test_patterns_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.pcapng.gz", "b.pcapng.gz"):
+        (tmp_path / name).write_bytes(Path(QUERIES).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    for paths, expected in (
+        (["*.pcapng.gz"], {"a.pcapng.gz", "b.pcapng.gz"}),
+        (["."], {"./a.pcapng.gz", "./b.pcapng.gz"}),
+        (["b.pcapng.gz", "a.*"], {"a.pcapng.gz", "b.pcapng.gz"}),
+    ):
+        with direct.read(paths, []) as tables:
+            assert set(tables.snapshot().manifest.captures) == expected
+            assert tables.directory == Path()
+
+
+def test_a_file_that_is_no_capture_is_an_error_that_names_it(
+    temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.pcap").write_bytes(b"not a capture")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LakeError, match=r"^x\.pcap: neither pcap nor pcapng"):
+        direct.read([QUERIES, "x.pcap"]).__enter__()
+    with pytest.raises(LakeError, match=r"^y\.pcap: cannot be opened: No such file"):
+        direct.read(["y.pcap"]).__enter__()
+    monkeypatch.setattr(capture_tables, "PROCESS_BYTES_MIN", 1)
+    with pytest.raises(LakeError, match=r"^x\.pcap: neither pcap nor pcapng"):
+        direct.read(["x.pcap"]).__enter__()
+    assert not list(temporary.iterdir())
+
+
+def test_a_damaged_capture_is_read_as_far_as_possible(tmp_path: Path) -> None:
+    content = Path(PATHS["alias_remapped"]).read_bytes()
+    damaged = tmp_path / "damaged.pcapng"
+    damaged.write_bytes(content[: len(content) // 2])
+    with direct.read([str(damaged)], ["messages"]) as tables:
+        assert tables.damaged == [str(damaged)]
+        assert rows(tables.snapshot(), "messages")
+
+
+def test_a_full_disk_is_told_in_one_line(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(LakeError, match=r"zenlake-\w+: No space left on device"):
+        direct.read([QUERIES], []).__enter__()
+    assert not list(temporary.iterdir())
+
+
+def test_a_signal_handler_can_remove_the_folder(temporary: Path) -> None:
+    with direct.read([QUERIES], []):
+        assert list(temporary.iterdir())
+        unfinished.remove_all()
+        assert not list(temporary.iterdir())
+
+
+def test_a_wrong_query_is_told_before_a_large_capture_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    direct.check([QUERIES], "SELECT no_column FROM queries")  # it is small
+    monkeypatch.setattr(capture_tables, "PROCESS_BYTES_MIN", 1)
+    with pytest.raises(LakeError, match=r"^SQL line 1, column 8: .*no_column"):
+        direct.check([QUERIES], "SELECT no_column FROM queries")
+    with pytest.raises(LakeError, match="only read"):
+        direct.check([QUERIES], "DROP TABLE queries")
+    for sql in (
+        "SELECT ke_intersects(key, 'a/**') FROM queries",
+        "PIVOT queries ON verdict",
+        "EXPLAIN FROM queries",
+        "SHOW TABLES",
+        "DESCRIBE queries",
+        "SUMMARIZE queries",
+        "SELECT count(*) FROM queries, range(100000000), range(100000) b WHERE b.range < -1",
+    ):
+        direct.check([QUERIES], sql)
+
+
+def test_errors_of_a_worker_are_those_of_its_work() -> None:
+    with Workers(1) as workers:
+        with pytest.raises(LakeError, match="no such luck"):
+            workers.run(say_why, [{"why": "no such luck"}])
+        with pytest.raises(LakeError, match=r"ended by itself \(exit code 3\)"):
+            workers.run(end_at_once, [{}])
+
+
+def test_an_interrupt_ends_workers_and_removes_the_folder(tmp_path: Path) -> None:
+    program = f"""
+import signal, sys
+from zenlake.lake.direct import capture_tables
+from tests.lake.direct.failing import wait_for_ever
+from zenlake.cli.main import main
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    capture_tables.PROCESS_BYTES_MIN = 1
+    capture_tables.read_capture = wait_for_ever
+    sys.exit(main(["sql", {QUERIES!r}, "FROM queries"]))
+"""
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(temporary)}
+    process = subprocess.Popen(
+        [sys.executable, str(path)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        worker = int(process.stdout.readline())
+        # As a terminal does: to all processes of the group.
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=20) == (b"", b"")
+        assert process.returncode == 130
+        assert not list(temporary.iterdir())
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_rows_are_asked_as_those_of_a_lake() -> None:
+    sql = "SELECT verdict, count(*) AS n FROM queries GROUP BY 1 ORDER BY 1"
+    with (
+        direct.read([QUERIES], direct.tables_in(sql)) as tables,
+        sql_duckdb.query(tables.snapshot(), sql) as result,
+    ):
+        assert dict(result.rows)["answered"] > 100
