@@ -41,6 +41,24 @@ def test_a_token_that_another_node_still_tells_is_none(tmp_path: Path) -> None:
     assert data["ghosts"] == 0
 
 
+def test_a_token_behind_a_router_that_is_gone_is_none(tmp_path: Path) -> None:
+    """Link state says so between routers; but a router that is told so has to tell clients."""
+    gone = life(100, 2_000, "alive", ended_by="session", sender_zid="beef")
+    between = life(101, 9_000, "alive", ended_by="session", **ONWARD, node_id=2)
+    assert told(tmp_path, gone, between)["ghosts"] == 0
+    client = {**between, "node_id": None}
+    assert told(tmp_path / "client", gone, client)["ghosts"] == 1
+
+
+def test_a_declared_answer_is_no_life(tmp_path: Path) -> None:
+    data = told(
+        tmp_path,
+        life(100, 2_000, "alive"),
+        life(1_000, None, "alive", entity_id=0, interest_id=7, is_answer=True, **ONWARD),
+    )
+    assert (data["inAll"], data["ghosts"]) == (1, 0)
+
+
 def test_a_token_declared_while_alive_overlaps(tmp_path: Path) -> None:
     data = told(
         tmp_path,

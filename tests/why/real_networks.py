@@ -121,7 +121,55 @@ def old_tokens(network: Network) -> Truth:
     return {**names, "watchers": zids, "seen": seen, "got": got, "publisher": publisher.zid}
 
 
-SCENARIOS: dict[str, Callable[[Network], Truth]] = {one.__name__: one for one in (old_tokens,)}
+def line_of_routers(network: Network) -> Truth:
+    """Queryables at the far end of three routers go, each in another way; then that router."""
+    routers = network.routers(3)
+    asker = network.client(0)
+    servers = {how: network.client(2) for how in ("undeclared", "closed", "killed", "behind")}
+    for how, server in servers.items():
+        _answer(server, f"srv/{how}")
+        server.ask("token", name="t", key=f"alive/{how}")
+    late = network.client(2)
+    watcher = network.client(0)
+    watcher.ask("watch", name="w", key="alive/**", history=True)
+    time.sleep(0.4)
+    before = {how: _replies(asker, f"srv/{how}") for how in servers}
+    early = _replies(asker, "srv/late")
+    time.sleep(0.2)
+    _answer(late, "srv/late")
+    time.sleep(0.2)
+    servers["undeclared"].ask("undeclare", name="q")
+    servers["closed"].ask("close")
+    servers["killed"].kill()
+    time.sleep(0.3)
+    after = {how: _replies(asker, f"srv/{how}") for how in servers}
+    routers[2].kill()
+    time.sleep(0.3)
+    after["behind"] = _replies(asker, "srv/behind")
+    time.sleep(1.5)
+    return {
+        "asker": asker.zid,
+        "routers": [router.zid for router in routers],
+        "servers": {how: server.zid for how, server in servers.items()},
+        "late": late.zid,
+        "early": early,
+        "before": before,
+        "after": after,
+        "seen": watcher.items("w", 0, quiet=0),
+    }
+
+
+def _answer(server: Held, key: str) -> None:
+    server.ask("queryable", name="q", key=key, replies=[{"key": key, "value": "00"}])
+
+
+def _replies(asker: Held, selector: str) -> int:
+    return len(asker.ask("get", selector=selector, timeout=2.0)["replies"])
+
+
+SCENARIOS: dict[str, Callable[[Network], Truth]] = {
+    one.__name__: one for one in (old_tokens, line_of_routers)
+}
 
 
 def record(name: str, path: Path) -> Truth:

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
-from tests.why.told import report_of, truth_of
+from pathlib import Path
+
+import pytest
+
+from tests.why.test_partial_captures import report_without
+from tests.why.told import packets_of, report_of, truth_of
+from zenlake.capture.packet import Packet
+from zenlake.why import Story
+
+LINE = "line_of_routers"
+_FIRST_LINK, _SECOND_LINK, _ASKER = 0, 1, 2
+
+
+def is_on(packet: Packet, *links: int) -> bool:
+    """Whether a packet is on one of these taps, whose number is in the addresses (10.0.N.1)."""
+    return packet.data[28] in links
+
+
+def gone_story(stories: list[Story], how: str) -> Story:
+    """Of the query after the queryable was gone."""
+    *_, story = sorted(
+        (one for one in stories if one.key == f"srv/{how}"), key=lambda story: story.at
+    )
+    return story
 
 
 def test_watchers_of_a_router_that_counts_from_0_were_told() -> None:
@@ -12,3 +35,83 @@ def test_watchers_of_a_router_that_counts_from_0_were_told() -> None:
     told = {story.key: story for story in report_of("old_tokens", key="alive/**").stories}
     assert {story.cause for story in told.values()} == {"alive"}
     assert set(truth["watchers"].values()) <= set(told["alive/before"].nodes)
+
+
+def test_nothing_is_wrong_with_tokens_that_go_with_a_router() -> None:
+    """Link state ends what came from it: nobody undeclares it between routers."""
+    assert ["DELETE", "alive/behind"] in truth_of(LINE)["seen"]
+    made = report_of(LINE, key="alive/**")
+    assert {story.cause for story in made.stories} == {"alive"}
+
+
+@pytest.mark.parametrize("how", ["undeclared", "closed", "killed"])
+def test_end_is_followed_to_the_node_where_it_began(how: str) -> None:
+    truth = truth_of(LINE)
+    _, middle, last = truth["routers"]
+    assert (truth["before"][how], truth["after"][how]) == (1, 0)
+    story = gone_story(report_of(LINE).stories, how)
+    owner = truth["servers"][how]
+    assert (story.cause, story.culprit) == ("gone", owner)
+    assert {owner, middle, last} <= set(story.nodes)
+    said = {
+        "undeclared": "was undeclared",
+        "closed": f"client {owner[:4]} closed that with router {last[:4]}",
+        "killed": f"went with its session with router {last[:4]}, which was lost",
+    }
+    assert f"the queryable srv/{how} of client {owner[:4]} " in story.headline
+    assert said[how] in story.headline
+    ends = [
+        packets_of(LINE, "DECLARE/U_QUERYABLE", sender, key=f"srv/{how}")[-1]
+        for sender in (last, middle)
+    ]
+    relays = f"router {last[:4]} and router {middle[:4]} passed that on (packets"
+    assert f"{relays} {ends[0]} and {ends[1]})" in story.headline
+    assert f"client {owner[:4]}" in story.advice[0]
+
+
+def test_a_router_that_is_gone_takes_what_is_behind_it() -> None:
+    truth = truth_of(LINE)
+    _, middle, last = truth["routers"]
+    story = gone_story(report_of(LINE).stories, "behind")
+    assert (story.cause, story.culprit) == ("gone", last)
+    owner = truth["servers"]["behind"]
+    assert f"of router {last[:4]} (it had it from client {owner[:4]})" in story.headline
+    assert f"its session with router {middle[:4]}, which was lost" in story.headline
+    assert owner in story.nodes
+
+
+def test_who_declares_late_is_the_client_and_not_a_router_between() -> None:
+    truth = truth_of(LINE)
+    story = gone_story(report_of(LINE).stories, "late")
+    assert (story.cause, story.culprit) == ("not_yet_declared", truth["late"])
+    [declared] = packets_of(LINE, "DECLARE/D_QUERYABLE", truth["late"])
+    assert f"later (packet {declared})" in story.headline
+
+
+def test_without_the_last_links_the_last_router_is_named(tmp_path: Path) -> None:
+    last = truth_of(LINE)["routers"][2]
+    kept = (_FIRST_LINK, _SECOND_LINK, _ASKER)
+    made = report_without(LINE, tmp_path, lambda packet: is_on(packet, *kept))
+    for how in ("undeclared", "closed", "killed"):
+        story = gone_story(made.stories, how)
+        assert (story.cause, story.culprit) == ("gone", last)
+        who = f"who had declared it to router {last[:4]} is not in the capture"
+        assert who in story.headline
+        assert f"Capture at router {last[:4]}" in story.advice[0]
+
+
+def test_router_that_went_unseen_is_a_possibility(tmp_path: Path) -> None:
+    """Link state alone says so: neither access control nor a full queue is to blame."""
+    kept = (_FIRST_LINK, _ASKER)
+    made = report_without(LINE, tmp_path, lambda packet: is_on(packet, *kept))
+    story = gone_story(made.stories, "behind")
+    assert story.cause == "not_visible"
+    assert "it has that from another router, which may be gone" in story.headline
+
+
+def test_links_that_are_not_captured_are_noticed(tmp_path: Path) -> None:
+    """Two clients of the first router alone: a reply came from somewhere."""
+    watcher = 8
+    made = report_without(LINE, tmp_path, lambda packet: is_on(packet, _ASKER, watcher))
+    assert made.counts["query"] == {"answered": 5, "not_visible": 5}
+    assert "is on none that is seen" in made.stories[0].headline

@@ -24,18 +24,20 @@ _LIVES: Final = f"""
     CREATE TEMP TABLE lives AS
     WITH lives AS (
         SELECT d.capture, d.packet, d.sender_zid, d.receiver_zid, d.entity, d.entity_id, d.key,
-               d.told, d.ended_by, d.seq, d.session,
+               d.told, d.ended_by, d.seq, d.session, d.node_id,
                d.declared_ns IS NOT NULL AS seen_start,
                coalesce(d.declared_ns, d.undeclared_ns, d.time_ns) AS from_ns,
                coalesce(d.undeclared_ns, c.last_ns) AS to_ns
         FROM chosen_declarations d JOIN captures c ON c.capture = d.capture
         WHERE d.entity <> 'keyexpr' AND NOT {_ANSWER}),
     sources AS (
-        SELECT capture, entity, key, receiver_zid, max(to_ns) AS gone_ns
+        SELECT capture, entity, key, receiver_zid, max(to_ns) AS gone_ns,
+               bool_or(ended_by = 'session') AS with_session
         FROM lives WHERE key IS NOT NULL AND receiver_zid IS NOT NULL GROUP BY ALL)
-    SELECT l.*,
-           l.entity = 'token' AND s.gone_ns IS NOT NULL
-               AND l.to_ns - s.gone_ns > {_GHOST_NS} AS is_ghost,
+    SELECT l.* EXCLUDE (node_id),
+           -- Between routers link state ends what came from one that is gone; nobody undeclares it.
+           l.entity = 'token' AND s.gone_ns IS NOT NULL AND l.to_ns - s.gone_ns > {_GHOST_NS}
+               AND NOT coalesce(l.node_id > 0 AND s.with_session, false) AS is_ghost,
            coalesce(l.key IS NOT NULL AND l.from_ns < max(l.to_ns) OVER (
                PARTITION BY l.capture, l.sender_zid, l.receiver_zid, l.entity, l.key
                ORDER BY l.from_ns, l.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from shlex import quote
 
 from zenlake.trace.timelines.unanswered import present
+from zenlake.why.gone import tell_gone
+from zenlake.why.hidden_links import hidden_link
 from zenlake.why.network import Network
+from zenlake.why.origins import first_hand
 from zenlake.why.records import Declaration, Moment
 from zenlake.why.story import Story
 from zenlake.why.words import apart, counted, key_text
@@ -48,6 +51,8 @@ def tell_life(story: Story, network: Network, life: Declaration, until_ns: int) 
         if life.ended_by == "session":
             pair = f"{words.who(life.sender)} and {words.who(life.receiver)}"
             ended = f"the session of {pair} ends, and with it"
+        elif life.ended_by == "router":
+            ended = f"the router is gone from which {words.who(life.sender)} had"
         story.add(life.ended, f"{ended} {life.entity} {key_text(life.key)}")
 
 
@@ -68,36 +73,33 @@ def explain_absence(
         return None
     if life.declared is not None and life.declared.time_ns > at.time_ns:
         return _declared_later(network, life, entity, at)
-    return _gone(network, life, entity, at)
+    return _gone(network, life, at)
 
 
 def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
+    words = network.words
+    path = first_hand(network, life)
+    first = path[-1]
     assert life.declared is not None
     late = apart(at.time_ns, life.declared.time_ns)
-    who = network.words.who(life.sender)
-    return Absence(
-        "not_yet_declared",
-        f"{who} declared its {entity} {key_text(life.key)} only {late} later "
-        f"(packet {life.declared.packet})",
-        [life],
-        [_WAIT[entity]],
-        life.sender,
-    )
+    if first.declared is not None and first.declared > at:
+        late = apart(at.time_ns, first.declared.time_ns)
+        sentence = (
+            f"{words.who(first.sender)} declared its {entity} {key_text(life.key)} only {late} "
+            f"later (packet {first.declared.packet})"
+        )
+    else:
+        sentence = (
+            f"{words.who(life.sender)} told {words.who(life.receiver)} only {late} later (packet "
+            f"{life.declared.packet}) of the {entity} {key_text(life.key)} of "
+            f"{words.who(first.sender)}"
+        )
+    return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], first.sender)
 
 
-def _gone(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
-    who = network.words.who(life.sender)
-    when = "before" if life.ended is None else f"{apart(life.ended.time_ns, at.time_ns)} before"
-    how = "was undeclared" if life.ended_by == "undeclare" else "went with its session"
-    place = "" if life.ended is None or life.ended.packet is None else life.ended.packet
-    return Absence(
-        "gone",
-        f"it was gone: the {entity} {key_text(life.key)} of {who} {how} {when}"
-        + (f" (packet {place})" if place else ""),
-        [life],
-        [f"Find out why {who} gave it up: is the program still running, is it still connected?"],
-        life.sender,
-    )
+def _gone(network: Network, life: Declaration, at: Moment) -> Absence:
+    made = tell_gone(network, life, at)
+    return Absence("gone", made.sentence, made.path[::-1], made.advice, made.culprit)
 
 
 def _never(network: Network, node: str | None, asker: str | None, entity: str, key: str) -> Absence:
@@ -110,16 +112,17 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
             advice = [f"An expression that matches: {key_text(found.would_match)}"]
         advice.append(f"zenlake ke intersects {quote(found.declared)} {quote(key)}")
         nearest = "" if found.cause == "at_chunk" else f"no {entity} matches; the nearest: "
-        sentence = f"{nearest}{found.text} ({network.words.who(life.sender)} declared it"
-        sentence += f" in packet {life.declared.packet})" if life.declared else ")"
-        return Absence(found.cause, sentence, [life], advice, life.sender)
+        first = first_hand(network, life)[-1]
+        sentence = f"{nearest}{found.text} ({network.words.who(first.sender)} declared it"
+        sentence += f" in packet {first.declared.packet})" if first.declared else ")"
+        return Absence(found.cause, sentence, [first], advice, first.sender)
     roles = (network.words.role(node), network.words.role(asker))
-    if network.has_one_link(node) and roles != ("peer", "peer"):  # peers tell each other all
+    unseen = None if roles == ("peer", "peer") else hidden_link(network, node)
+    if unseen is not None:  # peers tell each other all
         who = network.words.who(node)
         return Absence(
             "not_visible",
-            f"the capture shows only one link of {who}, so who else is connected to it, and "
-            f"declared a {entity}, is not in it",
+            f"{unseen}, so who else is connected to it, and declared a {entity}, is not in it",
             advice=[f"Capture at {who}, on all of its links."],
         )
     hidden = network.hidden()

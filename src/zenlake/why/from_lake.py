@@ -179,7 +179,7 @@ class _Reader:
 
 def _declaration(row: tuple[Any, ...]) -> Declaration:
     session, seq, entity, key, sender, receiver, id, declared_ns, packet = row[:9]
-    ended_ns, ended_packet, ended_by, complete, interest_id, is_answer = row[9:]
+    ended_ns, ended_packet, ended_by, complete, interest_id, node_id, is_answer = row[9:]
     return Declaration(
         session,
         seq,
@@ -193,5 +193,6 @@ def _declaration(row: tuple[Any, ...]) -> Declaration:
         ended_by,
         complete,
         interest_id,
+        node_id,
         is_answer,
     )

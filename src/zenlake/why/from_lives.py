@@ -138,6 +138,7 @@ def declaration_of(life: DeclarationLife) -> Declaration:
         life.ended_by,
         life.complete,
         life.interest_id,
+        life.node_id,
         life.is_answer,
     )
 

@@ -53,6 +53,7 @@ ORDER BY seq
 DECLARATIONS: Final = """
 SELECT d.session, d.seq, d.entity, d.key, d.sender_zid, d.receiver_zid, d.entity_id,
     d.declared_ns, d.packet, d.undeclared_ns, u.packet, d.ended_by, d.complete, d.interest_id,
+    d.node_id,
     coalesce(d.is_answer, d.entity = 'token' AND d.entity_id = 0 AND d.interest_id <> 0, false)
 FROM declarations AS d
 LEFT JOIN (SELECT session, time_ns, lower(kind[11:]) AS entity, min(packet) AS packet

@@ -26,16 +26,21 @@ class Network:
         self.words = Words(evidence)
         self._told_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
         self._told_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
+        self._told_of: dict[tuple[str | None, str, str | None], list[Declaration]] = {}
         for life in evidence.declarations:
             if not life.is_answer:
                 self._told_to[life.receiver, life.entity].append(life)
                 self._told_by[life.sender, life.entity].append(life)
+                place = (life.receiver, life.entity, life.key)
+                self._told_of.setdefault(place, []).append(life)
         self._sessions: dict[str, list[SessionLife]] = defaultdict(list)
         for session in evidence.sessions.values():
             for zid in {session.opener, session.acceptor} - {None}:
                 assert zid is not None
                 self._sessions[zid].append(session)
         self._neighbours: dict[str | None, int] = {}
+        self.hidden_links: dict[str | None, str | None] = {}
+        """Answers that `hidden_links` gave already."""
         self._compared = 0
         self._watchers: dict[str | None, list[Interest]] = defaultdict(list)
         for interest in evidence.interests:
@@ -60,6 +65,10 @@ class Network:
 
     def told_by(self, zid: str | None, entity: str) -> list[Declaration]:
         return self._told_by[zid, entity]
+
+    def told_of(self, zid: str, entity: str, key: str) -> list[Declaration]:
+        """What a node was told of exactly this key."""
+        return self._told_of.get((zid, entity, key), [])
 
     def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
         """What a node can hand a query or publication of `asker` to, matching or not.

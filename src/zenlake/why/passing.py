@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from zenlake.why.network import IN_CAPTURE_ONLY, Network
+from zenlake.why.origins import is_behind_hidden_router
 from zenlake.why.records import Declaration, Flow, Loss, Sample
 
 _UNSURE_NS: Final = 50_000_000
@@ -133,6 +134,9 @@ def _cause(
     roles = (network.words.role(flow.sender), network.words.role(passing.life.sender))
     if passing.flow is None and roles == ("peer", "peer"):
         return "not_relayed", []
+    is_end = all(until_ns == network.evidence.last_ns for _, until_ns in spans)
+    if is_end and is_behind_hidden_router(network, passing.life):
+        return "not_visible", []
     losses = [
         loss
         for loss in network.losses(passing.life.session)

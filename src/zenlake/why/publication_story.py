@@ -208,6 +208,8 @@ _WHY: Final = {
     "incomplete_fragments": "{router} began to send it in fragments and gave it up, or not all "
     "fragments arrived",
     "capture_incomplete": "The capture itself lacks packets of that link, so they may have arrived",
+    "not_visible": "{who} had told of a subscriber behind another router, which may be gone: that "
+    "is not in the capture, only link state says so",
     "not_passed_on": "{router} did not pass them on, and congestion control is not drop: access "
     "control, downsampling or a filter may be configured",
 }
@@ -222,4 +224,5 @@ _ADVICE: Final[dict[str, list[str]]] = {
     "capture_incomplete": ["Capture again without losses (larger buffer: tcpdump -B)."],
     "not_passed_on": ["Look at the router's configuration: access_control, downsampling."],
     "not_relayed": [],
+    "not_visible": ["Capture on all links of that router too."],
 }

@@ -13,6 +13,7 @@ from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.delivery import consolidation_mode, dropped
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
+from zenlake.why.origins import is_behind_hidden_router
 from zenlake.why.query_ends import (
     end_ns,
     late_replies,
@@ -237,6 +238,13 @@ def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str
         return (
             f"{words.who(first.sender)} has the queryable {key_text(first.key)}, received the "
             "query and stayed silent"
+        )
+    if is_behind_hidden_router(network, first):
+        story.cause = "not_visible"
+        story.advice.append(f"Capture at {words.who(first.sender)}, on all of its links.")
+        return (
+            f"{who}{place}, matches; it has that from another router, which may be gone: that is "
+            "not in the capture, only link state says so"
         )
     if query.target == "all_complete":
         story.cause = "not_complete"

@@ -121,8 +121,11 @@ class Declaration:
     declared: Moment | None
     ended: Moment | None
     ended_by: str | None
+    """undeclare, session, or router: the one it came from is gone."""
     complete: bool | None
     interest_id: int | None
+    node_id: int | None = None
+    """Between routers, the one it comes from, in the count of the sender; 0 is the sender."""
     is_answer: bool = False
     """Whether it answers a liveliness get: there at that moment, and no promise."""
 

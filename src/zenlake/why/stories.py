@@ -10,6 +10,7 @@ from zenlake.why.causes import WELL, rank
 from zenlake.why.journeys import Journey, journeys
 from zenlake.why.link_story import link_stories
 from zenlake.why.network import Network
+from zenlake.why.origins import end_with_their_routers
 from zenlake.why.publication_story import origins, publication_story
 from zenlake.why.query_story import query_story
 from zenlake.why.reconnect_story import reconnect_stories
@@ -37,6 +38,7 @@ class Report:
 def report(evidence: Evidence, wanted: Wanted) -> Report:
     """What was asked for; without a question, all that did not go well."""
     network = Network(evidence)
+    end_with_their_routers(network)
     made = Report(evidence)
     is_asked = wanted.key is not None or wanted.query is not None or wanted.packet is not None
     for story in _stories(network, wanted):

@@ -1,0 +1,75 @@
+"""Hidden links: what shows that a node has neighbours, or entities, that the capture has not.
+
+Whoever they are may have declared anything, so that nobody declared something cannot be said.
+"""
+
+from __future__ import annotations
+
+from zenlake.why.network import Network
+from zenlake.why.origins import sources
+from zenlake.why.records import Declaration, Query
+from zenlake.why.words import key_text
+
+_ENTITIES = ("subscriber", "queryable", "token")
+
+
+def hidden_link(network: Network, node: str | None) -> str | None:
+    """In words, why not all of what a router or peer is told can be seen; None where all is."""
+    if network.words.role(node) == "client":
+        return None
+    if network.has_one_link(node):
+        return f"the capture shows only one link of {network.words.who(node)}"
+    known = network.hidden_links
+    if node not in known:
+        known[node] = _answer_from_nowhere(network, node) or _told_from_nowhere(network, node)
+    return known[node]
+
+
+def _answer_from_nowhere(network: Network, node: str | None) -> str | None:
+    """A reply of somebody else, though the query was not passed on to anybody seen."""
+    passed_on = {
+        (query.trace_id, query.requester)
+        for query in network.evidence.queries
+        if query.trace_id is not None
+    }
+    for query in network.evidence.queries:
+        if query.responder == node and (query.trace_id, node) not in passed_on:
+            found = _stranger(network, query)
+            if found is not None:
+                return found
+    return None
+
+
+def _stranger(network: Network, query: Query) -> str | None:
+    for reply in query.replies:
+        replier = reply.replier
+        if replier not in (None, query.responder) and not network.sessions_of(replier):
+            return (
+                f"the capture does not have all links of {network.words.who(query.responder)}: the "
+                f"reply in packet {reply.at.packet} is from {network.words.who(replier)}, which is "
+                "on none that is seen"
+            )
+    return None
+
+
+def _told_from_nowhere(network: Network, node: str | None) -> str | None:
+    for entity in _ENTITIES:
+        for life in network.told_by(node, entity):
+            if life.declared is not None and not _has_reason(network, life):
+                return (
+                    f"the capture does not have all that {network.words.who(node)} was told: in "
+                    f"packet {life.declared.packet} it tells of the {entity} {key_text(life.key)}, "
+                    "which nobody seen declared to it"
+                )
+    return None
+
+
+def _has_reason(network: Network, life: Declaration) -> bool:
+    """Whether its sender was told so; a peer may have it itself, a router its admin space."""
+    if network.words.role(life.sender) != "router" or life.key is None:
+        return True
+    if life.key.startswith("@/") or life.node_id or life.sender is None:
+        return True
+    # Some routers tell a client also of its own tokens.
+    told = network.told_of(life.sender, life.entity, life.key)
+    return bool(told or sources(network, life))
