@@ -60,7 +60,7 @@ class IdleLinks:
         self._readers: dict[int, IdleReader] = {}
         self._epoll: select.epoll | None = None
         self._wake_fd = -1
-        self._thread: threading.Thread | None = None
+        self._waiter: threading.Thread | None = None
         self._nodes = 0
         self.is_crowded = False
         """There were so many links, at the last look, that they do without readers."""
@@ -74,7 +74,7 @@ class IdleLinks:
         """A node closed, and its links before; with the last one the thread ends."""
         with self._lock:
             self._nodes -= 1
-            thread = self._thread
+            thread = self._waiter
             if self._nodes > 0 or thread is None:
                 return
             os.eventfd_write(self._wake_fd, 1)
@@ -91,7 +91,7 @@ class IdleLinks:
         The descriptor must stay open until the reader is woken.
         """
         with self._lock:
-            if self._thread is None and not self._start():
+            if self._waiter is None and not self._start():
                 return False
             assert self._epoll is not None
             self._readers[descriptor] = reader
@@ -116,7 +116,7 @@ class IdleLinks:
         except (OSError, ThreadError):
             self._release()
             return False
-        self._thread = thread
+        self._waiter = thread
         return True
 
     def _release(self) -> None:
@@ -126,7 +126,7 @@ class IdleLinks:
             os.close(self._wake_fd)
         self._epoll = None
         self._wake_fd = -1
-        self._thread = None
+        self._waiter = None
 
     def _run(self, epoll: select.epoll) -> None:
         while not self._ends():

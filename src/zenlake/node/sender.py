@@ -44,8 +44,9 @@ _UNITS_IN_A_ROW: Final = 64
 _LARGE_BYTES: Final = 65_535
 # Units are joined into one call up to this size; longer ones are not worth being copied.
 _JOINED_BYTES: Final = 32 * 1024
-# Publications of a run are pushed so many bytes at a time.
-_PORTION_BYTES: Final = 4 * 1024
+# Publications of a run are pushed together, so that four times as many fit into a batch.
+_PORTIONS_IN_A_BATCH: Final = 4
+_FRAME_HEADER_BYTES: Final = 16  # or less, and the length before it
 _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 _PRIORITIES: Final = 8
@@ -154,7 +155,9 @@ class Sender(Outward):
 
     def portion_bytes_max(self) -> int:
         agreed = self._transport.agreed
-        return 0 if agreed.low_latency else min(_PORTION_BYTES, agreed.batch_size // 4)
+        if agreed.low_latency:
+            return 0
+        return max(1, (agreed.batch_size - _FRAME_HEADER_BYTES) // _PORTIONS_IN_A_BATCH)
 
     def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
         """A batch holds several portions, so cutting them as a whole wastes little of it."""

@@ -10,7 +10,7 @@ of their own (`portions`). Made by `runs.decode_runs`, undone by `runs.expand_ru
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.wire._generated.network import Push
@@ -20,6 +20,8 @@ from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
+
+_BYTES: Final = [bytes([value]) for value in range(256)]
 
 
 @mypyc_attr(acyclic=True)
@@ -35,30 +37,30 @@ class Portion:
 
 @mypyc_attr(acyclic=True)
 class _PortionWriter:
-    """Cuts what is written into portions."""
+    """Cuts what is written into portions; parts are joined once, so that each is copied once."""
 
-    __slots__ = ("_bytes_max", "_count", "_made", "_out", "_size")
+    __slots__ = ("_bytes_max", "_count", "_made", "_parts", "_size")
 
     def __init__(self, bytes_max: i64) -> None:
         self._bytes_max: i64 = bytes_max
         self._made: list[Portion] = []
-        self._out = BytesWriter()
+        self._parts: list[bytes] = []
         self._count: i64 = 0
         self._size: i64 = 0
 
-    def begin(self, size: i64) -> BytesWriter:
-        """Where the next message of so many bytes goes."""
+    def begin(self, size: i64) -> list[bytes]:
+        """Where the parts of the next message, of so many bytes, go."""
         if self._count > 0 and self._size + size > self._bytes_max:
-            self._made.append(Portion(self._out.getvalue(), self._count))
-            self._out = BytesWriter()
+            self._made.append(Portion(b"".join(self._parts), self._count))
+            self._parts = []
             self._count = 0
             self._size = 0
         self._count += 1
         self._size += size
-        return self._out
+        return self._parts
 
     def end(self) -> list[Portion]:
-        self._made.append(Portion(self._out.getvalue(), self._count))
+        self._made.append(Portion(b"".join(self._parts), self._count))
         return self._made
 
 
@@ -123,9 +125,9 @@ class PushRun(NetworkMessage):
         while pos < self.stop:
             rest = self.buffer[pos + self.head_bytes : self._end(pos)]
             pos = pos + self.head_bytes + len(rest)
-            out = writer.begin(len(head) + len(rest))
-            out.write(head)
-            out.write(rest)
+            parts = writer.begin(len(head) + len(rest))
+            parts.append(head)
+            parts.append(rest)
         return writer.end()
 
     def _same_portions(self, bytes_max: i64) -> list[Portion]:
@@ -161,11 +163,11 @@ class PushRun(NetworkMessage):
         while pos < self.stop:
             rest = self.buffer[pos + self.length_offset : self._end(pos)]
             pos = pos + self.length_offset + len(rest)
-            out = writer.begin(len(head) + 1 + len(after) + len(rest))
-            out.write(head)
-            out.append(low | flag)
-            out.write(after)
-            out.write(rest)
+            parts = writer.begin(len(head) + 1 + len(after) + len(rest))
+            parts.append(head)
+            parts.append(_BYTES[low | flag])
+            parts.append(after)
+            parts.append(rest)
             low += 1
             if low == 0x80:
                 low = 0
