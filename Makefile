@@ -38,7 +38,7 @@ run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.l
 # Packages of which nothing is compiled.
 ONLY_PLAIN := columnar lake pyspark_zenoh report ros testing why
 # Long tests that find the same on plain Python and compiled.
-LONG := capture cli simulation api/test_forks.py api/test_lifetimes.py api/test_typing.py
+LONG := capture cli links simulation api/test_forks.py api/test_lifetimes.py api/test_typing.py
 LONG += keyexpr/test_tree_bounds.py node/test_attacks.py routing/test_memory.py
 LONG += routing/test_network_memory.py trace/test_byte_errors.py trace/test_losses.py
 # What is tested on plain Python before everything is tested compiled.
