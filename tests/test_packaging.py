@@ -41,6 +41,18 @@ def test_types_are_shipped() -> None:
     assert (resources.files("zenlake") / "py.typed").is_file()
 
 
+def test_data_is_shipped() -> None:
+    """In what is installed (the compiled tests run it), and by the patterns that pack it."""
+    for name in ("cli/demo_data/robot.pcapng", "report/assets/page.html"):
+        assert (resources.files("zenlake") / name).is_file()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["zenlake"]
+    source = ROOT / "src" / "zenlake"
+    packed = {path for pattern in patterns for path in source.glob(pattern)}
+    others = {path for path in source.rglob("*") if path.is_file() and path.suffix != ".py"}
+    assert packed == {path for path in others if path.parent.name != "__pycache__"}
+
+
 def test_every_exported_name_exists() -> None:
     assert set(zenlake.__all__) <= set(dir(zenlake))
     for name in zenlake.__all__:

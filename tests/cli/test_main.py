@@ -119,19 +119,44 @@ def test_ke_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer == {"operation": "intersects", "a": "a/*", "b": "a/b", "answer": True}
 
 
-def test_demo_explains_real_messages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 0
-    out = capsys.readouterr().out
-    assert all(name in out for name in ("INIT", "REQUEST", "PUSH", "broken off"))
+def test_demo_tells_what_failed_in_the_capture_that_ships() -> None:
+    """With nothing but the package: no Java, no Spark, no extra."""
+    program = """
+import sys
+sys.path.append("")
+class Base:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("numpy", "pyarrow", "duckdb", "pandas", "pyspark", "py4j", "numba"):
+            raise AssertionError(f"{name} is imported")
+sys.meta_path.insert(0, Base())
+from zenlake.cli.main import main
+sys.exit(main())
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program, "demo"], capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "robot/arm/pose: timed out after 500 ms" in result.stdout
+    assert "chunk 3 of `robot/arm/status` is `status`, not" in result.stdout
+    assert "3 queries: 1 answered, 1 final_missing and 1 key_mismatch" in result.stdout
+    assert "more lines" not in result.stdout.partition("# What failed")[2]
 
 
-def test_demo_shows_what_is_in_a_capture(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_shows_a_capture_of_yours(capsys: pytest.CaptureFixture[str]) -> None:
     capture = Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz"
     assert main(["demo", str(capture)]) == 0
     out = capsys.readouterr().out
-    assert "REQUEST                160" in out
-    assert "= 4 replies, final after" in out
-    assert out.count("more lines") == 3
+    assert f"$ zenlake why {capture}\nQuery 9 from client 15b5 for db/b?slow" in out
+    assert out.count("more lines") == 2
+    assert f"$ zenlake report {capture}\n" in out
+
+
+def test_demo_says_what_is_wrong_with_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", __file__]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"zenlake: {__file__}: neither pcap nor pcapng")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

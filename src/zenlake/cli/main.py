@@ -24,13 +24,14 @@ COMMANDS = {
     "ke": "compare and canonize key expressions",
     "why": "tell what failed in a capture or lake, and why",
     "pipeline": "read captures into the tables of a lake, on Spark",
-    "sql": "ask the tables of a lake",
-    "report": "show a lake as one HTML page with plots",
+    "sql": "ask the tables of captures or of a lake",
+    "report": "show captures or a lake as one HTML page with plots",
     "lake": "list the captures in a lake, or drop some",
-    "demo": "decode a capture and explain a few messages",
+    "demo": "show what failed in a capture that comes with the package",
     "completion": "print a completion script for a shell",
 }
 EPILOG = """examples:
+  zenlake demo
   zenlake router -l tcp/[::]:7447
   zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake check capture.pcapng
@@ -38,8 +39,8 @@ EPILOG = """examples:
   zenlake ke intersects 'robot/*/pose' 'robot/**'
   zenlake why capture.pcapng --key 'robot/**'
   zenlake pipeline capture.pcapng --lake robots.lake
-  zenlake sql --lake robots.lake 'SELECT kind, count(*) FROM messages GROUP BY kind'
-  zenlake report --lake robots.lake
+  zenlake sql capture.pcapng 'SELECT kind, count(*) FROM messages GROUP BY kind'
+  zenlake report capture.pcapng
   zenlake COMMAND --help
 """
 
