@@ -126,8 +126,8 @@ def test_a_damaged_capture_is_answered_and_said(
     ("arguments", "cause"),
     [
         (["SELECT 1"], "what is asked? give captures before the query, or --lake DIR"),
-        ([QUERIES], f"{QUERIES}: what is asked of it? the query comes last, after the captures"),
-        (["SELECT 1", "a.pcap"], "a.pcap: what is asked of it? the query comes last"),
+        ([], "what is asked? give captures before the query, or --lake DIR"),
+        (["SELECT 1", QUERIES], "SELECT 1: no such capture; the query comes last"),
         (["no.pcap", "SELECT 1"], "no.pcap: cannot be opened: No such file or directory"),
         ([__file__, "SELECT 1"], f"{__file__}: neither pcap nor pcapng: it begins with"),
         ([QUERIES, "SELEC 1"], "SQL line 1, column 1: "),

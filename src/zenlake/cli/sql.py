@@ -11,7 +11,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
-from zenlake.cli.output import Lines
+from zenlake.cli.decode.selection import refuse_an_input
+from zenlake.cli.output import Lines, safe
+from zenlake.cli.sql_file import AnswerFile
+from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
 from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake
 from zenlake.errors import LocalError
@@ -27,14 +30,18 @@ EXAMPLES = """examples:
   zenlake sql monday.pcapng 'tuesday*.pcapng' "SELECT capture, count(*) FROM queries GROUP BY 1"
   zenlake sql --lake DIR "SELECT key, payload FROM samples WHERE ke_intersects(key, 'robot/**')"
   zenlake sql --lake DIR --json "SELECT * FROM queries WHERE verdict = 'timeout'" | jq .key
-  zenlake sql --lake DIR --csv "FROM sessions" > sessions.csv
+  zenlake sql --lake DIR -o sessions.parquet "FROM sessions"
+  zenlake sql robot.pcapng
   zenlake sql --lake DIR "SHOW TABLES"
   zenlake sql --lake DIR "DESCRIBE samples"
   zenlake sql --lake DIR --master 'local[4]' - < long_query.sql
 
+-o writes a file: .csv, .json (one object a line) or .parquet, which keeps the types. Without a
+query a terminal gets a prompt.
+
 Captures are read into tables of a temporary folder (TMPDIR), by DuckDB, without Spark and Java:
-only the tables that the query names. For many queries, or captures of gigabytes, make a lake once:
-zenlake pipeline.
+only the tables that the query names, all for a prompt. For many queries, or captures of gigabytes,
+make a lake once: zenlake pipeline.
 
 ke_intersects(a, b) is true where some key belongs to both, ke_includes(a, b) where every key of
 b belongs to a; zenoh_explain(bytes) is what zenlake explain says of a message. ros_gid,
@@ -50,18 +57,19 @@ capture there, or a wrong query, with the place
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
-    parser.usage = "zenlake sql [options] (CAPTURE... | --lake DIR) SQL"
+    parser.usage = "zenlake sql [options] (CAPTURE... | --lake DIR) [SQL]"
     parser.set_defaults(words_go_to="words")
     add = parser.add_argument
     add(
         "words",
-        nargs="+",
+        nargs="*",
         metavar="CAPTURE SQL",
         help="captures, folders or patterns, unless there is a lake; then one query, "
         "or - to read it from standard input",
     )
     add("--lake", metavar="DIR", help="the lake's folder")
     add("--master", metavar="MASTER", help="ask Spark: local[4], spark://..., sc://...")
+    add("-o", "--output", metavar="FILE", help="write it to FILE: .csv, .json or .parquet")
     add("--full", action="store_true", help=f"cells longer than {CELL_CHARACTERS_MAX}, whole")
     add(
         "--timeout",
@@ -86,42 +94,77 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.lake is None:
-        captures, query = _captures_and_query(args)
-        source = opened_captures("sql", args, captures, query)
+    captures, query = _captures_and_query(args)
+    if query is None and not _is_at_terminal(args):
+        query = sys.stdin.read()
+    if args.output is not None:
+        refuse_an_input(args.output, captures)
+    file = None if args.output is None else AnswerFile(args)
+    try:
+        if args.lake is None:
+            source = opened_captures("sql", args, captures, query)
+        else:
+            source = opened_lake("sql", args.lake)
+        with source as (tables, is_damaged):
+            _answer_all(tables.snapshot(), query, file, args)
+            return 1 if is_damaged else 0
+    finally:
+        if file is not None:
+            file.file.discard()
+
+
+def _is_at_terminal(args: argparse.Namespace) -> bool:
+    """Whether a person can be asked for queries, and sees the answers."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and args.output is None
+
+
+def _answer_all(
+    snapshot: Snapshot, query: str | None, file: AnswerFile | None, args: argparse.Namespace
+) -> None:
+    def ask(text: str) -> AbstractContextManager[Result]:
+        return _answer(snapshot, text, args.master, args.timeout)
+
+    def form(result: Result) -> Iterator[str]:
+        return _formatted(result, args)
+
+    if query is None:
+        run_prompt(snapshot, ask, form)
+    elif file is not None:
+        rows = file.write(snapshot, query, ask)
+        print(f"{rows:,} rows written to {safe(args.output)}")
     else:
-        query = _query_of(args)
-        source = opened_lake("sql", args.lake)
-    with source as (tables, is_damaged):
-        with _answer(tables.snapshot(), query, args.master, args.timeout) as result:
-            lines = Lines(sys.stdout)
+        lines = Lines(sys.stdout)
+        with ask(query) as result:
             try:
-                for line in _formatted(result, args):
+                for line in form(result):
                     lines.add(line)
             finally:
                 lines.flush()
-        return 1 if is_damaged else 0
 
 
-def _query_of(args: argparse.Namespace) -> str:
-    *others, query = args.words
-    if others:
-        raise LocalError(f"one query at a time; a lake has its captures already: {others[0]}")
-    return sys.stdin.read() if query == "-" else str(query)
-
-
-def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str]:
-    """The query comes last. Whatever is a file, or is named like a capture, is none."""
+def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None]:
+    """The query comes last, None if there is none. What is a file, or named like one, is none."""
+    words = list(args.words)
+    query = None
+    if words and not _is_capture(words[-1]):
+        query = words.pop()
+        query = sys.stdin.read() if query == "-" else query
+    if args.lake is not None:
+        if words:
+            raise LocalError(f"one query at a time; a lake has its captures already: {words[0]}")
+        return [], query
     if args.master is not None:
         raise LocalError("--master is for a lake: captures are read without Spark")
-    *captures, query = args.words
-    if query == "-":
-        query = sys.stdin.read()
-    elif os.path.lexists(query) or query.endswith(_CAPTURE_ENDINGS):
-        raise LocalError(f"{query}: what is asked of it? the query comes last, after the captures")
-    if not captures:
+    if not words:
         raise LocalError("what is asked? give captures before the query, or --lake DIR")
-    return captures, query
+    for word in words:
+        if " " in word and not os.path.lexists(word):
+            raise LocalError(f"{word}: no such capture; the query comes last, after the captures")
+    return words, query
+
+
+def _is_capture(word: str) -> bool:
+    return os.path.lexists(word) or word.endswith(_CAPTURE_ENDINGS)
 
 
 def _answer(

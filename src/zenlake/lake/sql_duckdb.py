@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, Final
@@ -62,6 +63,32 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
             raise _explained(error) from None
 
 
+def write_parquet(
+    snapshot: Snapshot, sql: str, path: Path, seconds_max: float | None = None
+) -> int:
+    """Runs one query and writes its answer; the number of rows. OSError if there is no room."""
+    check_literals(sql)
+    limit = TimeLimit(seconds_max)
+    with (
+        TemporaryDirectory(prefix="zenlake-") as spill,
+        opened(snapshot, spill, SQL_BYTES_MAX, (str(path),)) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+            # The query stands in brackets; a comment may end it.
+            inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
+            how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+            with limit.watching(connection.interrupt):
+                execute(connection, f"COPY (\n{inner}\n) TO {_quoted(str(path))} ({how})")
+            return int((connection.fetchone() or (0,))[0])
+        except duckdb.Error as error:
+            if limit.is_over and isinstance(error, duckdb.InterruptException):
+                raise sql_error(f"it took longer than {seconds_max:g} s and was ended") from None
+            if isinstance(error, duckdb.IOException) and str(path) in str(error):
+                raise OSError(" ".join(str(error).split())) from None
+            raise _explained(error, lines_before=1) from None
+
+
 def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
     """Error if it is no query, or asks for what the tables do not have: for tables without rows.
 
@@ -85,14 +112,15 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
 
 @contextmanager
 def opened(
-    snapshot: Snapshot, spill: str, bytes_max: int | None = None
+    snapshot: Snapshot, spill: str, bytes_max: int | None = None, writable: Sequence[str] = ()
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database with the tables as views; it writes only to memory and the folder `spill`.
+    """A database with the tables as views; it writes only to memory, to the folder `spill` and to
+    the paths that are `writable`.
 
     `bytes_max` is how much memory it may take; a share of the machine's by default.
     """
     with duckdb.connect(":memory:") as connection:
-        paths: list[str] = []
+        paths = list(writable)
         for table in snapshot.manifest.tables:
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
@@ -192,13 +220,14 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _explained(error: duckdb.Error) -> LakeError:
+def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
     text = str(error)
     place = _PLACE.search(text)
     if place is None:
         return sql_error(text)
     line, shown, spaces = int(place[1]), place[2], place[3]
     column = len(spaces) - len(f"LINE {line}: ") + 1
+    line -= lines_before
     if shown.startswith("..."):  # of a long line it shows a part
         return sql_error(f"{text[: place.start()]} (in line {line})")
     return sql_error(text[: place.start()], line, column)

@@ -1,0 +1,96 @@
+"""The prompt of `zenlake sql`: one query after the other, until Ctrl-D."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from zenlake.cli.output import complain, safe
+from zenlake.errors import ZenlakeError
+
+if TYPE_CHECKING:
+    from zenlake.lake.sql_functions import Result
+    from zenlake.lake.store import Snapshot
+
+ROWS_MAX: Final = 200
+"""Shown of an answer: a screen can be scrolled back so far."""
+_FIRST: Final = "zenlake> "
+_MORE: Final = "      -> "
+_END: Final = ("exit", "quit", r"\q", ".quit", ".exit")
+_HELP: Final = """\
+A query ends with ; or an empty line. Ctrl-C ends what runs or is typed, Ctrl-D the prompt.
+  SHOW TABLES;            what can be asked
+  DESCRIBE queries;       the columns of a table
+  FROM queries LIMIT 5;   its first rows
+  help, exit"""
+_KEYWORDS: Final = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "DESCRIBE")
+
+Ask = Callable[[str], AbstractContextManager["Result"]]
+Format = Callable[["Result"], Iterator[str]]
+
+
+def run_prompt(snapshot: Snapshot, ask: Ask, form: Format) -> int:
+    """`ask` runs a query, `form` makes lines of its answer."""
+    _complete_words(snapshot)
+    print(f"Tables: {', '.join(snapshot.manifest.tables)}.\nType help for help, exit to leave.")
+    while True:
+        try:
+            query = _typed()
+        except KeyboardInterrupt:
+            print()
+            continue
+        except EOFError:
+            print()
+            return 0
+        if query.lower() in _END:
+            return 0
+        if query.lower() in ("help", r"\h", ".help", "?"):
+            print(_HELP)
+        elif query:
+            _answer(query, ask, form)
+
+
+def _typed() -> str:
+    lines = [input(_FIRST)]
+    word = lines[0].strip()
+    if not word or word.lower() in (*_END, "help", r"\h", ".help", "?"):
+        return word
+    while lines[-1].strip() and not lines[-1].rstrip().endswith(";"):
+        lines.append(input(_MORE))
+    return "\n".join(lines).strip()
+
+
+def _answer(query: str, ask: Ask, form: Format) -> None:
+    """Whatever goes wrong, the prompt goes on."""
+    try:
+        with ask(query) as result:
+            shown = result._replace(rows=islice(result.rows, ROWS_MAX))
+            for line in form(shown):
+                print(line)
+            if next(result.rows, None) is not None:
+                print(f"... more than {ROWS_MAX} rows: LIMIT them, or write all to a file: sql -o")
+    except ZenlakeError as error:
+        complain(str(error))
+    except KeyboardInterrupt:
+        complain("interrupted")
+
+
+def _complete_words(snapshot: Snapshot) -> None:
+    """Names of tables and columns, with the tab key, where Python was built with readline."""
+    with suppress(ImportError):
+        import readline
+
+        from zenlake.lake.schema import TABLES
+
+        tables = snapshot.manifest.tables
+        columns = {name for table in tables if table in TABLES for name in TABLES[table].names}
+        words = sorted({*tables, *columns, *_KEYWORDS})
+
+        def complete(typed: str, number: int) -> str | None:
+            fitting = [word for word in words if word.lower().startswith(typed.lower())]
+            return safe(fitting[number]) + " " if number < len(fitting) else None
+
+        readline.set_completer(complete)
+        readline.parse_and_bind("tab: complete")
