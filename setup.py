@@ -54,6 +54,7 @@ HOT_MODULES = (
     "src/zenlake/node/gathering.py",
     "src/zenlake/node/idle_links.py",
     "src/zenlake/node/link_outlet.py",
+    "src/zenlake/node/link_reader.py",
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
     "src/zenlake/node/send_budget.py",

@@ -1,0 +1,397 @@
+"""LinkReader: the inward half of a transport, from the link to routing and to callbacks.
+
+Its thread waits on the link and hands messages to routing, under the node's lock. The messages
+that routing sends back out leave after the lock is released.
+
+A link that was silent for a while is left to a thread that waits for all such links
+(idle_links.py).
+
+A reader also runs callbacks; one that takes long goes on as a thread of the callback's, and
+another reader takes its place (see relief.py), beginning with what this one has left.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from zenlake.links import LinkError, LinkTimeout
+from zenlake.node.gathering import GATHERING, send_gathered
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
+from zenlake.node.relief import AWAY, RELIEF
+from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.turn import MESSAGES_IN_A_TURN, Links
+from zenlake.protocol.delivery import Delivery
+from zenlake.protocol.errors import TransportError
+from zenlake.routing.face import Face
+from zenlake.session.sink import Sink
+
+if TYPE_CHECKING:
+    from zenlake.node.link_runner import LinkRunner
+
+# A reader that was busy this long may have a word of the peer still unread.
+_BUSY_S: Final = 0.2
+# So much read at once is decoded and routed by one reader at a time (node/turn.py).
+_BULK_BYTES: Final = 16 * 1024
+# Batches and messages that are decoded before those are routed: about a millisecond.
+_UNITS_IN_A_TURN: Final = 1024
+# What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
+_SHORT_BYTES: Final = 1024
+
+
+class LinkReader:
+    """What was read of a link and not handed on, and the thread that does both."""
+
+    def __init__(self, runner: LinkRunner, early: bytes) -> None:
+        self._runner = runner
+        self.link = runner.link
+        self.transport = runner.transport
+        self.turn = runner.turn
+        self.face: Face | None = None
+        self._early = early  # what came right behind the handshake
+        self._deliveries: deque[Delivery] = deque()  # read, and not handed on
+        self._handed_on = 0  # messages of the first of them
+        self._failure: TransportError | None = None  # comes after them
+        self._is_bulk = False  # whether much was read at once
+        self._left_links: Links = None  # by the thread for idle links, for a reader to settle
+        self._left_sinks: list[Sink] | None = None
+        self.lock = threading.Lock()
+        """Of the inward half of the transport."""
+
+        self._patience_s = inf  # how long a reader waits for messages
+        self._busy_at = runner.opened_at  # when it had one
+        self._reading_since = inf  # while it waits for bytes; inf while it works
+        self.away_since = 0.0
+        self._errand: Sink | None = None
+        self._errand_lock = threading.Lock()
+        self._away_thread = 0
+        self._relieved = 0  # readers before this one
+        self._reader = self._new_reader()
+
+    def _new_reader(self) -> threading.Thread:
+        name = f"zenlake read {self.link.dst}"
+        return threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self, face: Face) -> None:
+        """Read, for a face; ThreadError if nobody can."""
+        self.face = face
+        self._set_patience()
+        start_thread(self._reader)
+
+    def is_working(self) -> bool:
+        """Whether it has something to do before it reads the next bytes."""
+        return self._reading_since == inf
+
+    def drop(self, cause: str) -> None:
+        """The link is over."""
+        self._runner.drop(cause)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: if this thread reads the link, it does no more."""
+        self._relieved += 1
+
+    def is_alive(self) -> bool:
+        return self._reader.is_alive()
+
+    def is_current(self) -> bool:
+        """Whether the thread that asks is the one that reads."""
+        return self._reader is threading.current_thread()
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._reader, timeout_s)
+
+    def _set_patience(self) -> None:
+        if IS_SUPPORTED:
+            self._patience_s = IDLE_LINKS.look()
+            self.link.set_patience(self._patience_s)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        cause: str | None = "reading failed"
+        with self._errand_lock:
+            pass  # whoever is relieved by this reader has said so
+        self.turn.settle_rest(False)
+        try:
+            self._settle_left()
+            cause = self._read(self._relieved)
+        except (LinkError, TransportError) as error:
+            cause = error.cause
+        finally:
+            if cause is not None:
+                self._runner.drop(cause)
+
+    def _read(self, relieved: int) -> str | None:
+        """Until the link is over; says why it is. None if another reader took over."""
+        transport = self.transport
+        if self._early:
+            data, self._early = self._early, b""
+            self._take(data, time.monotonic())
+        while not self._runner.is_over:
+            began = time.monotonic()
+            if not self._hand_on(relieved, began):
+                return None
+            if transport.inbound.has_more:
+                self._take(b"", began)
+                continue
+            if self._failure is not None:
+                raise self._failure
+            if transport.peer_closed is not None:
+                return f"the peer closed ({transport.peer_closed})"
+            now = time.monotonic()
+            if now - began > _BUSY_S:
+                transport.inbound.received_at = now
+            if GATHERING:
+                send_gathered()
+            self._reading_since = now
+            if IDLE_LINKS.is_crowded and self._patience_s >= PATIENCE_S:
+                self._set_patience()
+            if now - self._busy_at > self._patience_s and self._leave_idle():
+                return None  # only keep-alives come
+            try:
+                data = self.link.receive()
+            except LinkTimeout:
+                self._busy_at = -inf
+                continue
+            self._reading_since = inf
+            if not data:
+                return self._runner.cause or "the link ended"
+            self._take(data, time.monotonic())
+            data = b""  # not kept while nothing comes
+        return self._runner.cause
+
+    def _leave_idle(self) -> bool:
+        """Whether `wake` will be called when there is something to read."""
+        descriptor = self.link.begin_idle()
+        if descriptor < 0:
+            return False
+        if not IDLE_LINKS.add(descriptor, self):
+            self.link.end_idle()
+            return False
+        return True
+
+    def wake(self) -> None:
+        """By the thread that waits for idle links: keep-alives, and the end of the link.
+
+        Whatever else has come is for a reader, if there are not too many of them.
+        """
+        self.link.end_idle()
+        self._reading_since = inf
+        now = time.monotonic()
+        cause = ""
+        try:
+            data = self.link.receive(0.0)
+            if not data:
+                cause = "the link ended"
+            elif len(data) > (_BULK_BYTES if IDLE_LINKS.is_crowded else _SHORT_BYTES):
+                self._early = data
+            else:
+                self._take(data, now)
+                if self._deliveries and IDLE_LINKS.is_crowded:
+                    self._route_unhurried(now)
+        except LinkTimeout:
+            pass
+        except LinkError as error:
+            cause = error.cause
+        if cause and not self._runner.node.events.has_listeners:
+            self._runner.drop(cause)
+        elif cause or self._has_work():
+            self._failure = self._failure or (TransportError(cause) if cause else None)
+            self._start_reader()
+        else:
+            self._reading_since = now
+            if not self._leave_idle():
+                self._start_reader()
+
+    def _route_unhurried(self, now: float) -> None:
+        """As far as nobody has to be waited for; a reader does the rest."""
+        face = self.face
+        assert face is not None
+        deliveries = self._deliveries
+        while deliveries and not self._runner.is_over and not self._is_reader_needed():
+            first = deliveries[0]
+            while len(deliveries) > 1 and deliveries[1].reliable == first.reliable:
+                first.messages.extend(deliveries[1].messages)
+                del deliveries[1]
+            after, self._left_links, self._left_sinks = self.turn.deliver_unhurried(
+                face, first.messages, self._handed_on, first.reliable, now
+            )
+            self._note_handed_on(first, after)
+
+    def _note_handed_on(self, first: Delivery, after: int) -> None:
+        self._handed_on = after
+        if after >= len(first.messages):
+            self._handed_on = 0
+            self._deliveries.popleft()
+
+    def _settle_left(self) -> None:
+        """What the thread that waits for idle links has left to a reader."""
+        links, self._left_links = self._left_links, None
+        sinks, self._left_sinks = self._left_sinks, None
+        if links is not None or sinks is not None:
+            self.turn.settle(links, sinks)
+
+    def _has_work(self) -> bool:
+        transport = self.transport
+        return (
+            bool(self._early or self._deliveries or self._runner.is_over)
+            or self._is_reader_needed()
+            or self._failure is not None
+            or transport.inbound.has_more
+            or transport.peer_closed is not None
+        )
+
+    def _is_reader_needed(self) -> bool:
+        """Whether routing has left something to do that may take long."""
+        face = self.face
+        return (
+            self._left_links is not None
+            or self._left_sinks is not None
+            or (face is not None and (face.job is not None or face.account.refused != ""))
+            or self.turn.dispatcher.has_discoveries
+        )
+
+    def _start_reader(self) -> None:
+        self._set_patience()
+        self._reader = self._new_reader()
+        try:
+            start_thread(self._reader)
+        except ThreadError as error:
+            self._runner.drop(str(error))
+
+    def _take(self, data: bytes, now: float) -> None:
+        """Decode some of what was read; without data, some of the rest."""
+        if data:
+            # A link that is alone has nobody to give way to.
+            self._is_bulk = len(data) >= _BULK_BYTES and len(self._runner.node.runners) > 1
+        if self._is_bulk:
+            with self.turn.bulk:
+                self._decode(data, now)
+                self.turn.pause_bulk()
+        else:
+            self._decode(data, now)
+        if self.transport.inbound.reassembly.report is not None:
+            self.warn_of_drop()
+
+    def _decode(self, data: bytes, now: float) -> None:
+        inbound = self.transport.inbound
+        try:
+            with self.lock:
+                if data:
+                    deliveries = inbound.receive(data, now, _UNITS_IN_A_TURN)
+                else:
+                    deliveries = inbound.receive_more(now, _UNITS_IN_A_TURN)
+            self._deliveries.extend(deliveries)
+        except TransportError as error:
+            self._failure = error
+            self._deliveries.extend(error.deliveries)
+
+    def warn_of_drop(self) -> None:
+        reassembly = self.transport.inbound.reassembly
+        dropped, reassembly.report = reassembly.report, None
+        if dropped is not None:
+            self._runner.node.drop_warnings.received(dropped, self.face, self.link.dst)
+
+    def _hand_on(self, relieved: int, now: float) -> bool:
+        """What was read to routing and to the user; False if another reader does the rest."""
+        deliveries = self._deliveries
+        turn = self.turn
+        face = self.face
+        assert face is not None
+        if deliveries:
+            self._busy_at = now
+        while deliveries or face.job is not None:
+            if self._runner.is_over:
+                deliveries.clear()
+                break
+            if face.job is not None:
+                sinks = turn.resume(face)
+            else:
+                first = deliveries[0]
+                start = self._handed_on
+                if self._is_bulk:
+                    after, sinks = turn.deliver_bulk(
+                        face, first.messages, start, first.reliable, now
+                    )
+                else:
+                    is_last = not self._has_more(start + MESSAGES_IN_A_TURN)
+                    after, sinks = turn.deliver(
+                        face, first.messages, start, first.reliable, now, is_last
+                    )
+                self._note_handed_on(first, after)
+            if sinks is not None:
+                self._settle(sinks)
+                if self._relieved != relieved:
+                    return False
+        if face.account.refused:
+            text, face.account.refused = face.account.refused, ""
+            self._runner.node.drop_warnings.refused(text, self.link.dst)
+        if turn.dispatcher.has_discoveries:
+            self._discover()
+        return True
+
+    def _has_more(self, handed_on: int = 0) -> bool:
+        """Whether more was read than so many messages of the first delivery."""
+        deliveries = self._deliveries
+        if not deliveries:
+            return self.transport.inbound.has_more
+        is_rest = len(deliveries) == 1 and handed_on >= len(deliveries[0].messages)
+        return not is_rest or self.transport.inbound.has_more
+
+    def _discover(self) -> None:
+        node = self._runner.node
+        node.begin()
+        try:
+            discoveries = node.dispatcher.take_discoveries()
+        finally:
+            node.end()
+        node.discovery.gossiped(discoveries)
+
+    # --- callbacks -----------------------------------------------------------------------------
+
+    def _settle(self, sinks: list[Sink]) -> None:
+        """All but the last by threads of their own: at most one callback waits for another."""
+        errand = sinks.pop()
+        for sink in sinks:
+            sink.settle()
+        if errand.is_quick():
+            self._run_here(errand)
+        errand.settle()
+
+    def _run_here(self, sink: Sink) -> None:
+        number = self._relieved
+        self._errand = sink
+        self._away_thread = threading.get_ident()
+        AWAY[self._away_thread] = self
+        self.away_since = time.monotonic()
+        if not RELIEF.is_watching:
+            RELIEF.watch()
+        try:
+            sink.run_here()
+        finally:
+            with self._errand_lock:
+                if self._relieved == number:
+                    self._come_back()
+            self.turn.settle_rest(not self._has_more())
+
+    def _come_back(self) -> None:
+        self._errand = None
+        self.away_since = 0.0
+        AWAY.pop(self._away_thread, None)
+
+    def relieve(self) -> None:
+        with self._errand_lock:
+            if self._errand is None:
+                return
+            reader = self._new_reader()
+            try:
+                start_thread(reader)
+            except ThreadError:
+                return  # nobody reads until the callback is back; the watcher tries again
+            self._errand.relieved()
+            self._come_back()
+            self._relieved += 1
+            self._reader = reader
