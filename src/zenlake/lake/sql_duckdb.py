@@ -120,6 +120,8 @@ def opened(
     `bytes_max` is how much memory it may take; a share of the machine's by default.
     """
     with duckdb.connect(":memory:") as connection:
+        # It is shown on standard output wherever Python runs no file (`python -c`).
+        connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
         for table in snapshot.manifest.tables:
             files = [str(file) for file in snapshot.files(table)]

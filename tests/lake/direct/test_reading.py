@@ -141,6 +141,27 @@ def test_a_wrong_query_is_told_before_a_large_capture_is_read(
         direct.check([QUERIES], sql)
 
 
+def test_no_engine_shows_progress_of_its_own() -> None:
+    """Workers are started by `python -c`, where DuckDB thinks that a person types."""
+    program = """
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zenlake.lake import direct, sql_duckdb
+from zenlake.lake.direct.capture_tables import no_rows
+from zenlake.lake.duck import Engine
+
+setting = "SELECT current_setting('enable_progress_bar')"
+with TemporaryDirectory() as folder, no_rows() as tables:
+    with Engine(Path(folder)) as engine, engine.beside() as beside:
+        for one in (engine, beside):
+            print(one.connection.execute(setting).fetchone())
+    with sql_duckdb.opened(tables.snapshot(), folder) as connection:
+        print(connection.execute(setting).fetchone())
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.splitlines() == [b"(False,)"] * 3
+
+
 def test_errors_of_a_worker_are_those_of_its_work() -> None:
     with Workers(1) as workers:
         with pytest.raises(LakeError, match="no such luck"):

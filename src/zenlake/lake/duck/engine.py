@@ -39,6 +39,8 @@ class Engine:
             "disabled_optimizers": "join_order,build_side_probe_side",
         }
         self.connection = duckdb.connect(":memory:", config=settings)
+        # It is shown on standard output wherever Python runs no file: by `-c`, as workers do.
+        self.connection.execute("SET enable_progress_bar = false")
         self._numbers = count(1)
         for macro in MACROS:
             self.connection.execute(macro)
