@@ -37,7 +37,7 @@ def test_entities_are_numbered_in_one_count_after_the_session() -> None:
         core.declare_token("k", 0.0),
         core.declare_liveliness_subscriber("k", ListSink(), False, 0.0),
     ]
-    assert [entity.eid for entity in made] == [2, 3, 4, 5, 6, 7]
+    assert [entity.eid for entity in made] == [3, 4, 5, 6, 7, 8]
 
 
 def test_close_ends_everything_and_refuses_the_rest() -> None:

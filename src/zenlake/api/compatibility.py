@@ -125,9 +125,10 @@ DIFFERENCES: Final = (
         "honoured as up to 1.8: linkstate peers form a network with their routers",
     ),
     (
-        "`@/<zid>/session/...`",
-        "every session answers itself there about its transports and links",
-        "nobody answers: `session.info` has them",
+        "`@/<zid>/session/...` ([admin space](admin-space.md#a-sessions-own-keys))",
+        "`is_shm` is true, `mtu` is the link's; links of multicast groups can be asked for, but "
+        "are not published when they come and go",
+        "`is_shm` is false, `mtu` is the batch size agreed on; links of groups are published too",
     ),
     (
         "`@/<zid>/<mode>/zenlake/...`",

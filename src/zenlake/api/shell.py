@@ -86,6 +86,7 @@ class Shell:
         timestamp_callback: TimestampCallback | None = None,
     ) -> None:
         from zenlake.api.query import Query
+        from zenlake.api.session_keys import SessionKeys
 
         def make_query(incoming: IncomingQuery, eid: int) -> Query:
             return Query(self, incoming, eid)
@@ -109,6 +110,7 @@ class Shell:
         self.is_inherited = False  # from the process that forked this one
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
+        self.core.on_admin_key = SessionKeys(self).begin
         leave_to_parent_after_fork(self)
 
     def _begin_outside_callback(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from zenlake.links import Link
 from zenlake.protocol.offer import Agreed
 from zenlake.wire import WhatAmI, ZenohId
+
+_ALL_PRIORITIES: Final = (0, 7)
 
 
 class TransportInfo(NamedTuple):
@@ -19,7 +21,10 @@ class TransportInfo(NamedTuple):
 
 
 class LinkInfo(NamedTuple):
-    """One link of a transport. `priorities` and `reliability` are set where the link says so."""
+    """One link of a transport.
+
+    Without QoS, and in a group, `priorities` and `is_reliable` are None, as on official nodes.
+    """
 
     zid: ZenohId
     src: str
@@ -39,6 +44,11 @@ def describe_transport(agreed: Agreed) -> TransportInfo:
 
 def describe_link(agreed: Agreed, link: Link) -> LinkInfo:
     terms = agreed.qos_link
+    priorities = None if terms is None else terms.priorities
+    is_reliable = None if terms is None else terms.reliable
+    if agreed.qos:
+        priorities = priorities or _ALL_PRIORITIES
+        is_reliable = link.is_reliable if is_reliable is None else is_reliable
     return LinkInfo(
         agreed.zid,
         link.src,
@@ -48,6 +58,6 @@ def describe_link(agreed: Agreed, link: Link) -> LinkInfo:
         link.is_stream,
         tuple(link.interfaces),
         link.auth_identifier or agreed.user,
-        None if terms is None else terms.priorities,
-        None if terms is None else terms.reliable,
+        priorities,
+        is_reliable,
     )

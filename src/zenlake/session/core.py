@@ -82,6 +82,7 @@ class SessionCore(Outlet):
         "liveliness",
         "lost",
         "matching",
+        "on_admin_key",
         "port",
         "publications",
         "queries",
@@ -114,6 +115,9 @@ class SessionCore(Outlet):
         self.lost: deque[Entity | LostQuery] = deque()
         self._lost_queries = LostQueries()
         self.is_closed = False
+        self.on_admin_key: Callable[[], None] | None = None
+        """Called once, before the first operation on a key that begins with `@/`."""
+
         self._complaints = Complaints(report)
         self._now = 0.0
         if dispatcher.hlc is not None:
@@ -203,6 +207,13 @@ class SessionCore(Outlet):
         if self.lost:
             self.sweep(now)
 
+    def _note_key(self, key: str) -> None:
+        """Whoever answers on admin keys begins when they are first asked for."""
+        begin = self.on_admin_key
+        if begin is not None and key.startswith("@/"):
+            self.on_admin_key = None
+            begin()
+
     def put(
         self, publication: Publication, body: Put | Del, stamps: TimestampStack | None, now: float
     ) -> None:
@@ -216,6 +227,7 @@ class SessionCore(Outlet):
         self, key: str, sink: Sink, origin: Locality, now: float
     ) -> Subscription:
         self.enter(now)
+        self._note_key(key)
         self.port.adopt(sink)
         made = self.subscribers.declare(key, sink, origin, now)
         self.matching.changed(SUBSCRIBERS, key)
@@ -238,6 +250,7 @@ class SessionCore(Outlet):
         self, key: str, destination: Locality, all_complete: bool, now: float
     ) -> Speaker:
         self.enter(now)
+        self._note_key(key)
         return self.matching.declare(QUERYABLES, key, destination, all_complete, now)
 
     def declare_matching_listener(self, speaker: Speaker, sink: Sink, now: float) -> MatchingEntity:
@@ -260,6 +273,7 @@ class SessionCore(Outlet):
         self, key: str, parameters: str, question: Question, sink: Sink, now: float
     ) -> OpenQuery:
         self.enter(now)
+        self._note_key(key)
         self.port.adopt(sink)
         return self.queries.ask(key, parameters, question, sink, now)
 

@@ -9,7 +9,7 @@ see of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
 from zenlake.routing.stamps import RECEIVE, SEND
@@ -63,6 +63,10 @@ MakeStatus = Callable[[bool], object]
 
 # DECLARE and INTEREST are control messages that wait for room (behaviour reference §2.10).
 CONTROL_QOS = QOS_BYTES[8]
+
+ADMIN_EID: Final = 2
+"""Of the session's own admin keys, as official sessions number it; the session itself is entity 1
+(behaviour reference §2.2)."""
 
 
 class Factory:
@@ -122,8 +126,7 @@ class Port:
         self.clock: Callable[[], Timestamp] | None = None
         self.touched: list[Sink] = []
         self.counters: dict[str, int] = {}
-        # The session itself is entity 1 (behaviour reference §2.2).
-        self._eid = 1
+        self._eid = ADMIN_EID
         self._id = 0
 
     def next_eid(self) -> int:

@@ -79,9 +79,10 @@ class Queryables:
         self.unanswered = 0
 
     def declare(
-        self, key: str, sink: Sink, complete: bool, origin: Locality, now: float
+        self, key: str, sink: Sink, complete: bool, origin: Locality, now: float, eid: int = 0
     ) -> QueryableEntity:
-        made = QueryableEntity(self._port.next_eid(), key, sink, complete, origin)
+        """`eid` is the next one unless it is given."""
+        made = QueryableEntity(eid or self._port.next_eid(), key, sink, complete, origin)
         twins = self._by_key.get(key)
         if twins is None:
             self._by_key.insert(key, [made])
