@@ -40,7 +40,7 @@ class FakeTransport:
             "zid": str(zid_of(self.name)),
             "whatami": "client",
             "in": {"by_kind": kinds},
-            "drops": {"dropped_messages": 7},
+            "drops": {"dropped_messages": 7, "stale_frames": 2, "ignored_messages": 0},
             "queued_bytes": 5,
             "round_trip_us": None,
         }

@@ -49,6 +49,8 @@ def test_a_publication_of_whoever_asks(play: AdminPlay) -> None:
         "source": {"zid": C2, **client},
         "root": str(play.dispatcher.zid),
         "sent_to": [{"zid": C1, **client}],
+        "source_drops": {},
+        "refusals": {},
         "counts": {"sent": 1},
         "decisions": [
             {
@@ -67,7 +69,19 @@ def test_a_destination_tells_how_its_link_is_doing(play: AdminPlay) -> None:
     (destination,) = explain(play, "c2", "key=demo/a")["sent_to"]
     assert destination["queued_bytes"] == 5
     assert destination["dropped_messages"] == 7
+    assert destination["drops"] == {"dropped_messages": 7}
     assert destination["round_trip_us"] is None
+
+
+def test_what_was_lost_on_the_way_here_is_told(play: AdminPlay) -> None:
+    play.facts.names = ["c2"]
+    play.dispatcher.tables.counters.refused_declarations = 3
+    play.dispatcher.tables.counters.refused_requests = 4
+    shown = explain(play, "c2", "key=demo/a")
+    assert shown["source_drops"] == {"stale_frames": 2}
+    assert shown["refusals"] == {"refused_declarations": 3}
+    refusals = explain(play, "c2", "key=ask;query=true")["refusals"]
+    assert refusals == {"refused_declarations": 3, "refused_requests": 4}
 
 
 def test_a_publication_of_another_neighbour(play: AdminPlay) -> None:

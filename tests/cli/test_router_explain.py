@@ -12,7 +12,10 @@ import pytest
 import zenlake
 from tests.api.linked import config_of, until
 from tests.cli.router_process import RouterProcess
+from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
 from zenlake.cli.router_explain_text import text_of
+from zenlake.node.stats import NO_LOSSES
+from zenlake.routing.counters import Counters
 
 
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -194,16 +197,39 @@ def test_words_for_neighbours_that_have_not_told() -> None:
 
 
 def test_a_link_in_trouble_is_told() -> None:
-    trouble = {**node("c2"), "queued_bytes": 12345, "dropped_messages": 1}
+    drops = {"dropped_messages": 1234, "dropped_datagrams": 1, "a_new_cause": 2}
+    trouble = {**node("c2"), "queued_bytes": 12345, "drops": drops}
     decisions = [decision("sent", node("c2"))]
     text = text_of([step(sent_to=[trouble], counts={"sent": 1}, decisions=decisions)])
     assert text.splitlines()[2:] == [
         "  client c2, because it has declared a subscriber on `k/**`.",
-        "    But: 12,345 bytes wait for its link; 1 message for it found no room since it"
-        " connected.",
+        "    But: 12,345 bytes wait for its link.",
+        "    Lost since it connected: 1,234 messages for it dropped: its queue was full; "
+        "1 datagram for it refused by the system; 2 a_new_cause.",
     ]
-    quiet = {**trouble, "queued_bytes": 0, "dropped_messages": 0}
-    assert "But" not in text_of([step(sent_to=[quiet], counts={"sent": 1}, decisions=decisions)])
+    quiet = {**trouble, "queued_bytes": 0, "drops": {}}
+    text = text_of([step(sent_to=[quiet], counts={"sent": 1}, decisions=decisions)])
+    assert len(text.splitlines()) == 3
+
+
+def test_losses_before_routing_and_refusals_are_told() -> None:
+    refusals = {"refused_declarations": 2, "refused_requests": 1}
+    text = text_of([step(source_drops={"stale_frames": 3}, refusals=refusals)])
+    assert text.splitlines() == [
+        "A publication on `k` comes to router a1 from client c1.",
+        "Lost from there since it connected: 3 frames dropped: late or repeated.",
+        "It goes nowhere: this node knows of no subscriber that matches the key.",
+        "Refused by this node since it started, on any key: 2 declarations beyond its limits; "
+        "1 query beyond its limits.",
+        "",
+        "Nobody gets it.",
+    ]
+
+
+def test_every_counted_loss_has_words() -> None:
+    losses = {*LOST_OUTWARD, *LOST_INWARD}
+    assert losses == set(NO_LOSSES) - {"unsent_bytes"}  # which only an ended transport has
+    assert set(REFUSED) <= set(Counters().as_dict())
 
 
 def test_many_neighbours_are_counted() -> None:

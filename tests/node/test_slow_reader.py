@@ -11,6 +11,7 @@ from typing import Any
 import zenlake
 from tests.api.linked import config_of, connected, node_of, until, until_more
 from tests.node.test_abuse import RawClient
+from zenlake.cli.router_explain_text import text_of
 from zenlake.limits import UNSENT_BYTES_MAX
 
 SIZE = 10_000
@@ -36,6 +37,14 @@ def faces(session: zenlake.Session) -> dict[str, dict[str, Any]]:
         face = json.loads(reply.ok.payload.to_string())
         found[face["zid"]] = face
     return found
+
+
+def explained(session: zenlake.Session) -> dict[str, Any]:
+    """Where a publication on `flood` goes from this session."""
+    (reply,) = session.get("@/*/router/zenlake/explain?key=flood")
+    assert reply.ok is not None
+    told: dict[str, Any] = json.loads(reply.ok.payload.to_string())
+    return told
 
 
 @contextmanager
@@ -82,6 +91,11 @@ def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
         assert shown[deaf_zid]["drops"]["dropped_messages"] > FLOOD // 4
         assert 0 < shown[deaf_zid]["queued_bytes"] <= UNSENT_BYTES_MAX
         assert shown[deaf_zid]["queued_bytes"] < 2 << 20
+        told = explained(good)
+        (deaf,) = [one for one in told["sent_to"] if one["zid"] == deaf_zid]
+        assert deaf["drops"] == {"dropped_messages": deaf["dropped_messages"]}
+        lost_text = f"{deaf['dropped_messages']:,} messages for it dropped: its queue was full"
+        assert lost_text in text_of([told])
         others = {zid: face for zid, face in shown.items() if zid != deaf_zid}
         assert len(others) == 2
         lost = sum(face["drops"]["dropped_messages"] for face in others.values())

@@ -6,7 +6,9 @@
     target  of a query: best_matching (default), all, all_complete
     root    the zid of the router where it entered the network, if it comes from a router
 
-Without `key` there is no answer.
+Without `key` there is no answer. Losses that were counted so far are part of it: of each neighbour
+that gets the message (`drops`), of the one it comes from (`source_drops`), and what routing refused
+(`refusals`).
 """
 
 from __future__ import annotations
@@ -34,6 +36,29 @@ _TARGETS: Final = {
     "all_complete": QueryTarget.ALL_COMPLETE,
 }
 _DESTINATION_STEPS: Final = 24
+_LOST_OUTWARD: Final = ("dropped_messages", "unsendable_messages", "dropped_datagrams")
+_LOST_INWARD: Final = (
+    "stale_frames",
+    "dropped_fragments",
+    "unfinished_messages",
+    "ignored_messages",
+)
+"""Counters of a neighbour (node/stats.py) that say why a message does not reach it, or why a
+message from it does not reach routing."""
+
+_REFUSED: Final = (
+    "refused_declarations",
+    "refused_aliases",
+    "refused_interests",
+    "refused_link_states",
+    "invalid_keys",
+    "unknown_aliases",
+    "unknown_nodes",
+)
+_REFUSED_PUBLICATIONS: Final = (*_REFUSED, "future_timestamps")
+_REFUSED_QUERIES: Final = (*_REFUSED, "refused_requests")
+"""Counters of routing (routing/counters.py) that say why a message, or a declaration that it would
+match, is not there."""
 
 
 class Explain:
@@ -80,6 +105,9 @@ class Explain:
         shown["key"] = key
         shown["kind"] = "query" if is_query else "publication"
         shown["target"] = str(target).lower() if is_query else None
+        shown["source_drops"] = self._drops(self._counters(explained.source), _LOST_INWARD)
+        refused = _REFUSED_QUERIES if is_query else _REFUSED_PUBLICATIONS
+        shown["refusals"] = _positive(self._dispatcher.tables.counters.as_dict(), refused)
         query.reply(self.pattern, json.dumps(shown).encode(), JSON)
 
     def _source(self, query: AdminQuery) -> Face:
@@ -109,15 +137,25 @@ class Explain:
     def _destination(self, face: Face) -> dict[str, object]:
         """A neighbour that gets the message, and how its link is doing."""
         shown: dict[str, object] = {**self._face(face)}
-        transport = None if face.is_local else self._facts.transport_with(face.zid)
-        if transport is not None:
-            counters = transport.counters()
+        counters = self._counters(face)
+        if counters is not None:
             drops = counters.get("drops")
             shown["queued_bytes"] = counters.get("queued_bytes")
             shown["round_trip_us"] = counters.get("round_trip_us")
             if isinstance(drops, dict):
                 shown["dropped_messages"] = drops.get("dropped_messages")
+            shown["drops"] = self._drops(counters, _LOST_OUTWARD)
         return shown
+
+    def _counters(self, face: Face) -> dict[str, object] | None:
+        if face.is_local or face.is_multicast:
+            return None
+        transport = self._facts.transport_with(face.zid)
+        return None if transport is None else transport.counters()
+
+    def _drops(self, counters: dict[str, object] | None, causes: tuple[str, ...]) -> dict[str, int]:
+        drops = None if counters is None else counters.get("drops")
+        return _positive(drops, causes) if isinstance(drops, dict) else {}
 
     def _face(self, face: Face) -> dict[str, str]:
         role = self._dispatcher.role if face.is_local else face.role
@@ -134,6 +172,10 @@ class Explain:
             "complete": note.is_complete,
             "hop": None if note.hop is None else self._face(note.hop),
         }
+
+
+def _positive(counters: dict[str, int], names: tuple[str, ...]) -> dict[str, int]:
+    return {name: counters[name] for name in names if counters.get(name)}
 
 
 def _zid_of(text: str | None) -> ZenohId | None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.cli.output import safe
 from zenlake.cli.router_explain import Json, is_received
+from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED, losses_in_words
 
 _SHOWN_MAX: Final = 20
 
@@ -36,11 +37,13 @@ def _step_lines(step: Json, is_first: bool, own_zid: str) -> list[str]:
         lines = [f"A {_what(step)} on `{step['key']}` comes to {node} from {source}."]
     else:
         lines = [f"{node[0].upper()}{node[1:]} gets it from {source}."]
+    lines += _source_troubles(step)
     neighbours = [step["source"], *step["sent_to"]]
     if step["root"] is not None and any(one["region"] == "north" for one in neighbours):
         lines.append(f"Between routers it follows the tree of router {step['root']}.")
     lines += _destinations(step)
     lines += _obstacles(step)
+    lines += _refusals(step)
     return lines
 
 
@@ -65,13 +68,27 @@ def _destinations(step: Json) -> list[str]:
 
 def _link_troubles(hop: Json) -> list[str]:
     """What may keep it from arriving although it is sent."""
-    troubles: list[str] = []
+    lines: list[str] = []
     if hop.get("queued_bytes"):
-        troubles.append(f"{hop['queued_bytes']:,} bytes wait for its link")
-    if hop.get("dropped_messages"):
-        dropped = _count(hop["dropped_messages"], "message")
-        troubles.append(f"{dropped} for it found no room since it connected")
-    return [f"    But: {'; '.join(troubles)}."] if troubles else []
+        lines.append(f"    But: {hop['queued_bytes']:,} bytes wait for its link.")
+    lost = losses_in_words(hop.get("drops", {}), LOST_OUTWARD)
+    if lost:
+        lines.append(f"    Lost since it connected: {'; '.join(lost)}.")
+    return lines
+
+
+def _source_troubles(step: Json) -> list[str]:
+    """What may have kept it from coming this far."""
+    lost = losses_in_words(step.get("source_drops", {}), LOST_INWARD)
+    return [f"Lost from there since it connected: {'; '.join(lost)}."] if lost else []
+
+
+def _refusals(step: Json) -> list[str]:
+    """What the node did not take from anybody, for which a message or its receiver is missing."""
+    refused = losses_in_words(step.get("refusals", {}), REFUSED)
+    if not refused:
+        return []
+    return [f"Refused by this node since it started, on any key: {'; '.join(refused)}."]
 
 
 def _rule(step: Json) -> str:
