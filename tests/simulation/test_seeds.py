@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from zenlake.testing.simulation import run_seed
+from zenlake.testing.simulation import World, run_seed
 
 SEEDS = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 120
 CHUNK = 30
@@ -48,3 +48,21 @@ def test_a_seed_always_gives_the_same_run() -> None:
     environment = os.environ | {"PYTHONPATH": str(source), "PYTHONHASHSEED": "1"}
     ran = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert ran.stdout.splitlines()[: len(one.lines)] == one.lines
+
+
+def test_a_world_leaves_nothing_in_tables() -> None:
+    """Compiled tables are unknown to the garbage collector: a full one is never freed."""
+    seed, restarts = 0, 0
+    while restarts == 0:
+        world = World(seed)
+        world.run()
+        restarts = world.journal.counts["fault: kill and restart"]
+        seed += 1
+    nodes = list(world._applications)
+    assert len(nodes) > len(world.nodes)
+    for node in nodes:
+        tables = node.dispatcher.tables
+        assert [len(table) for table in tables.entities] == [0, 0, 0]
+        assert len(tables.interests) == 0
+        assert len(node.core.subscribers._by_key) == 0
+        assert len(node.core.queryables._by_key) == 0

@@ -4,7 +4,7 @@ Most entities are held by one face, and a neighbour may declare 100,000 of them.
 collector looks at every dictionary that holds objects such as faces, while everybody waits. So
 there is none for a single entry, and the map itself is not looked at.
 
-That has a price: whoever ends a dispatcher must clear the maps (`Tables.close`), since the
+That has a price: whoever ends a dispatcher must clear the maps (`Dispatcher.close`), since the
 collector does not find cycles that lead through one.
 """
 
