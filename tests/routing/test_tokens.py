@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.routing.playbook import (
     Play,
     alias,
@@ -9,6 +11,7 @@ from tests.routing.playbook import (
     final,
     interest,
     no_token,
+    subscriber,
     token,
 )
 from zenlake.wire import WireExpr
@@ -78,6 +81,45 @@ def test_one_of_two_unknown_twins_going_is_no_news() -> None:
     play.silence()
     play.says("c3", no_token(1))
     play.hears("c2", "D_KEYEXPR 1 t", "U_TOKEN 0 [ours 1]")
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> None:
+    """The second holder goes while the end of the first is told, in turns of one step.
+
+    Its removal has more to do before it comes to the token.
+    """
+    play = broker()
+    play.says("c1", token(1, "t"))
+    play.says("c3", subscriber(1, "s"), subscriber(2, "s"), token(3, "t"))
+    play.says("app", interest(1, "future", "KT", "t"))
+    play.says("c2", interest(1, "future", "KT", "t"))
+    play.forget()
+    play.dispatcher.remove_face(play.faces["c1"], play.now, 1)
+    for _ in range(turns):
+        play.dispatcher.run_jobs(1)
+    play.turn_steps = 1
+    play.leaves("c3")
+    play.hears("app", "U_TOKEN 0 t")
+    play.hears("c2", "D_KEYEXPR 1 t", "U_TOKEN 0 [ours 1]")
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_the_end_of_known_twins_that_go_together_is_told_once(turns: int) -> None:
+    """The same with a token that was told: the job for the first holder sees both ends."""
+    play = broker()
+    play.enters("p1", "peer")
+    play.says("app", interest(1, "future", "KT", "t"))
+    play.says("c1", token(1, "t"))
+    play.says("c3", token(1, "t"))
+    play.forget()
+    play.turn_steps = 1
+    for name in ("c1", "c3"):
+        play.dispatcher.receive_run(play.faces[name], [no_token(1)], 0, 1, True, play.now, 1)
+        for _ in range(turns):
+            play.dispatcher.run_jobs(1)
+    play.work()
+    play.hears("app", "U_TOKEN 1")
 
 
 def test_tokens_of_an_application_are_told_back_to_it() -> None:

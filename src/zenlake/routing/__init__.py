@@ -8,6 +8,7 @@
       entity, entity_table        what is declared, and who knows of it
       interest, interest_table    what nodes below ask for
     declarations    D_x and U_x that come in          announcements   those that go out
+                    (endings: who has heard of the end of a token)
     interests       INTERESTs that come in            upward          those that go out
     publications    PUSH
     route, route_cache, origin    where a key goes, until that changes; from where

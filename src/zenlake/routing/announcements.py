@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.routing.endings import Endings
 from zenlake.routing.entity import (
     QUERYABLE,
     SUBSCRIBER,
@@ -45,14 +46,12 @@ HOLDERS_PER_STEP: Final = 16
 
 
 class Announcer:
-    __slots__ = ("_end_count", "_last_ends", "_tables", "_work")
+    __slots__ = ("_endings", "_tables", "_work")
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._work = tables.work
-        self._end_count = 0
-        self._last_ends: dict[Entity, int] = {}
-        """Of tokens: the last of the jobs that tell that a holder is gone, while they run."""
+        self._endings = Endings()
 
     def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         """`source` began, changed or ended to hold `entity`: tell whom it concerns.
@@ -77,37 +76,48 @@ class Announcer:
         return entity.is_known_without(source, info)
 
     def _spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
-        number = self._begin_end(entity) if is_gone else 0
-        job = self.spreading(entity, source, in_answer, is_gone, number)
+        job = self.spreading(entity, source, in_answer, is_gone)
         if in_answer:
             # The D_FINAL that may come next must not overtake it.
             self._work.run_for(source, job)
         else:
             self._work.run(job)
 
-    def _begin_end(self, entity: Entity) -> int:
-        """The number of a job that tells that a holder is gone.
+    def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+        """The job that `spread` begins."""
+        if is_gone and entity.kind == TOKEN:
+            self._endings.begin_job(entity)
+        return self._spreading(entity, source, in_answer, is_gone)
 
-        Two holders of a token may go while the job for the first still runs. Those who were not
-        told of the token hear of its end from the last job alone: it sees all of them.
-        """
-        self._end_count += 1
-        if entity.kind == TOKEN:
-            self._last_ends[entity] = self._end_count
-        return self._end_count
+    def _spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+        yield from self._align_unasked(entity)
+        yield from self._align_told(entity)
+        interests: list[DownInterest] = []
+        yield from self._find_interests(entity.kind, entity.key, interests)
+        work = self._work
+        table = self._tables.entities[entity.kind]
+        for interest in interests:
+            if table.get(entity.key) not in (None, entity):
+                break  # declared anew meanwhile: what is said here is out of date
+            if not interest.is_live():
+                continue
+            if interest.aggregate:
+                yield from self._align_aggregate(interest, entity, in_answer)
+            elif not is_gone:
+                info = entity.info_for(interest.face)
+                if info is not None:
+                    self._offer(entity, interest, info, in_answer)
+            elif entity.kind == TOKEN:
+                self._tell_end(entity, source, interest.face)
+            work.steps -= 1
+            if work.steps <= 0:
+                yield
+        if is_gone and entity.kind == TOKEN:
+            self._endings.end_job(entity)
+        table.discard_if_empty(entity)
 
-    def spreading(
-        self, entity: Entity, source: Face, in_answer: bool, is_gone: bool, number: int = 0
-    ) -> Job:
-        if is_gone and number == 0:
-            number = self._begin_end(entity)
-        yield from self._spreading(entity, source, in_answer, is_gone, number)
-        if is_gone and self._last_ends.get(entity) == number:
-            del self._last_ends[entity]
-
-    def _spreading(
-        self, entity: Entity, source: Face, in_answer: bool, is_gone: bool, number: int
-    ) -> Job:
+    def _align_unasked(self, entity: Entity) -> Job:
+        """Tell the faces that are told everything what they may know of an entity now."""
         work = self._work
         for region in self._tables.regions:
             info: QueryableInfo | None = None
@@ -121,52 +131,29 @@ class Announcer:
                 if work.steps <= 0:
                     yield
                     is_current = False
-        informed: set[Face] = set()
+
+    def _align_told(self, entity: Entity) -> Job:
+        """The same for faces below that were told of it."""
         for face in list(entity.told):
             told = entity.told.get(face)
             if face.position == BELOW and told is not None and not told.is_aggregate:
-                informed.add(face)
-                self._align(entity, face, entity.info_for(face))
-                if work.steps <= 0:
+                info = entity.info_for(face)
+                self._align(entity, face, info)
+                if info is None and entity.kind == TOKEN:
+                    self._endings.add(entity, face)
+                if self._work.steps <= 0:
                     yield
-        interests: list[DownInterest] = []
-        yield from self._find_interests(entity.kind, entity.key, interests)
-        table = self._tables.entities[entity.kind]
-        for interest in interests:
-            if table.get(entity.key) not in (None, entity):
-                return  # declared anew meanwhile: what is said here is out of date
-            if not interest.is_live():
-                continue
-            if interest.aggregate:
-                yield from self._align_aggregate(interest, entity, in_answer)
-            elif (
-                self._inform(entity, interest, in_answer, is_gone, informed)
-                and self._last_ends.get(entity) == number
-            ):
-                self.tell_token_gone_if(source, interest.face, entity)
-            work.steps -= 1
-            if work.steps <= 0:
-                yield
-        table.discard_if_empty(entity)
 
-    def _inform(
-        self,
-        entity: Entity,
-        interest: DownInterest,
-        in_answer: bool,
-        is_gone: bool,
-        informed: set[Face],
-    ) -> bool:
-        """Offer an entity to an interest; whether its face must hear of the end of a token."""
-        info = entity.info_for(interest.face)
-        if info is not None:
-            if not is_gone:
-                self._offer(entity, interest, info, in_answer)
-            return False
-        if not is_gone or entity.kind != TOKEN or interest.face in informed:
-            return False
-        informed.add(interest.face)
-        return True
+    def _tell_end(self, token: Entity, source: Face, face: Face) -> None:
+        """Tell a face that a token is gone of which it was not told, unless another holds it."""
+        if token.info_for(face) is not None or self._endings.has(token, face):
+            return
+        told = token.told.get(face)
+        if told is not None and not told.is_aggregate:
+            return  # the job of the holder that went last undeclares it
+        if _hears(face, source) and not is_own_token(token, face, source):
+            self._endings.add(token, face)
+            self.tell_token_gone(face, token.key)
 
     def end_unknown_token(self, key: str) -> Job:
         """A token that we were never told of has ended: those who asked for tokens must hear it."""
@@ -219,6 +206,8 @@ class Announcer:
             entity.told.put(face, told)
             face.told[entity.kind][entity.key] = entity
             face.account.add(TOLD_BYTES)
+            if entity.kind == TOKEN:
+                self._endings.discard(entity, face)
         told.info = info
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
@@ -319,11 +308,6 @@ class Announcer:
         self._work.steps -= SEND_STEPS
         body = UndeclareToken(0, UndeclaredKey(face.declared(key)))
         face.send(Declare(body, qos=CONTROL), key)
-
-    def tell_token_gone_if(self, source: Face, face: Face, entity: Entity) -> None:
-        """The same, unless `face` may not know that `source` had the token."""
-        if _hears(face, source) and not is_own_token(entity, face, source):
-            self.tell_token_gone(face, entity.key)
 
     def _offer(
         self, entity: Entity, interest: DownInterest, info: QueryableInfo, in_answer: bool
