@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import zenlake
+from zenlake.cli.interrupts import INTERRUPTED, raised
 from zenlake.cli.output import complain
 from zenlake.cli.standard_output import NO_ROOM, StandardOutput, write_nowhere
 from zenlake.errors import ZenlakeError
@@ -80,6 +81,15 @@ def build_parser(
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """The exit code."""
+    try:
+        return call(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def call(arguments: list[str] | None = None) -> int:
+    """The same, but a KeyboardInterrupt passes."""
     output = StandardOutput()
     try:
         try:
@@ -91,8 +101,6 @@ def main(arguments: list[str] | None = None) -> int:
     except ZenlakeError as error:
         complain(str(error))
         return 2
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
         write_nowhere()  # the reader has seen enough
         return 0
@@ -113,7 +121,9 @@ def _run(arguments: list[str], is_own_process: bool = False) -> int:
     if args.command is None:
         parser.print_help()
         return 2
-    code: int = import_module(f"zenlake.cli.{args.command}").run(args)
+    command = import_module(f"zenlake.cli.{args.command}")
+    with raised():
+        code: int = command.run(args)
     return code
 
 
@@ -131,4 +141,6 @@ def _add_words(parser: argparse.ArgumentParser, args: argparse.Namespace, rest: 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from zenlake.cli.__main__ import run
+
+    run()

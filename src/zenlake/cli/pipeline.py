@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from zenlake.cli.interrupts import ending_at_once
 from zenlake.cli.output import Lines, complain, painter, print_json, safe
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.errors import LocalError
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    with ending_at_once():
+        return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         from zenlake.lake.pipeline import run as run_pipeline
         from zenlake.lake.pipeline.inputs import captures_in

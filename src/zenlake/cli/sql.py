@@ -7,11 +7,12 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.decode.selection import refuse_an_input
+from zenlake.cli.interrupts import ending_at_once
 from zenlake.cli.output import Lines, safe
 from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_prompt import run_prompt
@@ -94,6 +95,13 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
+    # Spark is a process of its own, which must not be left. A prompt goes on after Ctrl-C.
+    is_ended = args.master is not None and bool(args.words)
+    with ending_at_once() if is_ended else nullcontext():
+        return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     captures, query = _captures_and_query(args)
     if query is None and not _is_at_terminal(args):
         query = sys.stdin.read()

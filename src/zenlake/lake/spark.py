@@ -6,15 +6,23 @@ file which nobody sees; when the process fails to start, its first error is told
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, mkdtemp
 from typing import IO, TYPE_CHECKING, Final
 
+from zenlake import unfinished
 from zenlake.lake.store import LakeError
 
 if TYPE_CHECKING:
@@ -77,7 +85,7 @@ def session(
         for name, value in {"spark.sql.session.timeZone": "UTC", **conf}.items():
             builder = builder.config(name, value)
         return builder.remote(master).getOrCreate()
-    settings = {**_SETTINGS, **(_LOCAL_SETTINGS if _is_local(master) else {}), **conf}
+    settings = {**_SETTINGS, **(_local_settings() if _is_local(master) else {}), **conf}
     _use_this_interpreter(_is_local(master))
     _start(SparkConf().setMaster(master).setAppName(app).setAll(list(settings.items())))
     spark = builder.getOrCreate()
@@ -92,6 +100,28 @@ def literal(path: str) -> str:
 
 def _is_local(master: str) -> bool:
     return master.startswith("local")
+
+
+def _local_settings() -> dict[str, str]:
+    folder = shlex.quote(_temporary_folder())
+    return {
+        **_LOCAL_SETTINGS,
+        "spark.local.dir": _temporary_folder(),
+        "spark.driver.defaultJavaOptions": f"-Djava.io.tmpdir={folder}",
+    }
+
+
+@cache
+def _temporary_folder() -> str:
+    """Where Java keeps its temporary files: it cannot remove them itself if it is killed."""
+    folder = mkdtemp(prefix="zenlake-spark-")
+
+    def remove() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+    unfinished.register(remove)
+    atexit.register(remove)
+    return folder
 
 
 def _use_this_interpreter(is_local: bool) -> None:
@@ -121,10 +151,21 @@ def _start(conf: SparkConf) -> None:
         try:
             output = {"stdout": said, "stderr": said}
             gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
-            SparkContext(conf=conf, gateway=gateway)
+            with _same_interrupt_handler():
+                SparkContext(conf=conf, gateway=gateway)
         except (PySparkException, Py4JError) as error:
             cause = _first_error(said) or " ".join(str(error).split())
             raise LakeError(f"Spark does not start: {cause}") from None
+
+
+@contextmanager
+def _same_interrupt_handler() -> Iterator[None]:
+    """A context sets a handler for Ctrl-C that cancels its jobs. One of the caller's own stays."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    is_own = before not in (None, signal.default_int_handler)
+    if is_own and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
 
 
 def _first_error(said: IO[bytes]) -> str:

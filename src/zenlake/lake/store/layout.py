@@ -86,6 +86,12 @@ class Layout:
             if not link_symbolically(target, place):
                 return
 
+    def unlink_tables(self) -> None:
+        """The links again, of a lake that gets no version."""
+        for place in self.root.iterdir():
+            if place.is_symlink() and os.readlink(place) == f"{self.current.name}/{place.name}":
+                place.unlink()
+
     def sweep(self, current: int) -> None:
         """Removes what no reader can have found, and versions too old to be read still."""
         numbers = sorted(self._numbers(), reverse=True)

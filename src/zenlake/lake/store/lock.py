@@ -16,7 +16,19 @@ class Lock:
         self._path = path
         self._descriptor = -1
 
+    @property
+    def is_held(self) -> bool:
+        return self._descriptor >= 0
+
     def take(self) -> None:
+        descriptor = self._locked()
+        while not self._is_current(descriptor):
+            # A run that made no lake took its lock away with it while we opened it.
+            os.close(descriptor)
+            descriptor = self._locked()
+        self._descriptor = descriptor
+
+    def _locked(self) -> int:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -30,9 +42,17 @@ class Lock:
         except BaseException:
             os.close(descriptor)
             raise
-        self._descriptor = descriptor
+        return descriptor
+
+    def _is_current(self, descriptor: int) -> bool:
+        """Whether the file still has its name: else another run locks another file."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
-        # The file stays: taking it away would let two runs lock two files of one name.
-        os.close(self._descriptor)
-        self._descriptor = -1
+        # With a lake the file stays: taking it away would let two runs lock two files of one name.
+        if self.is_held:
+            os.close(self._descriptor)
+            self._descriptor = -1

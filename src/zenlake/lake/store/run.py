@@ -8,10 +8,11 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from zenlake import unfinished
 from zenlake.lake.store.errors import LakeError
 from zenlake.lake.store.files import flush
 from zenlake.lake.store.layout import Layout
@@ -69,24 +70,39 @@ class Run:
 def running(layout: Layout, manifest: Callable[[], Manifest]) -> Iterator[Run]:
     """A run that holds the lock and has a folder of its own."""
     lock = Lock(layout.lock)
+    is_new = not layout.root.exists()
+
+    def tidy_up() -> None:
+        if lock.is_held:
+            _remove_unfinished(layout)
+        if is_new:
+            with suppress(OSError):  # it holds a lake, or what others put there
+                layout.root.rmdir()
+
+    cleanup = unfinished.register(tidy_up)
     try:
-        layout.root.mkdir(parents=True, exist_ok=True)
-        lock.take()
-    except OSError as error:
-        raise LakeError.from_os(error, layout.root) from error
-    try:
-        yield Run(layout, manifest, _tidy(layout, manifest().version))
+        _take(lock, layout)
+        yield Run(layout, manifest, _new_staging(layout, manifest().version))
     except OSError as error:
         # Whatever the caller was writing: a full disk is told in one line.
         if error.errno in _FULL:
             raise LakeError.from_os(error, layout.root) from error
         raise
     finally:
-        shutil.rmtree(layout.staging, ignore_errors=True)
+        tidy_up()
         lock.release()
+        unfinished.forget(cleanup)
 
 
-def _tidy(layout: Layout, current: int) -> Path:
+def _take(lock: Lock, layout: Layout) -> None:
+    try:
+        layout.root.mkdir(parents=True, exist_ok=True)
+        lock.take()
+    except OSError as error:
+        raise LakeError.from_os(error, layout.root) from error
+
+
+def _new_staging(layout: Layout, current: int) -> Path:
     """Removes what killed runs left (we hold the lock: they are dead), and makes a staging."""
     shutil.rmtree(layout.staging, ignore_errors=True)
     layout.sweep(current)
@@ -97,3 +113,20 @@ def _tidy(layout: Layout, current: int) -> Path:
     except OSError as error:
         raise LakeError.from_os(error, layout.root) from error
     return staging
+
+
+def _remove_unfinished(layout: Layout) -> None:
+    """At any moment of a run that holds the lock: what readers see stays, all else goes."""
+    shutil.rmtree(layout.staging, ignore_errors=True)
+    try:
+        current = layout.current_version()
+    except LakeError:
+        return  # damaged: nobody can tell what belongs to it
+    if current is not None:
+        layout.sweep(current)
+        return
+    shutil.rmtree(layout.versions, ignore_errors=True)
+    with suppress(OSError):
+        layout.unlink_tables()
+        # The last, because another run may take it at once.
+        layout.lock.unlink()

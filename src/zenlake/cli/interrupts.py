@@ -1,0 +1,128 @@
+"""What Ctrl-C does to a command.
+
+Most commands get a KeyboardInterrupt while they run, tidy up as it passes, and exit with 130.
+Before and after that, while Python imports or shuts down, nobody would catch it: there the handler
+ends the process.
+
+It also does so in commands that start Java. Spark's Java process ignores Ctrl-C and outlives its
+driver by seconds, and an exception that passes through the gateway to it makes that print a
+traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, NoReturn
+
+from zenlake import unfinished
+
+INTERRUPTED: Final = 128 + signal.SIGINT
+_ERASE_LINE: Final = b"\r\x1b[2K"
+_DYING_SECONDS_MAX: Final = 0.5
+_POLL_SECONDS: Final = 0.01
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def end_process(number: int, frame: FrameType | None = None) -> NoReturn:
+    """The handler: no process that was started is left, nor a file that is not whole."""
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    if os.isatty(2):
+        os.write(2, _ERASE_LINE)  # of progress
+    # Other threads have something to say when Java is gone.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    kill_children()
+    unfinished.remove_all()
+    os._exit(128 + number)
+
+
+def end_on_interrupt() -> None:
+    """From now on Ctrl-C ends the process at once, unless whoever started it has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, end_process)
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt here, if it ends the process elsewhere."""
+    if signal.getsignal(signal.SIGINT) is not end_process:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, end_process)
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Ctrl-C ends the process here, and so do the signals of `kill` and of a closed terminal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # which gets no signals
+        return
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    taken = [number for number in _ENDING if before[number] not in (signal.SIG_IGN, None)]
+    for number in taken:
+        signal.signal(number, end_process)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, before[number])
+
+
+def kill_children() -> None:
+    """All processes that this one started, and those that they did."""
+    stopped: set[int] = set()
+    # What is stopped starts no others, and keeps those it started from losing their parent.
+    while found := _descendants() - stopped:
+        for pid in found:
+            _send(pid, signal.SIGSTOP)
+        stopped |= found
+    for pid in stopped:
+        _send(pid, signal.SIGKILL)
+    until = time.monotonic() + _DYING_SECONDS_MAX
+    while any(_parent(pid) is not None for pid in stopped) and time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _descendants() -> set[int]:
+    parents = _parents()
+    found = {os.getpid()}
+    while new := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= new
+    return found - {os.getpid()}
+
+
+def _parents() -> dict[int, int]:
+    """The parent of each living process; none where the system has no /proc."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return {}
+    return {pid: parent for pid in pids if (parent := _parent(pid)) is not None}
+
+
+def _parent(pid: int) -> int | None:
+    """None of a process that has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name of the program is in brackets, and may hold any character.
+            state, parent, *_ = file.read().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return None
+    return None if state == b"Z" else int(parent)

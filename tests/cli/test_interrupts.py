@@ -1,0 +1,188 @@
+"""Ctrl-C: the command ends within a second, without a word, a process or a file that is left."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.trace.sidecar import PATHS
+
+CAPTURE = str(PATHS["queries"])
+WAIT_SECONDS = 300
+# Where tests run in the background Ctrl-C is ignored, and children inherit that.
+HANDLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+RUN = "from zenlake.cli.__main__ import run; run()"
+
+
+def start(folder: Path, *arguments: str, before: str = "") -> subprocess.Popen[bytes]:
+    """`before` is code of the test, run first in the new process."""
+    code = "\n".join([HANDLE, f"import sys; sys.argv[1:] = {list(arguments)!r}", before, RUN])
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)},
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < until, "waited for too long"
+        time.sleep(0.002)
+
+
+def in_session(process: subprocess.Popen[bytes]) -> list[str]:
+    """The living processes that a command started, by name."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        state, _, _, session, *_ = rest.split()
+        if int(session) == process.pid and state != "Z":
+            found.append(name)
+    return found
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
+    """As a terminal does it: all processes get the signal."""
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=WAIT_SECONDS)
+    finally:
+        process.kill()
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("moment", ["zenlake.cli.main", "argparse", "zenlake.cli.decode.line"])
+def test_while_modules_are_imported(tmp_path: Path, moment: str) -> None:
+    before = f"""
+import sys, time
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == {moment!r}:
+            print(flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+"""
+    process = start(tmp_path, "decode", CAPTURE, before=before)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"\n"
+    assert interrupt(process) == (130, b"", b"")
+
+
+def test_while_python_shuts_down(tmp_path: Path) -> None:
+    before = """
+import atexit, time
+def slow():
+    print(flush=True)
+    time.sleep(60)
+atexit.register(slow)
+"""
+    process = start(tmp_path, "ke", "canonize", "a", before=before)
+    assert process.stdout is not None
+    assert process.stdout.read(3) == b"a\n\n"
+    assert interrupt(process) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("command", ["decode -q", "check", "why"])
+def test_while_a_capture_is_read(tmp_path: Path, command: str) -> None:
+    process = start(tmp_path, *command.split(), "-")
+    assert process.stdin is not None
+    data = gzip.decompress(Path(CAPTURE).read_bytes())
+    assert len(data) > 2 * fcntl.fcntl(process.stdin, fcntl.F_GETPIPE_SZ)
+    # More than a pipe holds: when all of it is written, the command reads, and waits for more.
+    process.stdin.write(data)
+    process.stdin.flush()
+    code, _, err = interrupt(process)
+    assert code == 130
+    assert b"Traceback" not in err
+
+
+def test_no_part_of_a_file_is_left(tmp_path: Path) -> None:
+    before = """
+import time
+from zenlake.capture.pcapng_writer import PcapngWriter
+write = PcapngWriter.write
+def slow(self, packet, comment=""):
+    write(self, packet, comment)
+    time.sleep(60)
+PcapngWriter.write = slow
+"""
+    process = start(tmp_path, "decode", "-q", "-w", "out.pcapng", CAPTURE, before=before)
+    wait_until(lambda: os.listdir(tmp_path))
+    code, out, err = interrupt(process)
+    assert (code, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_all_processes_that_were_started_are_ended(tmp_path: Path) -> None:
+    """Those that ignore it as well, and those they started in groups of their own."""
+    before = """
+import subprocess, sys
+from zenlake.cli import ke
+from zenlake.cli.interrupts import ending_at_once
+child = '''
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+own_group = "import os, time; os.setpgid(0, 0); print(flush=True); time.sleep(60)"
+subprocess.Popen([sys.executable, "-c", own_group])
+time.sleep(60)
+'''
+def run(args):
+    with ending_at_once():
+        subprocess.run([sys.executable, "-c", child])
+ke.run = run
+"""
+    process = start(tmp_path, "ke", "canonize", "a", before=before)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"\n"
+    assert len(in_session(process)) == 3
+    assert interrupt(process) == (130, b"", b"")
+    assert in_session(process) == []
+
+
+@pytest.fixture
+def spark_command(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    pytest.importorskip("pyspark")
+    lake = str(tmp_path / "lake")
+    command = ["pipeline", CAPTURE, "--lake", lake, "--master", "local[1]"]
+    process = start(tmp_path, *command)
+    yield process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("moment", ["java", "read"])
+def test_a_pipeline_leaves_nothing(
+    tmp_path: Path, moment: str, spark_command: subprocess.Popen[bytes]
+) -> None:
+    """While Java starts, and while its tasks read."""
+    if moment == "java":
+        wait_until(lambda: "java" in in_session(spark_command))
+    else:
+        wait_until(lambda: [*tmp_path.glob("lake/_staging/*/read")])
+    begun = time.monotonic()
+    assert interrupt(spark_command) == (130, b"", b"")
+    spent = time.monotonic() - begun
+    assert in_session(spark_command) == []
+    assert [name for name in os.listdir(tmp_path) if not name.startswith("tmp")] == []
+    # Far more than it takes, because the machine may be busy; Java alone would take longer.
+    assert spent < 10
