@@ -213,6 +213,123 @@ def test_nodes_that_no_row_tells_of_are_others(browser: Chromium, robot_page: Pa
     show(browser, robot_page)
     browser.run("[...document.querySelectorAll('#traffic button')][2].click()")
     label = browser.run("document.getElementById('traffic-messages').getAttribute('aria-label')")
-    assert f"{ARM} 41 messages" in label
+    assert f"{ARM} 42 messages" in label
     assert "other nodes 1 messages" in label  # the camera, which is no row of `nodes`
     assert CAMERA not in label
+
+
+def settled(browser: Chromium) -> None:
+    """Until a zoom, which waits a moment for more of it, is drawn in all charts."""
+    browser.run("new Promise((done) => setTimeout(done, 150))")
+    browser.wait_for_frames()
+
+
+def zooms(browser: Chromium) -> list[list[float]]:
+    """The part of the time, in percent, that each chart over time shows."""
+    found: list[list[float]] = browser.run("""
+      [...document.querySelectorAll('.chart')]
+        .map((element) => echarts.getInstanceByDom(element)?.getOption().dataZoom?.[0])
+        .filter(Boolean)
+        .map((zoom) => [zoom.start, zoom.end])""")
+    return found
+
+
+def test_a_finding_opens_its_item(browser: Chromium, robot_page: Path) -> None:
+    show(browser, robot_page)
+    links = browser.run("[...document.querySelectorAll('#findings-list a')].map((one) => one.hash)")
+    items = [link for link in links if re.fullmatch(r"#[a-z]+-\d+", link)]
+    assert {item.split("-")[0] for item in items} >= {"#query", "#rule", "#loss", "#session"}
+    browser.run("for (const one of document.querySelectorAll('details')) one.open = false")
+    for item in items:
+        browser.run(f"""document.querySelector('#findings-list a[href="{item}"]').click()""")
+        settled(browser)
+        meant = f"document.querySelector({item!r})"
+        assert browser.run(f"{meant}.classList.contains('meant')"), item
+        assert browser.run(f"!{meant}.closest('details:not([open])')"), item
+        assert browser.run(f"{meant}.getBoundingClientRect().height > 0"), item
+    assert browser.problems == []
+
+
+def test_a_link_opens_an_item_that_filters_hide(browser: Chromium, robot_page: Path) -> None:
+    show(browser, robot_page)
+    filter_by(browser, key="camera/**")
+    assert not browser.run("document.getElementById('query-0')")
+    browser.run("location.hash = '#query-0'")
+    browser.run("""new Promise((done) => {
+      const look = () => (document.querySelector('.meant') ? done() : setTimeout(look, 10));
+      look();
+    })""")
+    assert browser.run("document.getElementById('query-0').classList.contains('meant')")
+    assert "Showing everything." in text_of(browser, "#filters")
+
+
+def test_charts_zoom_together(browser: Chromium, robot_page: Path) -> None:
+    show(browser, robot_page)
+    _touched_charts(browser)  # which are drawn when they come into sight
+    press = "[...document.querySelectorAll('.zoom button')].find((one) => one.innerText === %r)"
+    for title, expected in (
+        ("Zoom in", [25, 75]),
+        ("Zoom in", [37.5, 62.5]),
+        ("Later", [50, 75]),
+        ("Zoom out", [37.5, 87.5]),
+        ("Whole time", [0, 100]),
+    ):
+        browser.run((press % title) + ".click()")
+        settled(browser)
+        found = zooms(browser)
+        assert len(found) >= 3
+        assert all(one == pytest.approx(expected) for one in found), title
+        if title == "Later":
+            assert "2.5" in text_of(browser, "#zoom-status")
+    assert text_of(browser, "#zoom-status") == "The whole time is shown."
+    assert browser.problems == []
+
+
+def test_a_text_in_keys_filters_every_section(browser: Chromium, robot_page: Path) -> None:
+    show(browser, robot_page)
+    browser.run("document.getElementById('key-search').value = 'JOINT'")
+    filter_by(browser)
+    assert "camera" not in text_of(browser, "#keys")
+    assert "joint" in text_of(browser, "#keys")
+    assert "contain “JOINT”" in text_of(browser, "#filters")
+    filter_by(browser, key="camera/**")
+    assert "No listed key fits the filter." in text_of(browser, "#keys")
+    browser.run("document.getElementById('clear').click()")
+    assert browser.run("document.getElementById('key-search').value") == ""
+
+
+def test_captures_can_be_chosen(browser: Chromium, page_folder: Path) -> None:
+    rows = robot()
+    rows["captures"].append(capture("later.pcapng", 20_000, 25_000))
+    loss = {**rows["losses"][0], "capture": "later.pcapng", "time_ns": rows["losses"][0]["time_ns"]}
+    rows["losses"].append({**loss, "kind": "tcp_gap", "count": None, "bytes": 5})
+    page = write(make(page_folder / "two.lake", rows), page_folder / "two.html", EVERYTHING).path
+    show(browser, page)
+    assert "TCP bytes missing" in text_of(browser, "#losses table")
+    browser.run("document.querySelector('#capture-list input[value=\"0\"]').click()")
+    settled(browser)
+    assert "1 capture of 2 is chosen" in text_of(browser, "#filters")
+    assert "sequence numbers missing" not in text_of(browser, "#losses table")
+    assert "TCP bytes missing" in text_of(browser, "#losses table")
+    assert "No failed queries" in text_of(browser, "#queries") or "None of the listed" in text_of(
+        browser, "#queries"
+    )
+    browser.run("document.getElementById('clear').click()")
+    settled(browser)
+    assert "sequence numbers missing" in text_of(browser, "#losses table")
+    assert browser.problems == []
+
+
+def test_a_command_is_copied_as_it_is(browser: Chromium, robot_page: Path) -> None:
+    show(browser, robot_page)
+    copied = browser.run("""(async () => {
+      let text = null;
+      const write = async (given) => { text = given; };
+      Object.defineProperty(navigator, 'clipboard', { value: { writeText: write } });
+      document.querySelector('#query-0 .command button').click();
+      await new Promise((done) => setTimeout(done, 20));
+      return text;
+    })()""")
+    assert copied.startswith("zenlake decode --where 'packet")
+    assert copied == text_of(browser, "#query-0 .command code")
+    assert copied.endswith(" robot.pcapng")

@@ -19,6 +19,7 @@ from tests.report.small_lake import (
     robot,
     row,
 )
+from zenlake.errors import LocalError
 from zenlake.lake.store import LakeError
 from zenlake.report import Selection, collect, write
 
@@ -173,7 +174,7 @@ def test_a_lake_with_a_capture_and_nothing_in_it(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     store = make(tmp_path / "a.lake", robot())
-    with pytest.raises(LakeError, match="No such file or directory"):
+    with pytest.raises(LocalError, match="No such file or directory"):
         write(store, tmp_path / "nowhere" / "page.html", Selection())
 
 

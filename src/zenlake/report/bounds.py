@@ -47,6 +47,11 @@ EXPLAINED_BYTES_MAX: Final = 4_096
 EXPLAINED_LINES_MAX: Final = 120
 EXPLAINED_FILE_BYTES_MAX: Final = 256 * 1024 * 1024
 """Larger captures are not read again to find the bytes of a few messages."""
+STORIES_MAX: Final = 80
+STORY_CAPTURES_MAX: Final = 20
+"""Captures that `why` looks at: each is read into memory, within the limits of `why`."""
+STORY_STEPS_MAX: Final = 20
+STORY_ADVICE_MAX: Final = 4
 CAPTURES_LISTED_MAX: Final = 100
 KEY_CHARACTERS_MAX: Final = 400
 TEXT_CHARACTERS_MAX: Final = 300

@@ -52,18 +52,19 @@ class Database:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, version: int, selection: Selection
     ) -> None:
-        self._connection = connection
+        self.connection = connection
+        """For who asks the tables themselves."""
         self.version = version
         self.selection = selection
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        sql_duckdb.execute(self._connection, sql, values)
-        return self._connection.fetchall()
+        sql_duckdb.execute(self.connection, sql, values)
+        return self.connection.fetchall()
 
     def records(self, sql: str, *values: Any) -> list[dict[str, Any]]:
         """The rows by column."""
         rows = self.rows(sql, *values)
-        columns = [column[0] for column in self._connection.description or []]
+        columns = [column[0] for column in self.connection.description or []]
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def one(self, sql: str, *values: Any) -> tuple[Any, ...]:
@@ -71,14 +72,14 @@ class Database:
         return self.rows(sql, *values)[0]
 
     def run(self, sql: str, *values: Any) -> None:
-        sql_duckdb.execute(self._connection, sql, values)
+        sql_duckdb.execute(self.connection, sql, values)
 
     def keep(self, name: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
         """A small table of our own."""
         self.run(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
         marks = ", ".join("?" * (columns.count(",") + 1))
         for row in rows:
-            self._connection.execute(f"INSERT INTO {name} VALUES ({marks})", list(row))
+            self.connection.execute(f"INSERT INTO {name} VALUES ({marks})", list(row))
 
 
 @contextmanager

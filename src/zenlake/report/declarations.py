@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.report.bounds import LIVES_MAX
+from zenlake.report.commands import life_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.time_axis import TimeAxis
@@ -24,7 +25,7 @@ _LIVES: Final = f"""
     CREATE TEMP TABLE lives AS
     WITH lives AS (
         SELECT d.capture, d.packet, d.sender_zid, d.receiver_zid, d.entity, d.entity_id, d.key,
-               d.told, d.ended_by, d.seq, d.session, d.node_id,
+               d.told, d.ended_by, d.seq, d.session, d.link, d.node_id,
                d.declared_ns IS NOT NULL AS seen_start,
                coalesce(d.declared_ns, d.undeclared_ns, d.time_ns) AS from_ns,
                coalesce(d.undeclared_ns, c.last_ns) AS to_ns
@@ -50,7 +51,7 @@ def declarations(database: Database, names: Names, axis: TimeAxis) -> dict[str, 
     database.run(_LIVES)
     rows = database.records(f"""
         SELECT entity, key, sender_zid, receiver_zid, entity_id, from_ns, to_ns, seen_start,
-               ended_by, told, is_ghost, is_double, capture, packet
+               ended_by, told, is_ghost, is_double, capture, packet, link
         FROM lives
         ORDER BY is_ghost DESC, (is_double AND entity = 'token') DESC, entity <> 'token',
                  is_double DESC, to_ns - from_ns DESC, capture, seq LIMIT {LIVES_MAX}""")
@@ -105,4 +106,5 @@ def _life(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any]:
         "double": row["is_double"],
         "capture": names.capture(row["capture"]),
         "packet": row["packet"],
+        "command": life_command(row["capture"], row),
     }

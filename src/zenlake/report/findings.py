@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from zenlake.lake.measures import FIRST_HOP
@@ -32,11 +32,15 @@ _LOSS_WORDS: Final = {
 
 
 class Finding(NamedTuple):
-    """`severity` is bad, odd or note; `section` is where the page shows more."""
+    """`severity` is bad, odd or note; `section` is where the page shows more.
+
+    `item` is the first that it is about, by kind and place in its list: `query-3`.
+    """
 
     severity: str
     text: str
     section: str
+    item: str | None = None
 
 
 def findings(database: Database, data: Data) -> list[Finding]:
@@ -44,12 +48,17 @@ def findings(database: Database, data: Data) -> list[Finding]:
         *_violations(data),
         *_queries(database, data),
         *_losses(data, database),
-        *_sessions(database),
+        *_sessions(data, database),
         *_declarations(data),
         *(() if database.selection.is_by_message else _captures(data)),
     ]
     order = ("bad", "odd", "note")
     return sorted(found, key=lambda one: order.index(one.severity))
+
+
+def _item(kind: str, are_meant: Iterable[bool]) -> str | None:
+    """The first of a list that is meant; None where no such is listed."""
+    return next((f"{kind}-{place}" for place, is_meant in enumerate(are_meant) if is_meant), None)
 
 
 def _violations(data: Data) -> Iterator[Finding]:
@@ -63,7 +72,8 @@ def _violations(data: Data) -> Iterator[Finding]:
             if word == "note":
                 told = f"{count(times, 'known deviation')} from the pages"
             often = f", most often {most[0]}" if len(rules) > 1 else f": {most[0]}"
-            yield Finding(severity, f"{told} ({word}){often}.", "violations")
+            item = _item("rule", [rule is most for rule in data["violations"]["rules"]])
+            yield Finding(severity, f"{told} ({word}){often}.", "violations", item)
 
 
 def _queries(database: Database, data: Data) -> Iterator[Finding]:
@@ -76,7 +86,9 @@ def _queries(database: Database, data: Data) -> Iterator[Finding]:
             words, severity = _VERDICT_WORDS[verdict]
             where = f" on {key}" if keys == 1 and key is not None else ""
             text = f"{number:,} of {count(asked, 'query', 'queries')} {words}{where}."
-            yield Finding(severity, text, "queries")
+            listed = data["waterfall"]["queries"]
+            item = _item("query", [one["verdict"] == verdict for one in listed])
+            yield Finding(severity, text, "queries", item)
     if data["queries"]["dropped"]:
         dropped = count(data["queries"]["dropped"], "reply", "replies")
         text = f"{dropped} did not reach the querier: its consolidation mode dropped them."
@@ -92,10 +104,11 @@ def _losses(data: Data, database: Database) -> Iterator[Finding]:
         words = _LOSS_WORDS.get(kind, kind)
         severity = "odd" if kind == "truncated" else "bad"
         text = f"{words[0].upper()}{words[1:]} ({amount}, on {count(links, 'link')})."
-        yield Finding(severity, text, "losses")
+        item = _item("loss", [one["kind"] == kind for one in data["losses"]["groups"]])
+        yield Finding(severity, text, "losses", item)
 
 
-def _sessions(database: Database) -> Iterator[Finding]:
+def _sessions(data: Data, database: Database) -> Iterator[Finding]:
     words = {"lost": "ended without a CLOSE", "refused": "refused"}
     rows = database.rows(f"""
         SELECT outcome, count(*), min(close_reason), count(DISTINCT close_reason)
@@ -105,21 +118,27 @@ def _sessions(database: Database) -> Iterator[Finding]:
         text = f"{count(number, 'session')} {words[outcome]}{why}."
         if outcome == "refused":
             text = f"{count(number, 'session')} {'was' if number == 1 else 'were'} refused{why}."
-        yield Finding("bad" if outcome == "refused" else "odd", text, "topology")
+        item = _item("session", [one["outcome"] == outcome for one in data["topology"]["bad"]])
+        yield Finding("bad" if outcome == "refused" else "odd", text, "topology", item)
 
 
 def _declarations(data: Data) -> Iterator[Finding]:
     told = data["declarations"]
+    lives = told["lives"]
     if told["ghosts"]:
         text = f"{count(told['ghosts'], 'liveliness token')} told on after the source was gone."
-        yield Finding("bad", text, "declarations")
+        item = _item("life", [one["ghost"] for one in lives])
+        yield Finding("bad", text, "declarations", item)
     if told["doubles"]:
         text = f"{count(told['doubles'], 'liveliness token')} declared while already alive."
-        yield Finding("odd", text, "declarations")
+        item = _item("life", [one["double"] and one["entity"] == "token" for one in lives])
+        yield Finding("odd", text, "declarations", item)
     if told["endedWithSession"]:
         number = count(told["endedWithSession"], "liveliness token")
         text = f"{number} never undeclared: gone with the session."
-        yield Finding("note", text, "declarations")
+        gone = [one["endedBy"] == "session" and one["entity"] == "token" for one in lives]
+        item = _item("life", gone)
+        yield Finding("note", text, "declarations", item)
 
 
 def _captures(data: Data) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.report.bounds import LOSS_CELLS_MAX, LOSSES_MAX
+from zenlake.report.commands import around_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.text import cut
@@ -59,4 +60,5 @@ def _group(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any]:
         "bytes": row["bytes"],
         "packet": row["packet"],
         "at": axis.ms(row["first_ns"]),
+        "command": around_command(row["capture"], row["link"], row["packet"]),
     }

@@ -29,7 +29,7 @@ def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
         "queries": asked,
         "answered": answered,
         "undecoded": undecoded(database),
-        **_captures(database, axis),
+        **_captures(database, names, axis),
     }
 
 
@@ -44,13 +44,14 @@ def undecoded(database: Database) -> list[list[Any]]:
     return sorted(sums.values(), key=lambda one: (-one[1], one[0]))
 
 
-def _captures(database: Database, axis: TimeAxis) -> dict[str, Any]:
+def _captures(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
     rows = database.records("""
         SELECT capture, packets, bytes, first_ns, last_ns, error, undecoded, skipped
         FROM chosen_captures ORDER BY error IS NULL, first_ns, capture""")
     listed = [
         {
             "path": cut(row["capture"]),
+            "number": names.capture(row["capture"]),
             "packets": row["packets"],
             "bytes": row["bytes"],
             "begin": axis.ms(row["first_ns"]),

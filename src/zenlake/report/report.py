@@ -18,6 +18,7 @@ from zenlake.report.overview import overview
 from zenlake.report.page import html
 from zenlake.report.queries import queries
 from zenlake.report.selection import Selection
+from zenlake.report.stories import stories
 from zenlake.report.time_axis import TimeAxis
 from zenlake.report.topology import topology
 from zenlake.report.traffic import traffic
@@ -63,6 +64,8 @@ def collect(store: Tables, selection: Selection) -> dict[str, Any]:
             "losses": losses(database, names, axis),
             "violations": violations(database, names, axis),
         }
+        listed = data["waterfall"]["queries"]
+        data["why"] = stories(database, names, listed)
         data["findings"] = [one._asdict() for one in findings(database, data)]
         # The last: by now all names are known.
         data["names"] = names.to_json()

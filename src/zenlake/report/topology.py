@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.report.bounds import SESSION_EDGES_MAX, SESSIONS_LISTED_MAX
+from zenlake.report.commands import session_command
 from zenlake.report.database import Database
 from zenlake.report.names import OTHER, Names
 from zenlake.report.text import cut
@@ -89,6 +90,7 @@ def _bad(database: Database, names: Names, axis: TimeAxis) -> list[dict[str, Any
             "to": names.node(row["acceptor_zid"]),
             "at": axis.ms(row["time_ns"]),
             "seconds": row["seconds"],
+            "command": session_command(row["capture"], row["session"]),
         }
         for row in rows
     ]

@@ -10,6 +10,7 @@ from zenlake.report.bounds import (
     VIOLATION_CELLS_MAX,
     VIOLATION_EXAMPLES_MAX,
 )
+from zenlake.report.commands import packet_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.packet_bytes import Place, explained
@@ -61,4 +62,5 @@ def _example(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any
         "at": axis.ms(row["time_ns"]),
         "from": names.node(row["sender_zid"]),
         "message": cut(row["message"]),
+        "command": packet_command(row["capture"], row["link"], row["packet"]),
     }

@@ -13,6 +13,7 @@ from zenlake.report.bounds import (
     QUERIES_SLOW_MAX,
     REPLIES_MAX,
 )
+from zenlake.report.commands import query_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.queries import VERDICT, VERDICTS
@@ -44,7 +45,8 @@ _STORIES: Final = f"""
      FROM chosen_queries q WHERE {FIRST_HOP} AND verdict = 'answered'
      ORDER BY place LIMIT {QUERIES_SLOW_MAX})"""
 _HOPS: Final = f"""
-    SELECT capture, seq, coalesce(trace_id, -seq) AS story, time_ns, packet, link, requester_zid,
+    SELECT capture, seq, coalesce(trace_id, -seq) AS story, time_ns, packet, link, request_id,
+           requester_zid,
            responder_zid, key, parameters, target, consolidation, timeout_ms, {_BEGINNINGS},
            encoding, replies, errors, first_reply_ms, final_ms, {VERDICT} AS verdict, reason
     FROM queries q SEMI JOIN stories s
@@ -80,6 +82,7 @@ def _told(
 ) -> dict[Place, Record]:
     stories: dict[Place, Record] = {}
     begun: dict[Place, tuple[int, Record]] = {}
+    shown: dict[Place, list[Record]] = {}
     for row in hops:
         place = (row["capture"], row["story"])
         if place not in stories:
@@ -88,14 +91,16 @@ def _told(
         if len(story["hops"]) >= HOPS_MAX:
             story["moreHops"] += 1
             continue
+        shown.setdefault(place, []).append(row)
         hop = _hop(row, story["start_ns"], names)
         story["hops"].append(hop)
         begun[row["capture"], row["seq"]] = (story["start_ns"], hop)
     for row in replies:
         start_ns, hop = begun.get((row["capture"], row["query_seq"]), (0, {"answers": []}))
         hop["answers"].append(_answer(row, start_ns, names))
-    for story in stories.values():
+    for place, story in stories.items():
         del story["start_ns"]
+        story["command"] = query_command(place[0], shown[place])
     return stories
 
 

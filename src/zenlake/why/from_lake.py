@@ -54,15 +54,22 @@ def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterat
         TemporaryDirectory(prefix="zenlake-") as spill,
         sql_duckdb.opened(snapshot, spill) as connection,
     ):
-        for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
-            if only not in (None, capture):
-                continue
-            evidence = Evidence(capture, packets or 0, first_ns, last_ns, damage=error)
-            for part in (undecoded or "").split("; "):
-                state, _, size = part.partition(": ")
-                if size:
-                    evidence.undecoded[state] = int(size.split()[0])
-            yield _Reader(connection, evidence, wanted).read()
+        yield from read_tables(connection, wanted, only)
+
+
+def read_tables(
+    connection: duckdb.DuckDBPyConnection, wanted: Wanted, only: str | None = None
+) -> Iterator[Evidence]:
+    """The same from a database that has the tables."""
+    for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
+        if only not in (None, capture):
+            continue
+        evidence = Evidence(capture, packets or 0, first_ns, last_ns, damage=error)
+        for part in (undecoded or "").split("; "):
+            state, _, size = part.partition(": ")
+            if size:
+                evidence.undecoded[state] = int(size.split()[0])
+        yield _Reader(connection, evidence, wanted).read()
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:

@@ -64,7 +64,8 @@ WHERE d.{here} AND d.entity <> 'keyexpr'
 ORDER BY d.seq, d.session
 """
 INTERESTS: Final = """
-SELECT session, seq, time_ns, packet, sender_zid, receiver_zid, interest_id, mode, options, key,
+SELECT session, seq, time_ns, packet, sender_zid, receiver_zid, interest_id, mode,
+    coalesce(options, ''), key,
     final_ns, closed_ns
 FROM interests WHERE {here} ORDER BY seq, session
 """

@@ -51,7 +51,9 @@ function render(element, entry) {
     entry.chart = echarts.init(element, null, { renderer: 'canvas' });
     new ResizeObserver(() => entry.chart.resize()).observe(element);
   }
-  entry.chart.setOption(finished(entry.make(colours())), { notMerge: true });
+  const option = finished(entry.make(colours()));
+  entry.chart.setOption(option, { notMerge: true });
+  if (option.dataZoom && !zoomed.has(entry.chart)) followZoom(entry.chart);
 }
 
 // A chart whose element left the document is given up.
@@ -59,6 +61,7 @@ function forgetDetached() {
   for (const [element, entry] of charts) {
     if (element.isConnected) continue;
     near.unobserve(element);
+    zoomed.delete(entry.chart);
     if (entry.chart !== null) entry.chart.dispose();
     charts.delete(element);
   }
@@ -159,13 +162,16 @@ function dateAndClock(ms) {
   return new Date(axis.originMs + ms).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
 }
 
-const clockDigits = axis.width * axis.bins < 20000 ? 1 : 0;
+function clockDigits() {
+  const seen = seenOf(axis.width * axis.bins);
+  return seen < 1000 ? 3 : seen < 20000 ? 1 : 0;
+}
 
 // An axis of stretches; `step` of them in one.
 function timeAxis(c, step) {
   const places = Array.from({ length: Math.ceil(axis.bins / step) }, (_, i) => i);
   const starts = new Set(axis.segments.map((segment) => Math.floor(segment[1] / step)));
-  const every = Math.max(1, Math.round(places.length / 6));
+  const every = () => Math.max(1, Math.round(seenOf(places.length) / 6));
   const only = axis.segments.length === 1;
   return {
     type: 'category',
@@ -178,8 +184,8 @@ function timeAxis(c, step) {
       hideOverlap: true,
       alignMinLabel: 'left',
       alignMaxLabel: 'right',
-      interval: (i) => (only ? i % every === 0 : starts.has(i)),
-      formatter: (place) => clock(timeOf(Number(place) * step), clockDigits),
+      interval: (i) => (only || zoom.end - zoom.start < 50 ? i % every() === 0 : starts.has(i)),
+      formatter: (place) => clock(timeOf(Number(place) * step), clockDigits()),
     },
   };
 }

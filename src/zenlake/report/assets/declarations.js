@@ -81,7 +81,7 @@ function captureLives(capture, lives, isOpen) {
     .join(', ');
   const details = el(
     'details',
-    { class: 'life', open: isOpen },
+    { class: 'life', open: isOpen, 'data-holds': 'life' },
     el('summary', {}, short(captureName(capture), 90), ' ', el('span', {}, counts)),
   );
   const fill = () => {
@@ -102,7 +102,9 @@ function captureLives(capture, lives, isOpen) {
 
 function drawDeclarations() {
   const { lives, entities, inAll } = data.declarations;
-  const fitting = lives.filter((life) => keyFits(life.key) && nodeFits(life.from, life.to));
+  const fitting = lives.filter(
+    (life) => keyFits(life.key) && nodeFits(life.from, life.to) && captureFits(life.capture),
+  );
   if (!fitting.length) {
     declarationsBody.replaceChildren(
       nothing(
@@ -141,7 +143,8 @@ function drawDeclarations() {
   const alive = aliveCounts(fitting);
   draw(chart, 'How many tokens, subscribers and queryables were alive over time', (c) => ({
     legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 4, containLabel: true },
+    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
+    dataZoom: zooming(c),
     tooltip: {
       trigger: 'axis',
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },
@@ -200,7 +203,12 @@ function lifeRow(life, from, to) {
   );
   return el(
     'div',
-    { class: 'lane', title: told },
+    {
+      class: 'lane',
+      title: told,
+      id: 'life-' + data.declarations.lives.indexOf(life),
+      tabindex: '-1',
+    },
     el(
       'span',
       { class: 'who' },
@@ -210,6 +218,7 @@ function lifeRow(life, from, to) {
       odd.map(([word, severity, why]) =>
         el('span', { class: 'badge ' + severity, title: why }, word),
       ),
+      copyButton(life.command),
     ),
     el('div', { class: 'track', role: 'img', 'aria-label': told }, bar),
   );

@@ -38,17 +38,17 @@ function badge(word, severity) {
   return el('span', { class: 'badge ' + severity }, word);
 }
 
-// Columns are [title, class]; cells are texts or elements.
-function table(caption, columns, rows) {
+// Columns are [title, class]; cells are texts or elements; rows that can be linked to have ids.
+function table(caption, columns, rows, ids) {
   const head = el(
     'tr',
     {},
     columns.map(([title, kind]) => el('th', { scope: 'col', class: kind }, title)),
   );
-  const body = rows.map((row) =>
+  const body = rows.map((row, number) =>
     el(
       'tr',
-      {},
+      ids ? { id: ids[number], tabindex: '-1' } : {},
       row.map((cell, i) => el('td', { class: columns[i][1] }, cell)),
     ),
   );

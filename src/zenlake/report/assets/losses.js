@@ -25,7 +25,9 @@ function drawLosses() {
     lossesBody.replaceChildren(nothing('No losses: nothing is missing.'));
     return;
   }
-  const fitting = groups.filter((group) => nodeFits(group.from, group.to));
+  const fitting = groups.filter(
+    (group) => nodeFits(group.from, group.to) && captureFits(group.capture),
+  );
   const bars = kinds.map(() => new Array(axis.bins).fill(0));
   for (const [bin, kind, sender, receiver, number] of cells)
     if (nodeFits(sender, receiver)) bars[kind][bin] += number;
@@ -44,6 +46,7 @@ function drawLosses() {
       .filter(Boolean)
       .join(', ') || '–',
     'packet ' + group.packet + ' of ' + short(captureName(group.capture), 60),
+    copyButton(group.command),
   ]);
   lossesBody.replaceChildren(
     chart,
@@ -57,8 +60,10 @@ function drawLosses() {
         ['from → to', 'key'],
         ['channel', ''],
         ['first', ''],
+        ['', ''],
       ],
       rows,
+      fitting.map((group) => 'loss-' + groups.indexOf(group)),
     ),
   );
   if (leftOut > 0)
@@ -71,7 +76,8 @@ function drawLosses() {
     );
   draw(chart, 'Losses over time, by kind', (c) => ({
     legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 4, containLabel: true },
+    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
+    dataZoom: zooming(c),
     tooltip: {
       trigger: 'axis',
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },

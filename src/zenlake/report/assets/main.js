@@ -1,6 +1,7 @@
 // The page: what does not change with the filters, then all sections.
 
 const SECTIONS = [
+  ['why', 'Why', setUpStories, drawStories],
   ['traffic', 'Traffic', setUpTraffic, drawTraffic],
   ['keys', 'Keys', setUpKeys, drawKeys],
   ['queries', 'Queries', setUpQueries, drawQueries],
@@ -33,12 +34,12 @@ function drawHead() {
 }
 
 function drawFindings() {
-  const items = data.findings.map(({ severity, text, section }) =>
+  const items = data.findings.map(({ severity, text, section, item }) =>
     el(
       'li',
       { class: severity },
       badge(SEVERITY_WORDS[severity], severity),
-      el('a', { href: '#' + section }, withShortZids(text)),
+      el('a', { href: '#' + (item || section) }, withShortZids(text)),
     ),
   );
   const isWell = !data.findings.some(({ severity }) => severity !== 'note');
@@ -133,7 +134,20 @@ function setUpCaptures() {
     );
 }
 
+const SECTION_ITEMS = {
+  queries: 'query',
+  declarations: 'life',
+  topology: 'session',
+  losses: 'loss',
+  violations: 'rule',
+};
 let turns = 0;
+
+// Until all sections are drawn.
+async function drawn() {
+  while (document.documentElement.dataset.ready !== 'yes')
+    await new Promise((resolve) => setTimeout(resolve, 10));
+}
 
 // One section after the other, so that the first are seen while the last are drawn.
 async function redraw() {
@@ -155,8 +169,16 @@ byId('contents').replaceChildren(
   ...SECTIONS.map(([id, title]) => el('a', { href: '#' + id }, title)),
 );
 for (const [, , setUp] of SECTIONS) setUp();
+for (const [section, item] of Object.entries(SECTION_ITEMS)) byId(section).dataset.items = item;
 setUpFilters(redraw);
-redraw();
+redraw().then(showLinked);
+addEventListener('hashchange', showLinked);
+// A link that was followed before does not change the address: it opens its item again.
+byId('findings-list').addEventListener('click', (event) => {
+  const link = event.target.closest('a');
+  if (link && link.hash === location.hash) showLinked();
+});
+tellZoom();
 byId('footer').textContent =
   'Made by zenlake ' +
   data.about.version +

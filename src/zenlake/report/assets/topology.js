@@ -225,6 +225,7 @@ function badSessions(sessions, inAll) {
     session.seconds === null ? '–' : durationText(session.seconds * 1000),
     dateAndClock(session.at),
     short(session.session || '', 60),
+    copyButton(session.command),
   ]);
   const place = el(
     'div',
@@ -238,8 +239,10 @@ function badSessions(sessions, inAll) {
         ['lasted', 'number'],
         ['began', ''],
         ['session', 'key'],
+        ['', ''],
       ],
       rows,
+      sessions.map((session) => 'session-' + data.topology.bad.indexOf(session)),
     ),
   );
   if (inAll > data.topology.bad.length)

@@ -8,8 +8,8 @@ function setUpTraffic() {
   const body = begin(
     'traffic',
     'Traffic over time',
-    'Messages and their bytes, on every link they crossed. Frames and fragments are not counted, ' +
-      'what they carry is. Times are UTC.' +
+    'Messages and their bytes, on every link they crossed. Frames and fragments count as messages; ' +
+      'their bytes are those of what they carry. Times are UTC.' +
       pauseWords(),
   );
   trafficBody = el('div', {});
@@ -27,6 +27,7 @@ function setUpTraffic() {
         drawTraffic();
       },
     ),
+    zoomControls(),
     trafficBody,
   );
   trafficBody.append(
@@ -119,7 +120,7 @@ function drawTraffic() {
       plural(unlisted, 'message') +
         ' of less frequent keys are not shown: the page does not know which of them fit.',
     );
-  if (chosen.key !== null) notes.push('Messages without a key, such as keep-alives, are left out.');
+  if (chosen.keys !== null) notes.push('Messages without a key, such as keep-alives, are left out.');
   if (data.traffic.leftOut > 0)
     notes.push(plural(data.traffic.leftOut, 'message') + ' did not find room in this page.');
   byId('traffic-note').textContent = notes.join(' ');
@@ -138,7 +139,8 @@ function drawRates(measure, groups, format, total) {
       : groups.map((group) => group.name + ' ' + count(group.total) + ' messages').join(', '));
   draw(byId('traffic-' + measure), label, (c) => ({
     legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 4, containLabel: true },
+    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
+    dataZoom: zooming(c),
     tooltip: {
       trigger: 'axis',
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },

@@ -20,9 +20,13 @@ function drawViolations() {
     return;
   }
   const parts = [];
-  for (const [rule, severity, page, number] of rules) {
+  for (const [i, [rule, severity, page, number]] of rules.entries()) {
     const some = examples.filter(
-      (example) => example.rule === rule && example.severity === severity && nodeFits(example.from),
+      (example) =>
+        example.rule === rule &&
+        example.severity === severity &&
+        nodeFits(example.from) &&
+        captureFits(example.capture),
     );
     const times =
       chosen.node === null
@@ -30,17 +34,17 @@ function drawViolations() {
         : cells
             .filter((cell) => cell[0] === rule && cell[1] === severity && nodeFits(cell[2]))
             .reduce((sum, cell) => sum + cell[3], 0);
-    if (times) parts.push(ruleDetails(rule, severity, page, times, some));
+    if (times) parts.push(ruleDetails(i, rule, severity, page, times, some));
   }
   violationsBody.replaceChildren(
     ...(parts.length ? [firstOf(parts, 20, 'rule')] : [nothing('This node broke no rule.')]),
   );
 }
 
-function ruleDetails(rule, severity, page, times, examples) {
+function ruleDetails(i, rule, severity, page, times, examples) {
   return el(
     'details',
-    { class: 'query' },
+    { class: 'query', id: 'rule-' + i },
     el(
       'summary',
       {},
@@ -80,6 +84,7 @@ function exampleOf(example) {
     { class: 'example' },
     el('p', {}, shown(example.message || '')),
     el('p', { class: 'remark' }, shown(place)),
+    command(example.command),
     explanation(example.bytes),
   );
 }

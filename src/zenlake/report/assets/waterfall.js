@@ -8,6 +8,7 @@ function drawWaterfall() {
   const fitting = queries.filter(
     (query) =>
       keyFits(query.key) &&
+      captureFits(query.capture) &&
       (chosen.node === null || query.hops.some((hop) => nodeFits(hop.from, hop.to))),
   );
   const failed = fitting.filter((query) => query.verdict !== 'answered');
@@ -66,7 +67,7 @@ function queryDetails(query, isOpen) {
   const took = query.finalMs === null ? 'no final' : durationText(query.finalMs);
   const details = el(
     'details',
-    { class: 'query', open: isOpen },
+    { class: 'query', open: isOpen, id: 'query-' + data.waterfall.queries.indexOf(query) },
     el(
       'summary',
       {},
@@ -117,6 +118,8 @@ function story(query) {
     { class: 'story' },
     el('div', { class: 'lanes' }, lanes, scale),
     facts(query),
+    command(query.command),
+    query.story === undefined ? null : whyOf(data.why.stories[query.story]),
   );
   if (query.moreHops)
     body.append(el('p', { class: 'remark' }, plural(query.moreHops, 'more hop') + ' not drawn.'));
@@ -138,6 +141,16 @@ function story(query) {
     );
   }
   return body;
+}
+
+function whyOf(story) {
+  return el(
+    'div',
+    { class: 'why' },
+    el('h4', {}, 'Why'),
+    el('p', {}, withShortZids(story.headline)),
+    storySteps(story),
+  );
 }
 
 function percent(value, span) {

@@ -1,0 +1,105 @@
+"""What `zenlake why` tells of the chosen captures: causes in words, steps, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from zenlake.report.bounds import (
+    STORIES_MAX,
+    STORY_ADVICE_MAX,
+    STORY_CAPTURES_MAX,
+    STORY_STEPS_MAX,
+)
+from zenlake.report.commands import packets_command
+from zenlake.report.database import Database
+from zenlake.report.names import Names
+from zenlake.report.text import cut
+from zenlake.why import Wanted, report
+from zenlake.why.causes import WELL, rank
+from zenlake.why.from_lake import read_tables
+from zenlake.why.story import Story
+
+
+class Told(NamedTuple):
+    """A story, and the capture it is told of."""
+
+    capture: str
+    first_ns: int
+    story: Story
+
+
+def stories(database: Database, names: Names, queries: list[dict[str, Any]]) -> dict[str, Any]:
+    """The worst first, of each cause one after the other, so that many of one hide no other.
+
+    Those of `queries`, which the page has one by one, are told in any case; each query gets the
+    place of its story.
+    """
+    captures = [row[0] for row in database.rows("SELECT capture FROM chosen_captures ORDER BY 1")]
+    read = captures[:STORY_CAPTURES_MAX]
+    found = [told for capture in read for told in _of_capture(database, capture)]
+    places = {(query["capture"], query["packet"]): query for query in queries}
+    listed = [
+        told
+        for place, told in enumerate(_mixed(found))
+        if place < STORIES_MAX or _place(told, names) in places
+    ]
+    for number, told in enumerate(listed):
+        query = places.get(_place(told, names))
+        if query is not None:
+            query.setdefault("story", number)
+    return {
+        "stories": [_story(told, names) for told in listed],
+        "inAll": len(found),
+        "capturesLeftOut": len(captures) - len(read),
+    }
+
+
+def _place(told: Told, names: Names) -> tuple[int, int | None]:
+    """Where a query was asked; no place of a query for other stories."""
+    packet = told.story.at.packet if told.story.subject == "query" else None
+    return names.capture(told.capture), packet
+
+
+def _of_capture(database: Database, capture: str) -> Iterator[Told]:
+    """What did not go well."""
+    selection = database.selection
+    wanted = Wanted(key=selection.key)
+    for evidence in read_tables(database.connection, wanted, capture):
+        for story in report(evidence, wanted).stories:
+            is_chosen = selection.node is None or selection.node in story.nodes
+            if is_chosen and story.failed and story.cause not in WELL:
+                yield Told(capture, evidence.first_ns, story)
+
+
+def _mixed(found: list[Told]) -> list[Told]:
+    turns: dict[str, int] = {}
+    placed = []
+    for told in sorted(found, key=lambda one: (rank(one.story.cause), one.story.at.time_ns)):
+        cause = told.story.cause
+        turns[cause] = turns.get(cause, 0) + 1
+        placed.append((turns[cause], told))
+    return [told for _, told in sorted(placed, key=itemgetter(0))]
+
+
+def _story(told: Told, names: Names) -> dict[str, Any]:
+    story = told.story
+    steps = story.ordered_steps()
+    packets = [*story.packets, *(step.at.packet for step in steps if step.at.packet is not None)]
+    return {
+        "capture": names.capture(told.capture),
+        "subject": story.subject,
+        "cause": story.cause,
+        "headline": cut(story.headline),
+        "key": names.key(story.key),
+        "nodes": [names.node(zid) for zid in story.nodes],
+        "packet": story.at.packet,
+        "steps": [
+            [(step.at.time_ns - told.first_ns) / 1e9, step.at.packet, cut(step.text)]
+            for step in steps[:STORY_STEPS_MAX]
+        ],
+        "moreSteps": max(0, len(steps) - STORY_STEPS_MAX),
+        "advice": list(map(cut, story.advice[:STORY_ADVICE_MAX])),
+        "command": packets_command(told.capture, packets),
+    }
