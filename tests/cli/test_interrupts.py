@@ -68,18 +68,26 @@ def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("moment", ["zenlake.cli.main", "argparse", "zenlake.cli.decode.line"])
+@pytest.mark.parametrize(
+    "moment",
+    ["zenlake.cli.main", "argparse", "zenlake.cli.decode.line", "zenlake.why.from_capture"],
+)
 def test_while_modules_are_imported(tmp_path: Path, moment: str) -> None:
+    """The last one while the command runs, where others would get a KeyboardInterrupt."""
     before = f"""
-import sys, time
+import os, sys, time
 class Slow:
     def find_spec(self, name, path, target=None):
         if name == {moment!r}:
             print(flush=True)
-            time.sleep(60)
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                os.abort()
 sys.meta_path.insert(0, Slow())
 """
-    process = start(tmp_path, "decode", CAPTURE, before=before)
+    command = "why" if "why" in moment else "decode"
+    process = start(tmp_path, command, CAPTURE, before=before)
     assert process.stdout is not None
     assert process.stdout.readline() == b"\n"
     assert interrupt(process) == (130, b"", b"")

@@ -54,11 +54,20 @@ def raised() -> Iterator[None]:
     if signal.getsignal(signal.SIGINT) is not end_process:
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _raise)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, end_process)
+
+
+def _raise(number: int, frame: FrameType | None) -> NoReturn:
+    """Not while a module is imported: some that are written in C abort the process then."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            end_process(number)
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 @contextmanager
