@@ -36,7 +36,12 @@ class Lake:
         reader = self.spark.read
         if name in TABLES:
             reader = reader.schema(TABLES[name].spark)
-        return reader.parquet(*files)
+        frame = reader.parquet(*files)
+        if self._snapshot.manifest.has_older_rows:
+            from zenlake.lake.sql_spark import with_computed
+
+            frame = with_computed(frame, name)
+        return frame
 
     def __getattr__(self, name: str) -> DataFrame:
         if name.startswith("_") or name not in self._snapshot.manifest.tables:

@@ -36,7 +36,9 @@ _TYPES: Final = {
     "BOOLEAN": "BOOLEAN",
     "STRING": "VARCHAR",
     "BINARY": "BLOB",
+    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
 }
+_DESCRIBE: Final = re.compile(r"\s*desc(?:ribe)?\s+(?:table\s+)?\"?(\w+)\"?\s*;?\s*", re.IGNORECASE)
 
 
 @contextmanager
@@ -53,6 +55,7 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
     ):
         try:
             _check_reads_only(connection, sql)
+            sql = _described(sql) or sql
             with limit.watching(connection.interrupt):
                 execute(connection, sql)
             description = connection.description or []
@@ -127,8 +130,8 @@ def opened(
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
             try:
-                nulls = _missing(connection, table, source)
-                connection.execute(f'CREATE VIEW "{table}" AS SELECT *{nulls} FROM {source}')
+                columns = _columns(connection, table, source, snapshot.manifest.has_older_rows)
+                connection.execute(f'CREATE VIEW "{table}" AS SELECT {columns} FROM {source}')
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
@@ -141,6 +144,7 @@ def opened(
         connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
         if bytes_max is not None:
             connection.execute(f"SET memory_limit = '{bytes_max}B'")
+        connection.execute("SET TimeZone = 'UTC'")
         # Or a name that is no table might be a variable of ours.
         connection.execute("SET python_enable_replacements = false")
         connection.execute(f"SET allowed_paths = {_list(paths)}")
@@ -149,13 +153,42 @@ def opened(
         yield connection
 
 
-def _missing(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> str:
-    """What a declared column is in files that are all older than it: null."""
+def _columns(
+    connection: duckdb.DuckDBPyConnection, table: str, source: str, has_older_rows: bool
+) -> str:
+    """Those of all files; a declared column that all files are older than is null.
+
+    TIMESTAMPs are computed for rows that are older than them.
+    """
     if table not in TABLES:
-        return ""
+        return "*"
     found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
-    lacking = [column for column in TABLES[table].columns if column.name not in found]
-    return "".join(f', CAST(NULL AS {_TYPES[one.type]}) AS "{one.name}"' for one in lacking)
+    replaced, added = [], []
+    for one in TABLES[table].columns:
+        value = f"CAST(NULL AS {_TYPES[one.type]})"
+        if has_older_rows and one.computed_from in found:
+            value = f"make_timestamp(\"{one.computed_from}\" // 1000) AT TIME ZONE 'UTC'"
+        if one.name not in found:
+            added.append(f', {value} AS "{one.name}"')
+        elif has_older_rows and one.computed_from:
+            replaced.append(f'{value} AS "{one.name}"')
+    return (
+        f"* REPLACE ({', '.join(replaced)}){''.join(added)}" if replaced else f"*{''.join(added)}"
+    )
+
+
+def _described(sql: str) -> str | None:
+    """DESCRIBE of a declared table, with what its columns mean; DuckDB's own does not tell."""
+    match = _DESCRIBE.fullmatch(sql)
+    table = None if match is None else TABLES.get(match[1].lower())
+    if table is None:
+        return None
+    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
+    return f"""
+        SELECT column_name, column_type, comment
+        FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))
+        LEFT JOIN (VALUES {rows}) AS told (name, comment) ON column_name = name
+        ORDER BY place"""
 
 
 def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import arrow_udf, expr  # type: ignore[attr-defined]  # types lack one
+from pyspark.sql.types import TimestampType
 
 from zenlake.lake.function import Function
 from zenlake.lake.schema import TABLES
@@ -30,6 +32,7 @@ _TYPES: Final = {
     pa.int64(): "BIGINT",
     pa.float64(): "DOUBLE",
     pa.bool_(): "BOOLEAN",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMP",
     **dict.fromkeys((pa.binary(), pa.large_binary(), pa.binary_view()), "BINARY"),
     **dict.fromkeys((pa.string(), pa.large_string(), pa.string_view()), "STRING"),
 }
@@ -58,7 +61,11 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
         sql = sql.strip().rstrip(";")
         _check_reads_only(spark, sql)
         answer = spark.sql(sql)
-        yield Result(answer.columns, map(tuple, answer.toLocalIterator(prefetchPartitions=True)))
+        rows = map(tuple, answer.toLocalIterator(prefetchPartitions=True))
+        times = [
+            n for n, one in enumerate(answer.schema) if isinstance(one.dataType, TimestampType)
+        ]
+        yield Result(answer.columns, (_in_utc(row, times) for row in rows) if times else rows)
     except (PySparkException, Py4JError) as error:
         raise _explained(str(error)) from None
     finally:
@@ -75,8 +82,29 @@ def register(spark: SparkSession, snapshot: Snapshot) -> None:
         columns = _columns(table, snapshot.files(table))
         if columns is not None:
             reader = reader.schema(columns)
-        reader.parquet(literal(str(folder))).createOrReplaceTempView(table)
+        frame = reader.parquet(literal(str(folder)))
+        if snapshot.manifest.has_older_rows:
+            frame = with_computed(frame, table)
+        frame.createOrReplaceTempView(table)
     register_functions(spark)
+
+
+def with_computed(frame: DataFrame, table: str) -> DataFrame:
+    """TIMESTAMPs also of rows that are older than these columns."""
+    for one in TABLES[table].columns if table in TABLES else ():
+        if one.computed_from and {one.name, one.computed_from} <= set(frame.columns):
+            value = expr(f"timestamp_micros({one.computed_from} div 1000)")
+            frame = frame.withColumn(one.name, value.alias("", metadata={"comment": one.comment}))
+    return frame
+
+
+def _in_utc(row: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
+    """Spark gives TIMESTAMPs in the zone of this machine, and does not say so."""
+    cells = list(row)
+    for place in places:
+        if cells[place] is not None:
+            cells[place] = cells[place].astimezone(UTC)
+    return tuple(cells)
 
 
 def register_functions(spark: SparkSession) -> None:
@@ -91,15 +119,25 @@ def _columns(table: str, files: list[Path]) -> str | None:
     A declared column that all files are older than is null.
     """
     schema = pa.unify_schemas([pq.read_schema(file).remove_metadata() for file in files])
+    declared = TABLES[table].columns if table in TABLES else ()
+    comments = {one.name: _comment(one.comment) for one in declared}
     columns = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if kind not in _TYPES:
             return None
-        columns.append(f"`{field.name}` {_TYPES[kind]}")
-    declared = TABLES[table].columns if table in TABLES else ()
-    columns += [f"`{one.name}` {one.type}" for one in declared if one.name not in schema.names]
+        columns.append(f"`{field.name}` {_TYPES[kind]}{comments.get(field.name, '')}")
+    columns += [
+        f"`{one.name}` {one.type}{comments[one.name]}"
+        for one in declared
+        if one.name not in schema.names
+    ]
     return ", ".join(columns)
+
+
+def _comment(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f" COMMENT '{escaped}'"
 
 
 def _by_column(function: Function) -> Callable[..., Any]:

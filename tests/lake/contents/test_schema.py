@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-IN_DUCKDB = {"STRING": "VARCHAR", "BINARY": "BLOB"}
+IN_DUCKDB = {"STRING": "VARCHAR", "BINARY": "BLOB", "TIMESTAMP": "TIMESTAMP WITH TIME ZONE"}
 AGAIN = ("alias_remapped", "liveliness")
 BINARY_COLUMNS = {"payload", "attachment"}
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"

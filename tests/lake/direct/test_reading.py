@@ -36,7 +36,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rows(snapshot: Snapshot, table: str) -> Counter[str]:
     files = [pq.ParquetFile(path).read() for path in snapshot.files(table)]
-    left_out = {"read_ns"}  # when it was read
+    left_out = {"read_ns", "read_at"}  # when it was read
     found = [row for file in files for row in file.to_pylist()]
     return Counter(str({k: v for k, v in row.items() if k not in left_out}) for row in found)
 

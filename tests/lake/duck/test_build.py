@@ -71,5 +71,5 @@ def test_parts_give_the_same_rows(
 def test_nothing_gives_empty_tables(tmp_path: Path) -> None:
     with Engine(tmp_path) as engine:
         for name, [frame] in build_tables(engine, [], []).items():
-            assert frame.columns == TABLES[name].names
+            assert frame.columns == TABLES[name].base.names
             assert not [row for batch in frame.batches() for row in batch.to_pylist()]

@@ -37,7 +37,7 @@ def counts(lake: Path) -> dict[str, int]:
 def _rows(lake: Path, table: str) -> str:
     files = ", ".join(f"'{file}'" for file in Store(lake).files(table))
     # When it was read is another moment each time.
-    columns = "* EXCLUDE (read_ns)" if table == "captures" else "*"
+    columns = "* EXCLUDE (read_ns, read_at)" if table == "captures" else "*"
     return f"SELECT {columns} FROM read_parquet([{files}], union_by_name = true)"
 
 

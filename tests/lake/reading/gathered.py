@@ -22,7 +22,7 @@ def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> dict[str, list[Row
 
     def write(tables: Tables) -> None:
         for name, found in tables.items():
-            parts[name] += [table.cast(WRITTEN[name].arrow) for table in found]
+            parts[name] += [table.cast(WRITTEN[name].base.arrow) for table in found]
 
     for split in splits:
         read_split(split, write, chunk_bytes)

@@ -20,5 +20,5 @@ def read(path: str, table: str = "messages", **options: str) -> pa.Table:
 
 def rows(found: pa.Table) -> list[str]:
     """In an order that does not depend on tasks; when it was read is another moment each time."""
-    dropped = [name for name in ("read_ns",) if name in found.column_names]
+    dropped = [name for name in ("read_ns", "read_at") if name in found.column_names]
     return sorted(map(str, found.drop_columns(dropped).to_pylist()))

@@ -63,7 +63,9 @@ class Engine:
         self.connection.close()
 
     def read(self, table: Table, files: Sequence[str]) -> Frame:
-        """The Parquet files of a table, in which all declared columns are."""
+        """The Parquet files of a table, in which all declared columns are; computed ones are
+        left out."""
+        table = table.base
         columns = ", ".join(
             f"CAST({quoted(one.name)} AS {SQL_TYPES[one.type]}) AS {quoted(one.name)}"
             for one in table.columns

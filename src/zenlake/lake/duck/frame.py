@@ -97,6 +97,7 @@ class Frame:
         What is missing is null. A schema of Spark would do as well, but its classes take longer
         to load than a small capture to read.
         """
+        table = table.base
         chosen = ", ".join(
             f'CAST("{one.name}" AS {SQL_TYPES[one.type]}) AS "{one.name}"' for one in table.columns
         )

@@ -6,8 +6,9 @@ machine is all there is; a cluster has more cores, and no file is too large for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +36,7 @@ _HOW: Final = {**_GROUP, "compression": "zstd"}
 # What is read again soon and then thrown away is not worth a list of its values.
 _HOW_KEPT: Final = {**_GROUP, "compression": "snappy", "parquet.enable.dictionary": "false"}
 _AT_ONCE: Final = 3
+_TIMESTAMPS: Final = "spark.sql.parquet.outputTimestampType"
 
 
 def derive(
@@ -112,12 +114,13 @@ def derive_on_spark(
             frame.write.options(**_HOW_KEPT).parquet(place)
         return spark.read.schema(frame.schema).parquet(literal(place))
 
-    frames = build_all(frames, keep)
-    # While one is being planned, another can run.
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        rest = [name for name in frames if name not in kept]
-        for written in [pool.submit(write, name, frames[name]) for name in rest]:
-            written.result()
+    with _microseconds(spark):
+        frames = build_all(frames, keep)
+        # While one is being planned, another can run.
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            rest = [name for name in frames if name not in kept]
+            for written in [pool.submit(write, name, frames[name]) for name in rest]:
+                written.result()
     found: dict[str, dict[str, list[Path]]] = {path: {} for path in captures}
     for name in frames:
         for number, path in enumerate(captures):
@@ -127,6 +130,17 @@ def derive_on_spark(
     return found
 
 
+@contextmanager
+def _microseconds(spark: SparkSession) -> Iterator[None]:
+    """TIMESTAMPs as all readers know them; by itself Spark writes an older form."""
+    before = spark.conf.get(_TIMESTAMPS)
+    spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        spark.conf.set(_TIMESTAMPS, str(before))
+
+
 def _place(folder: Path, name: str, number: int) -> Path:
     return folder / name / f"{_NUMBER}={number}"
 
@@ -134,14 +148,18 @@ def _place(folder: Path, name: str, number: int) -> Path:
 def _described(table: Table) -> list[Column]:
     """Its columns with the comments of this table; they come with those of where they are from."""
     # `sql` and `report` of captures import this file, and do without Spark.
-    from pyspark.sql.functions import col
+    from pyspark.sql.functions import expr
 
+    made = {one.name: f"timestamp_micros({one.computed_from} div 1000)" for one in table.columns}
     return [
-        col(one.name).alias(one.name, metadata={"comment": one.comment}) for one in table.columns
+        expr(made[one.name] if one.computed_from else f"`{one.name}`").alias(
+            one.name, metadata={"comment": one.comment}
+        )
+        for one in table.columns
     ]
 
 
 def _frame(spark: SparkSession, table: Table, files: list[str]) -> DataFrame:
     if not files:
-        return spark.createDataFrame([], table.spark)
-    return spark.read.schema(table.spark).parquet(*map(literal, files))
+        return spark.createDataFrame([], table.base.spark)
+    return spark.read.schema(table.base.spark).parquet(*map(literal, files))

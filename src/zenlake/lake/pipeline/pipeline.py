@@ -21,6 +21,7 @@ from zenlake.lake.pipeline.survey_task import survey_capture
 from zenlake.lake.pipeline.tasks import Result, parallelism, run_tasks
 from zenlake.lake.reading.row_tables import bounded
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.timestamps import with_timestamps_of
 from zenlake.lake.store import CaptureFiles, LakeError, Store
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
             undecoded[state] = undecoded.get(state, 0) + size
     whole = capture.get("whole") or facts[0]
     is_damaged = any(fact["is_damaged"] for fact in facts)
-    return {
+    row = {
         "capture": capture["path"],
         "sha256": capture["sha256"],
         "packets": whole["packets"],
@@ -254,3 +255,4 @@ def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
         "bytes": capture["size"],
         "error": "damaged, read as far as possible" if is_damaged else None,
     }
+    return with_timestamps_of(row, TABLES["captures"])

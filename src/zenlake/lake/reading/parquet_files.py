@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema.table import STRING, Table
+from zenlake.lake.schema.timestamps import timestamps
 
 _EACH_DIFFERENT: Final = frozenset(
     ("timestamp", "timestamp_order", "parameters", "identity", "key_identity", "source", "cause")
@@ -24,7 +25,7 @@ _EACH_DIFFERENT: Final = frozenset(
 """Texts that hardly repeat; the others are written as a list of texts and numbers into it."""
 _FEW_NUMBERS: Final = ("priority", "size")
 """Numbers that repeat, and are written in that way too."""
-_ASCENDING: Final = ("packet", "time_ns", "seq")
+_ASCENDING: Final = ("packet", "time_ns", "time", "seq")
 """Numbers that are written as differences: less to compress."""
 
 
@@ -47,17 +48,23 @@ class ParquetFiles:
     def write(self, tables: Mapping[str, Iterable[pa.Table]]) -> None:
         for name, parts in tables.items():
             for part in parts:
-                schema = file_schema(self._kinds[name])
+                table = self._kinds[name]
+                schema = file_schema(table)
                 writer = self._writers.get(name)
                 if writer is None:
                     writer = self._writers[name] = self._open(name, schema)
-                writer.write_table(_encoded(part, schema), row_group_size=max(1, part.num_rows))
+                rows = _encoded(part, table, schema)
+                writer.write_table(rows, row_group_size=max(1, part.num_rows))
                 self._rows[name] = self._rows.get(name, 0) + part.num_rows
 
     def _open(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        numbers = [field.name for field in schema if pa.types.is_integer(field.type)]
+        numbers = [
+            field.name
+            for field in schema
+            if pa.types.is_integer(field.type) or pa.types.is_timestamp(field.type)
+        ]
         listed = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         listed += [column for column in numbers if column in _FEW_NUMBERS]
         ascending = [column for column in numbers if column in _ASCENDING]
@@ -105,9 +112,13 @@ def file_schema(table: Table) -> pa.Schema:
     return pa.schema(fields, metadata=table.arrow.metadata)
 
 
-def _encoded(part: pa.Table, schema: pa.Schema) -> pa.Table:
+def _encoded(part: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
+    """With the columns that are computed from others."""
     columns = []
-    for field in schema:
+    for declared, field in zip(table.columns, schema, strict=True):
+        if declared.computed_from:
+            columns.append(timestamps(part.column(declared.computed_from)))
+            continue
         column = part.column(field.name)
         if column.type != field.type:
             if pa.types.is_dictionary(field.type):

@@ -38,6 +38,7 @@ def take(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
 
 
 def to_arrow(table: Table, capture: str, rows: list[Row]) -> pa.Table:
+    table = table.base
     refers = table.name not in WITHOUT_REFERENCES
     arrays = [pa.repeat(pa.scalar(capture, pa.string()), len(rows))]
     columns = zip(table.columns[1:], zip(*rows, strict=True), strict=True)

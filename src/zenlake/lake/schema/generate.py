@@ -21,7 +21,8 @@ def _lines() -> Iterator[str]:
     yield f"# Tables of a lake (schema {VERSION})"
     yield ""
     yield "Every column may be null: absent, or not knowable. `*_ns` are nanoseconds since 1970,"
-    yield "`*_ms` milliseconds. How to fill and ask them: [lake.md](../lake.md)."
+    yield "each with a TIMESTAMP beside it (`time`, `*_at`) unless it is a duration; `*_ms` are"
+    yield "milliseconds. How to fill and ask them: [lake.md](../lake.md)."
     yield ""
     for table in TABLES.values():
         yield f"- [`{table.name}`](#{table.name}): {table.comment}"

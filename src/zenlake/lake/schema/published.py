@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.lake.schema.table import BIGINT, BINARY, BOOLEAN, DOUBLE, STRING, Column, Table
+from zenlake.lake.schema.table import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    STRING,
+    Column,
+    Table,
+    with_timestamps,
+)
+
+_DURATIONS: Final = ("deadline_ns", "lifespan_ns", "lease_ns")
+"""Nanoseconds that are no times."""
 
 _CAPTURE: Final = Column("capture", STRING, "the file's path, as given")
 _SESSION: Final = Column(
@@ -255,6 +267,8 @@ _ALL: Final = (
             Column("acceptor_lease_ms", DOUBLE, "silence after which it is taken for gone"),
             Column("links", BIGINT, "how many connections it had"),
             Column("members", STRING, "zids of a multicast group, separated by spaces"),
+            Column("opener_address", STRING, "of its first connection; that of a multicast group"),
+            Column("acceptor_address", STRING, "of its first connection; null for a group"),
         ),
     ),
     Table(
@@ -267,6 +281,7 @@ _ALL: Final = (
             Column("locators", STRING, "where it listens, as it told, separated by spaces"),
             Column("first_ns", BIGINT, "when it was first seen"),
             Column("last_ns", BIGINT, "when it was last seen"),
+            Column("addresses", STRING, "it was seen at, of the first connections of sessions"),
         ),
     ),
     Table(
@@ -359,5 +374,8 @@ _ALL: Final = (
     ),
 )
 
-TABLES: Final[dict[str, Table]] = {table.name: table for table in _ALL}
+TABLES: Final[dict[str, Table]] = {
+    table.name: Table(table.name, table.comment, tuple(with_timestamps(table.columns, _DURATIONS)))
+    for table in _ALL
+}
 """In the order in which they are explained."""

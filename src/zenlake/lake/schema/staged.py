@@ -109,6 +109,7 @@ _ALL: Final = (
             Column("locators", STRING, "separated by spaces; null where not told"),
             Column("first_ns", BIGINT, "first time"),
             Column("last_ns", BIGINT, "last time"),
+            Column("address", STRING, "it was seen at; null where others told of it"),
         ),
     ),
 )

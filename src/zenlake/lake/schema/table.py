@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 VERSION: Final = 3
 """Of all declarations together; a lake keeps the one it was written with.
 
-2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause` and `violations.times`.
+2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`,
+`violations.times`, TIMESTAMPs and addresses.
 """
 
 BIGINT: Final = "BIGINT"
@@ -21,6 +23,8 @@ DOUBLE: Final = "DOUBLE"
 BOOLEAN: Final = "BOOLEAN"
 STRING: Final = "STRING"
 BINARY: Final = "BINARY"
+TIMESTAMP: Final = "TIMESTAMP"
+"""A time in UTC, to the microsecond: more do not fit into Spark's."""
 
 _SPARK_JSON: Final = {
     BIGINT: "long",
@@ -28,6 +32,7 @@ _SPARK_JSON: Final = {
     BOOLEAN: "boolean",
     STRING: "string",
     BINARY: "binary",
+    TIMESTAMP: "timestamp",
 }
 _SPARK_KEY: Final = b"org.apache.spark.sql.parquet.row.metadata"
 """Where Spark keeps its own schema in a Parquet file; comments travel in it."""
@@ -39,6 +44,20 @@ class Column(NamedTuple):
     name: str
     type: str
     comment: str
+    computed_from: str = ""
+    """The column of nanoseconds of which this one is the TIMESTAMP."""
+
+
+def with_timestamps(columns: Iterable[Column], durations: Collection[str] = ()) -> list[Column]:
+    """Adds a TIMESTAMP after each `*_ns` that is a time: `time`, or `*_at`."""
+    found = []
+    for column in columns:
+        found.append(column)
+        if column.name.endswith("_ns") and column.name not in durations:
+            stem = column.name.removesuffix("_ns")
+            name = stem if stem == "time" else f"{stem}_at"
+            found.append(Column(name, TIMESTAMP, f"{column.name} as a time in UTC", column.name))
+    return found
 
 
 class Table:
@@ -52,6 +71,14 @@ class Table:
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    @cached_property
+    def base(self) -> Table:
+        """Without the columns that are computed from others: what readers and steps give."""
+        columns = tuple(column for column in self.columns if not column.computed_from)
+        return (
+            self if len(columns) == len(self.columns) else Table(self.name, self.comment, columns)
+        )
 
     @cached_property
     def spark_json(self) -> dict[str, Any]:
@@ -77,6 +104,7 @@ class Table:
             BOOLEAN: pa.bool_(),
             STRING: pa.string(),
             BINARY: pa.binary(),
+            TIMESTAMP: pa.timestamp("us", tz="UTC"),
         }
         fields = [
             pa.field(column.name, types[column.type], metadata={"comment": column.comment})

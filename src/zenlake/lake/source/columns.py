@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zenlake.errors import LocalError
+from zenlake.lake.schema.timestamps import timestamps
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -39,8 +40,16 @@ class Columns:
         if not fields:
             raise LocalError("the schema has no column")
         self.arrow = pa.schema(fields)
+        self._computed = {
+            column.name: column.computed_from
+            for column in table.columns
+            if column.computed_from and column.name in self.names
+        }
 
     def of(self, rows: pa.Table) -> pa.Table:
         """Only these, under the names and in the types that were asked for."""
+        for name, source in self._computed.items():
+            if name not in rows.column_names:
+                rows = rows.append_column(name, timestamps(rows.column(source)))
         chosen = rows.select(self.names).rename_columns(self.arrow.names)
         return chosen if chosen.schema.equals(self.arrow) else chosen.cast(self.arrow)

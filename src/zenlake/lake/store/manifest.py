@@ -48,6 +48,11 @@ class Manifest:
             return False
         return entry.sha256 == sha256
 
+    @property
+    def has_older_rows(self) -> bool:
+        """Whether a capture was read by an older release, into fewer columns."""
+        return any(one.schema_version < SCHEMA_VERSION for one in self.captures.values())
+
     def files(self, table: str) -> list[str]:
         """The names of a table's files that hold rows."""
         return [name for entry in self.captures.values() for name in entry.files.get(table, ())]

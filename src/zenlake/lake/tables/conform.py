@@ -24,9 +24,12 @@ def query(text: str, **frames: DataFrame) -> DataFrame:
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:
-    """Selects, casts and orders; comments travel as metadata."""
+    """Selects, casts and orders; comments travel as metadata.
+
+    Without computed columns, which whoever writes the rows adds.
+    """
     on_duckdb = _on_duckdb(frame)
-    return on_duckdb.conform(table) if on_duckdb else frame.to(table.spark)
+    return on_duckdb.conform(table) if on_duckdb else frame.to(table.base.spark)
 
 
 def with_flags(

@@ -26,7 +26,7 @@ SELECT capture, session, link, packet, time_ns, sender_zid AS told_by_zid,
 FROM {{declarations}}
 WHERE entity = 'token' AND contains(key, '{MARK}')
 """
-_TABLE: Final = TABLES["ros_entities"]
+_TABLE: Final = TABLES["ros_entities"].base
 _NO_TOKEN: Final = "it only looks like a token of ROS"
 
 

@@ -39,6 +39,8 @@ def add_session(rows: Rows, session: Session) -> None:
             _ms(acceptor.lease_ms),
             len(session.links),
             " ".join(members) if session.is_multicast else None,
+            opener.address,
+            None if session.is_multicast else acceptor.address,
         )
     )
 
@@ -55,7 +57,7 @@ def add_nodes(rows: Rows, session: Session) -> None:
     for node in session.members.values() if session.is_multicast else session.nodes:
         if node.zid is not None:
             last_ns = max(node.heard_ns, session.started_ns)
-            events.append((node.zid, node.role, None, session.started_ns, last_ns))
+            events.append((node.zid, node.role, None, session.started_ns, last_ns, node.address))
 
 
 def add_loss(rows: Rows, missing: Missing) -> None:

@@ -33,9 +33,9 @@ class Topology:
         message = event.message
         if isinstance(message, Hello):
             locators = " ".join(message.locators or ()) or None
-            self._node(event, str(message.zid), str(message.whatami), locators)
+            self._node(event, str(message.zid), str(message.whatami), locators, event.sender)
         elif isinstance(message, Scout) and message.zid is not None:
-            self._node(event, str(message.zid), None, None)
+            self._node(event, str(message.zid), None, None, event.sender)
         elif event.kind == "OAM/LINKSTATE" and event.ignored is None:
             self._link_states(event, seq)
 
@@ -89,7 +89,14 @@ class Topology:
         if not known:
             edges.append((*place, teller.zid, zid, state.sn, not state.links, None, None))
 
-    def _node(self, event: MessageSeen, zid: str, role: str | None, locators: str | None) -> None:
+    def _node(
+        self,
+        event: MessageSeen,
+        zid: str,
+        role: str | None,
+        locators: str | None,
+        address: str | None = None,
+    ) -> None:
         nodes = self._rows.tables.get("node_events")
         if nodes is not None:
-            nodes.append((zid, role, locators, event.time_ns, event.time_ns))
+            nodes.append((zid, role, locators, event.time_ns, event.time_ns, address))

@@ -77,7 +77,7 @@ def message_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table:
 def table_of(name: str, found: dict[str, pa.Array]) -> pa.Table:
     from zenlake.lake.reading.row_tables import WRITTEN
 
-    table = WRITTEN[name]
+    table = WRITTEN[name].base
     return pa.table({column: found[column] for column in table.names}).replace_schema_metadata(
         table.arrow.metadata
     )
