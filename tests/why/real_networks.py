@@ -159,6 +159,49 @@ def line_of_routers(network: Network) -> Truth:
     }
 
 
+def after_the_last(network: Network) -> Truth:
+    """Publications after the last subscriber went: some leave the publisher, others do not."""
+    network.routers(1)
+    talker, listener, server = (network.client(0) for _ in range(3))
+    names = ("cell/temp", "cell/back", "raw/**")
+    for key in names:
+        listener.ask("subscribe", name=key, key=key)
+    _answer(server, "srv/q")
+    time.sleep(0.3)
+    for key in names[:2]:
+        talker.ask("publisher", name=key, key=key)
+    talker.ask("querier", name="querier", key="srv/q")
+    time.sleep(0.2)
+    _publish(talker, "cell/temp", 26)
+    _publish(talker, "cell/back", 5)
+    answers = [len(talker.ask("ask", name="querier")["replies"])]
+    time.sleep(0.2)
+    got = {name: len(listener.items(name, 0, quiet=0)) for name in names}
+    for name in names:
+        listener.ask("undeclare", name=name)
+    server.ask("undeclare", name="q")
+    time.sleep(0.3)
+    _publish(talker, "cell/temp", 10)
+    _publish(talker, "cell/back", 4)
+    answers.append(len(talker.ask("ask", name="querier")["replies"]))
+    listener.ask("subscribe", name="again", key="cell/$*k")
+    time.sleep(0.2)
+    _publish(talker, "cell/back", 3)
+    time.sleep(0.3)
+    got["again"] = len(listener.items("again", 0, quiet=0))
+    sent = {"cell/temp": 36, "cell/back": 12, "raw/x": 48}
+    zids = {"talker": talker.zid, "listener": listener.zid, "server": server.zid}
+    return {**zids, "sent": sent, "got": got, "answers": answers}
+
+
+def _publish(talker: Held, name: str, count: int) -> None:
+    """With a publisher, and without one."""
+    for number in range(count):
+        talker.ask("publish", name=name, payload=f"{number:02x}")
+        talker.ask("put", key="raw/x", payload=f"{number:02x}")
+        time.sleep(0.01)
+
+
 def _answer(server: Held, key: str) -> None:
     server.ask("queryable", name="q", key=key, replies=[{"key": key, "value": "00"}])
 
@@ -168,7 +211,7 @@ def _replies(asker: Held, selector: str) -> int:
 
 
 SCENARIOS: dict[str, Callable[[Network], Truth]] = {
-    one.__name__: one for one in (old_tokens, line_of_routers)
+    one.__name__: one for one in (old_tokens, line_of_routers, after_the_last)
 }
 
 

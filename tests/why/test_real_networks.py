@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.why.test_partial_captures import report_without
-from tests.why.told import packets_of, report_of, truth_of
+from tests.why.told import packets_of, report_of, story_of, truth_of
 from zenlake.capture.packet import Packet
 from zenlake.why import Story
 
@@ -31,7 +31,7 @@ def gone_story(stories: list[Story], how: str) -> Story:
 def test_watchers_of_a_router_that_counts_from_0_were_told() -> None:
     truth = truth_of("old_tokens")
     assert all(["DELETE", "alive/before"] in seen for seen in truth["seen"].values())
-    assert report_of("old_tokens").stories == []
+    assert not report_of("old_tokens").failed
     told = {story.key: story for story in report_of("old_tokens", key="alive/**").stories}
     assert {story.cause for story in told.values()} == {"alive"}
     assert set(truth["watchers"].values()) <= set(told["alive/before"].nodes)
@@ -115,3 +115,54 @@ def test_links_that_are_not_captured_are_noticed(tmp_path: Path) -> None:
     made = report_without(LINE, tmp_path, lambda packet: is_on(packet, _ASKER, watcher))
     assert made.counts["query"] == {"answered": 5, "not_visible": 5}
     assert "is on none that is seen" in made.stories[0].headline
+
+
+LAST = "after_the_last"
+
+
+def test_publications_that_never_left_the_publisher_are_possible() -> None:
+    truth = truth_of(LAST)
+    assert (truth["sent"]["cell/temp"], truth["got"]["cell/temp"]) == (36, 26)
+    story = story_of(LAST, "publication", "cell/temp")
+    assert (story.cause, story.failed, story.culprit) == ("gone", False, truth["listener"])
+    *_, told = packets_of(LAST, "DECLARE/U_SUBSCRIBER", None, truth["talker"], "cell/temp")
+    assert story.headline.startswith("26 publications of cell/temp")
+    assert f"delivered to client {truth['listener'][:4]}. From packet {told} on (" in story.headline
+    assert "what it published in that time, if anything, stayed in it" in story.headline
+    assert "10" not in story.headline  # how many nobody can know
+
+
+def test_subscriber_comes_back() -> None:
+    truth = truth_of(LAST)
+    story = story_of(LAST, "publication", "cell/back")
+    [since] = packets_of(LAST, "DECLARE/U_SUBSCRIBER", None, truth["talker"], "cell/back")
+    until = packets_of(LAST, "DECLARE/D_SUBSCRIBER", None, truth["talker"], "cell/$*k")[0]
+    assert f"From packet {since} to packet {until} (" in story.headline
+    assert truth["got"]["cell/back"] + truth["got"]["again"] == 8
+    assert story.headline.startswith("8 publications")
+
+
+def test_publications_that_reached_a_router_and_nobody_else_are_counted() -> None:
+    truth = truth_of(LAST)
+    lost = truth["sent"]["raw/x"] - truth["got"]["raw/**"]
+    story = story_of(LAST, "publication", "raw/x")
+    assert (story.cause, story.failed) == ("gone", False)
+    assert f"except {lost} publications that reached nobody" in story.headline
+    assert story.reached == [truth["listener"]]
+
+
+def test_querier_whose_queryable_is_gone() -> None:
+    truth = truth_of(LAST)
+    assert truth["answers"] == [1, 0]
+    [asked] = packets_of(LAST, "REQUEST", truth["talker"])  # the second never left
+    story = story_of(LAST, "querier", "srv/q")
+    assert (story.cause, story.failed, story.culprit) == ("gone", False, truth["server"])
+    assert asked < story.packets[-1]
+
+
+def test_all_is_well_while_a_subscriber_is_there(tmp_path: Path) -> None:
+    """The same capture, which ends before anybody goes."""
+    first = packets_of(LAST, "DECLARE/U_QUERYABLE")[0]
+    made = report_without(LAST, tmp_path, lambda packet: packet.number < first)
+    assert made.counts["publication"] == {"delivered": 3}
+    assert made.stories == []

@@ -11,6 +11,7 @@
                     of the other subjects
     absence, disjoint, delivery, passing
                     why nobody was there, keys do not match, a reply or publication was dropped
+    undelivered     publications for which nobody was there any more
     origins, gone   from router to router, to who declared something first, or gave it up
     hidden_links    what shows that a router has links that are not in the capture
     stories         all of it, the worst first

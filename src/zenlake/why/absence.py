@@ -99,7 +99,8 @@ def _declared_later(network: Network, life: Declaration, entity: str, at: Moment
 
 def _gone(network: Network, life: Declaration, at: Moment) -> Absence:
     made = tell_gone(network, life, at)
-    return Absence("gone", made.sentence, made.path[::-1], made.advice, made.culprit)
+    sentence = f"it was gone: {made.sentence}"
+    return Absence("gone", sentence, made.path[::-1], made.advice, made.culprit)
 
 
 def _never(network: Network, node: str | None, asker: str | None, entity: str, key: str) -> Absence:

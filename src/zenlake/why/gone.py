@@ -39,7 +39,7 @@ def tell_gone(network: Network, life: Declaration, at: Moment) -> Gone:
 def _ended(network: Network, life: Declaration, at: Moment) -> Gone:
     words = network.words
     who = words.who(life.sender)
-    what = f"it was gone: the {life.entity} {key_text(life.key)}"
+    what = f"the {life.entity} {key_text(life.key)}"
     when = "before" if life.ended is None else f"{apart(life.ended.time_ns, at.time_ns)} before"
     packet = None if life.ended is None else life.ended.packet
     place = "" if packet is None else f" (packet {packet})"

@@ -46,6 +46,10 @@ class Network:
         for interest in evidence.interests:
             if "T" in interest.options:
                 self._watchers[interest.receiver].append(interest)
+        self._publishers: dict[tuple[str | None, str], list[Interest]] = defaultdict(list)
+        for interest in evidence.interests:
+            if "S" in interest.options and interest.key is not None:
+                self._publishers[interest.sender, interest.key].append(interest)
         self._losses: dict[str | None, list[Loss]] = defaultdict(list)
         for loss in evidence.losses:
             self._losses[loss.session].append(loss)
@@ -69,6 +73,10 @@ class Network:
     def told_of(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """What a node was told of exactly this key."""
         return self._told_of.get((zid, entity, key), [])
+
+    def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
+        """By which a publisher of exactly this key asked for subscribers."""
+        return self._publishers[publisher, key]
 
     def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
         """What a node can hand a query or publication of `asker` to, matching or not.

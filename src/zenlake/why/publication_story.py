@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.gone import Gone, tell_gone
 from zenlake.why.network import Network
+from zenlake.why.origins import first_hand
 from zenlake.why.passing import Passing, all_passings
 from zenlake.why.records import Declaration, Flow, Loss
 from zenlake.why.story import Story
+from zenlake.why.undelivered import held_back, unreached
 from zenlake.why.wanted import meet
 from zenlake.why.words import counted, key_text, listed, packets_text
 
@@ -150,12 +153,13 @@ def _delivered(
         tell_life(story, network, own, flow.last.time_ns)
     passed = [one for one in passed if one.source is flow]
     early = min((one.before for one in passed), default=0) if own is None else 0
-    text = f"delivered to {listed(list(dict.fromkeys(names)))}"
+    text = f"delivered to {listed(list(dict.fromkeys(names)))}" + _tell_end(network, flow, story)
     if not early:
         return text
     first = min(
         (one.life for one in passed if one.life.declared), key=lambda life: life.declared or (0, 0)
     )
+    first = first_hand(network, first)[-1]
     tell_life(story, network, first, flow.last.time_ns)
     story.cause, story.is_note = "not_yet_declared", True
     story.culprit = first.sender
@@ -168,6 +172,36 @@ def _delivered(
         f"the first {early:,} reached nobody: {words.who(first.sender)} declared its subscriber "
         f"{key_text(first.key)} only later (packet {at}); from then on {text}"
     )
+
+
+def _tell_end(network: Network, flow: Flow, story: Story) -> str:
+    """What became of publications when the last subscriber was gone; empty where none was."""
+    late = unreached(network, flow)
+    if late is not None:
+        gone = tell_gone(network, late.last, late.samples[0].at)
+        count = counted(len(late.samples), "publication")
+        packets = packets_text([sample.at.packet for sample in late.samples])
+        _blame(network, story, gone, flow.last.time_ns)
+        return f", except {count} that reached nobody ({packets}): {gone.sentence}"
+    silence = held_back(network, flow)
+    if silence is None:
+        return ""
+    words = network.words
+    gone = tell_gone(network, silence.last, silence.since)
+    _blame(network, story, gone, network.evidence.last_ns)
+    return (
+        f". {silence.when()} {words.who(flow.sender)} was told of no subscriber: "
+        "what it published in that time, if anything, stayed in it and is not in the capture. Why: "
+        f"{gone.sentence}"
+    )
+
+
+def _blame(network: Network, story: Story, gone: Gone, until_ns: int) -> None:
+    story.cause, story.is_note, story.culprit = "gone", True, gone.culprit
+    story.advice += gone.advice
+    for life in gone.path[::-1]:
+        tell_life(story, network, life, until_ns)
+        story.show(life.ended)
 
 
 def _dropped(network: Network, flow: Flow, bad: Passing, story: Story) -> str:

@@ -17,7 +17,12 @@ from zenlake.why.reconnect_story import reconnect_stories
 from zenlake.why.records import Evidence
 from zenlake.why.story import Story
 from zenlake.why.token_story import token_stories
-from zenlake.why.waiting_story import unanswered_story, unheard_story, waiting_story
+from zenlake.why.waiting_story import (
+    abandoned_story,
+    unanswered_story,
+    unheard_story,
+    waiting_story,
+)
 from zenlake.why.wanted import Wanted
 
 
@@ -83,7 +88,7 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
         place = (interest.sender, interest.receiver, interest.options, interest.key)
         if interest.key is not None and wanted.has_key(interest.key) and place not in seen:
             seen.add(place)
-            for waiting in (waiting_story, unanswered_story):
+            for waiting in (waiting_story, abandoned_story, unanswered_story):
                 found = waiting(network, interest)
                 if found is not None:
                     yield found

@@ -10,9 +10,11 @@ from shlex import quote
 from typing import Final
 
 from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.gone import tell_gone
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest
 from zenlake.why.story import Story
+from zenlake.why.undelivered import QUIET_NS_MIN, silences
 from zenlake.why.wanted import meet
 from zenlake.why.words import apart, key_text
 
@@ -49,6 +51,40 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
         absence.tell(story, network)
         why = absence.sentence
     story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
+    return story
+
+
+def abandoned_story(network: Network, interest: Interest) -> Story | None:
+    """Of a publisher or querier whose last subscriber, or queryable, went before it did.
+
+    None where publications are seen: their story says so.
+    """
+    letter = next((one for one in "SQ" if one in interest.options), None)
+    key = interest.key
+    if letter is None or key is None or "R" not in interest.options:
+        return None
+    if letter == "S" and network.sent_on(interest.sender, key):
+        return None
+    silence = next(
+        (one for one in silences(network, interest) if one.quiet_ns >= QUIET_NS_MIN), None
+    )
+    if silence is None:
+        return None
+    subject, entity = _KINDS[letter]
+    who = network.words.who(interest.sender)
+    gone = tell_gone(network, silence.last, silence.since)
+    story = Story(subject, "gone", "", interest.at, key, interest.session, is_note=True)
+    story.culprit = gone.culprit
+    story.involve(interest.sender, interest.receiver)
+    for life in gone.path[::-1]:
+        tell_life(story, network, life, network.evidence.last_ns)
+        story.show(life.ended)
+    story.advice += gone.advice
+    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
+    story.tell(
+        f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} it was told of no "
+        f"{entity}: {held}, and are not in the capture. Why: {gone.sentence}."
+    )
     return story
 
 

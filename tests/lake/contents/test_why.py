@@ -28,6 +28,8 @@ FAILURES = (
     "ghost_token",
     "router_dies",
     "old_tokens",
+    "line_of_routers",
+    "after_the_last",
 )
 VERDICTS = {
     "answered": {"answered"},

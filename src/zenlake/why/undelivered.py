@@ -1,0 +1,128 @@
+"""Undelivered: publications that nobody could get, because no subscriber was there.
+
+Some reached a router that had nobody for them any more. Others never left the publisher: once
+its interest is answered, a node sends only what some subscriber wants (behaviour reference §3.2),
+and whether there were any no link shows.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from zenlake.why.network import Network
+from zenlake.why.records import Declaration, Flow, Interest, Moment, Sample
+from zenlake.why.wanted import meet
+from zenlake.why.words import apart
+
+_UNSURE_NS: Final = 50_000_000
+"""Around the end of a subscriber, whether a publication meets it is the node's own order."""
+QUIET_NS_MIN: Final = 100_000_000
+"""A publisher that leaves sooner than that after its last subscriber had nothing more to say."""
+_INTERVALS: Final = 2
+"""Of publications: the next one may not have been due before."""
+
+
+class Unreached(NamedTuple):
+    """Publications that a node got when the last subscriber was gone."""
+
+    samples: list[Sample]
+    last: Declaration
+    """The one that was there last, before the first of them."""
+
+
+class Silence(NamedTuple):
+    """A time in which a node was told of nobody, after it had been told of somebody."""
+
+    last: Declaration
+    since: Moment
+    until: Moment
+    is_over: bool
+    """Whether somebody was told of again."""
+
+    @property
+    def quiet_ns(self) -> int:
+        return self.until.time_ns - self.since.time_ns
+
+    def when(self) -> str:
+        """Such as `From packet 7 on (1,200 ms)`."""
+        until = f" to packet {self.until.packet}" if self.is_over else " on"
+        quiet = apart(self.since.time_ns, self.until.time_ns)
+        return f"From packet {self.since.packet}{until} ({quiet})"
+
+
+def unreached(network: Network, flow: Flow) -> Unreached | None:
+    """What a node got of a key after it had passed on some, when nobody subscribed to it."""
+    lives = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
+    first_ns = min((_begin_ns(life) for life in lives), default=0)
+    samples = [
+        sample
+        for sample in flow.samples
+        if sample.at.time_ns > first_ns
+        and not any(_may_get(life, sample.at.time_ns) for life in lives)
+    ]
+    if not samples:
+        return None
+    gone = [life for life in lives if life.ended and life.ended <= samples[0].at]
+    if not gone:
+        return None
+    return Unreached(samples, max(gone, key=lambda life: life.ended or samples[0].at))
+
+
+def _may_get(life: Declaration, time_ns: int) -> bool:
+    if life.ended is not None and life.ended.time_ns + _UNSURE_NS < time_ns:
+        return False
+    return _begin_ns(life) - _UNSURE_NS <= time_ns
+
+
+def _begin_ns(life: Declaration) -> int:
+    return 0 if life.declared is None else life.declared.time_ns
+
+
+def held_back(network: Network, flow: Flow) -> Silence | None:
+    """The first time in which publications of a key stayed in the publisher, if there were any."""
+    interval_ns = 0
+    if flow.count > 1:
+        interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
+    roles = (network.words.role(flow.sender), network.words.role(flow.receiver))
+    if roles == ("peer", "peer"):  # they tell each other all, unasked
+        session = network.evidence.sessions.get(flow.session)
+        end_ns = None if session is None else session.closed_ns
+        found = _told_of_nobody(network, flow.sender, "subscriber", flow.key, end_ns)
+    else:
+        found = [
+            silence
+            for interest in network.interests_of(flow.sender, flow.key)
+            if interest.session == flow.session
+            for silence in silences(network, interest)
+        ]
+    shortest_ns = max(QUIET_NS_MIN, _INTERVALS * interval_ns)
+    return next((one for one in found if one.quiet_ns >= shortest_ns), None)
+
+
+def silences(network: Network, interest: Interest) -> list[Silence]:
+    """Of a publisher or querier: when its node was told of nobody any more."""
+    entity = "subscriber" if "S" in interest.options else "queryable"
+    key, final_ns = interest.key, interest.final_ns
+    if key is None or final_ns is None or network.is_group(interest.session):
+        return []
+    found = _told_of_nobody(network, interest.sender, entity, key, interest.closed_ns)
+    return [one for one in found if one.since.time_ns >= final_ns]
+
+
+def _told_of_nobody(
+    network: Network, node: str | None, entity: str, key: str, end_ns: int | None
+) -> list[Silence]:
+    told = network.told_to(node, entity)
+    lives = [life for life in told if life.key is not None and meet(life.key, key)]
+    found: list[Silence] = []
+    last: Declaration | None = None
+    for life in sorted(lives, key=_begin_ns):
+        if last is not None and last.ended is not None and _begin_ns(life) > last.ended.time_ns:
+            begin = Moment(_begin_ns(life), None if life.declared is None else life.declared.packet)
+            found.append(Silence(last, last.ended, begin, True))
+        if last is None or (last.ended and (life.ended is None or life.ended > last.ended)):
+            last = life
+    if last is not None and last.ended is not None and last.ended_by == "undeclare":
+        end = Moment(network.evidence.last_ns if end_ns is None else end_ns, None)
+        found.append(Silence(last, last.ended, end, False))
+    return [one for one in found if one.last.ended_by == "undeclare" and one.quiet_ns > 0]
