@@ -37,7 +37,8 @@ def told_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[
 def test_the_page_has_examples_of_every_row() -> None:
     assert len(EXAMPLES) >= 6
     named = {Path(word).name for command, _ in EXAMPLES for word in shlex.split(command)}
-    rows = {truth_of(name.partition(".")[0])["row"][:6].strip() for name in named & _files()}
+    truths = [truth_of(name.partition(".")[0]) for name in named & _files()]
+    rows = {truth["row"][:6].strip() for truth in truths if "row" in truth}
     assert rows >= {"Row 3", "Row 4", "Row 5", "Row 6", "Row 7", "Row 8", "Row 9", "Row 10"[:6]}
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from zenlake.cli.output import painter, safe
 from zenlake.why import Report, Story, Wanted
 from zenlake.why.causes import WELL
-from zenlake.why.words import counted, listed
+from zenlake.why.words import counted, listed, packets_text
 
 _WIDTH: Final = 96
 _NAMES: Final = {
@@ -77,6 +77,8 @@ class ReportText:
             packet = "" if step.at.packet is None else str(step.at.packet)
             place = f"  {seconds:>9.3f} s  {packet:>{width}}  "
             yield from _wrapped(safe(step.text), place, " " * len(place))
+        if story.count > 1:
+            yield from _wrapped(safe(self._repeated(story)), "  ", "  ")
         for advice in story.advice:
             yield from _wrapped(safe(advice), "  try: ", "       ")
         if story.subject == "query":
@@ -84,6 +86,16 @@ class ReportText:
         else:
             name = f"  cause: {story.cause}"
         yield self._paint(safe(name), "dim")
+
+    def _repeated(self, story: Story) -> str:
+        last = story.last or story.at
+        seconds = (last.time_ns - self._first_ns) / 1e9
+        more = story.count - 1
+        packets = packets_text([at.packet for at in story.repeated if at.packet], more)
+        return (
+            f"{counted(more, 'further story has', 'further stories have')} the same cause, node "
+            f"and key: {packets}; the last at {seconds:,.3f} s"
+        )
 
     def _summary(self) -> Iterator[str]:
         evidence = self._report.evidence
@@ -137,6 +149,7 @@ class ReportText:
             "first_ns": evidence.first_ns,
             "last_ns": evidence.last_ns,
             "stories": len(self._report.stories),
+            "omitted": max(len(self._report.stories) - stories_max, 0),
             "failed": self._report.failed,
             "counts": {subject: dict(counts) for subject, counts in self._report.counts.items()},
             "undecoded": evidence.undecoded,

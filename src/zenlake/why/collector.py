@@ -70,6 +70,8 @@ class Collector:
     def reply(self, query: Query, reply: Reply) -> None:
         if len(query.replies) < WHY_REPLIES_PER_QUERY_MAX:
             query.replies.append(reply)
+        elif reply.kind == "ERR":
+            query.more_errors += 1
         else:
             query.more_replies += 1
 

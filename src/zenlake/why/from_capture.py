@@ -97,7 +97,9 @@ class _Reader:
         if query is not None:
             for reply in replies_of(exchange):
                 self._collector.reply(query, reply)
-            query.more_replies += exchange.replies + exchange.errors - len(query.replies)
+            errors = sum(reply.kind == "ERR" for reply in query.replies)
+            query.more_errors = exchange.errors - errors
+            query.more_replies = exchange.replies - (len(query.replies) - errors)
             self._collector.query(query)
 
     def _publication(self, event: MessageSeen) -> None:

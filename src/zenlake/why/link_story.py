@@ -8,7 +8,7 @@ from typing import Final
 from zenlake.why.network import IN_CAPTURE_ONLY, Network
 from zenlake.why.records import Loss
 from zenlake.why.story import Story
-from zenlake.why.words import counted, packets_text
+from zenlake.why.words import capture_again, counted, packets_text
 
 _SHOWN: Final = 5
 _CAUSES: Final = {"sn_gap": "lost_on_link", "fragment": "incomplete_fragments"}
@@ -76,7 +76,7 @@ def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
         f"(near {packets}): the "
         "nodes may have got them, stories about this link may be wrong."
     )
-    story.advice.append("Capture again without losses: larger buffer (tcpdump -B), no -s limit.")
+    story.advice += capture_again(losses)
     return story
 
 

@@ -9,7 +9,16 @@ from typing import Final
 from zenlake.limits import WHY_KEYS_COMPARED_MAX
 from zenlake.trace.timelines.queryables import Queryable, Queryables, hidden_text
 from zenlake.why.disjoint import Difference, nearest
-from zenlake.why.records import Declaration, Evidence, Flow, Interest, Loss, Moment, SessionLife
+from zenlake.why.records import (
+    Declaration,
+    Evidence,
+    Flow,
+    Interest,
+    Loss,
+    Moment,
+    Query,
+    SessionLife,
+)
 from zenlake.why.wanted import meet
 from zenlake.why.words import Words
 
@@ -187,6 +196,30 @@ class Network:
             if loss.kind in IN_CAPTURE_ONLY and from_ns <= loss.at.time_ns <= to_ns:
                 return loss
         return None
+
+    def holes(self, session: str, from_ns: int = 0) -> list[Loss]:
+        """All places where the capture lacks bytes of a session, from a time on."""
+        return [
+            loss
+            for loss in self._losses[session]
+            if loss.kind in IN_CAPTURE_ONLY and loss.at.time_ns >= from_ns
+        ]
+
+    def answered(self, responder: str | None, selector: str, longer_than_ms: float) -> Query | None:
+        """A query that a node answered, and for which it needed longer than this."""
+        found = self._slowest.get((responder, selector))
+        return found if found and found.took_ns > longer_than_ms * 1e6 else None
+
+    @cached_property
+    def _slowest(self) -> dict[tuple[str | None, str], Query]:
+        """By responder and selector, the answered query that took longest."""
+        found: dict[tuple[str | None, str], Query] = {}
+        for query in self.evidence.queries:
+            place = (query.responder, query.selector)
+            known = found.get(place)
+            if query.is_answered and (known is None or query.took_ns > known.took_ns):
+                found[place] = query
+        return found
 
     def sent_on(self, node: str | None, key: str) -> list[Flow]:
         """Publications of a key that a node sent, to whomever."""

@@ -13,7 +13,7 @@ from zenlake.why.records import Declaration, Flow, Loss
 from zenlake.why.story import Story
 from zenlake.why.undelivered import held_back, unreached
 from zenlake.why.wanted import meet
-from zenlake.why.words import counted, key_text, listed, packets_text
+from zenlake.why.words import capture_again, counted, key_text, listed, packets_text
 
 _LOSSES_SHOWN: Final = 5
 
@@ -220,7 +220,7 @@ def _dropped(network: Network, flow: Flow, bad: Passing, story: Story) -> str:
         story.add(loss.at, f"{_loss_text(loss)} from {words.who(loss.sender)} ({loss.kind})")
     packets = packets_text([at.packet for at in lost])
     total = f"{len(lost):,} of {bad.expected:,}"
-    story.advice += _ADVICE[bad.cause]
+    story.advice += _ADVICE.get(bad.cause, capture_again(bad.losses))
     if bad.cause == "congestion_drop":
         why = f"{router} took them and did not send them on: with congestion control drop it may"
         why += ", when its queue to that node is full"
@@ -255,7 +255,6 @@ _ADVICE: Final[dict[str, list[str]]] = {
     ],
     "lost_on_link": [_BLOCK, "Over UDP losses are normal: use TCP or a reliable link."],
     "incomplete_fragments": [_BLOCK, "Large messages need many fragments: one lost loses all."],
-    "capture_incomplete": ["Capture again without losses (larger buffer: tcpdump -B)."],
     "not_passed_on": ["Look at the router's configuration: access_control, downsampling."],
     "not_relayed": [],
     "not_visible": ["Capture on all links of that router too."],

@@ -16,7 +16,7 @@ from zenlake.why.query_ends import (
 )
 from zenlake.why.records import Loss, Query
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted, listed, ms
+from zenlake.why.words import answers_text, apart, capture_again, counted, listed, ms
 
 _EARLY: Final = 0.9
 """Part of a timeout; what is given up before was not given the time it had."""
@@ -34,6 +34,7 @@ def tell_late_reply(network: Network, journey: Journey, story: Story) -> str:
     assert hop.final is not None
     story.cause, story.culprit = "reply_after_final", hop.responder
     story.show(hop.final, *(reply.at for reply in late))
+    errors = sum(reply.kind == "ERR" for reply in late)
     in_time = sum(not reply.after_final for reply in journey.query.replies)
     story.advice += [
         f"The order is wrong at {words.who(hop.responder)}: replies must be sent before the "
@@ -44,7 +45,7 @@ def tell_late_reply(network: Network, journey: Journey, story: Story) -> str:
     came = f"; {counted(in_time, 'answer')} came in time" if in_time else ""
     return (
         f"a reply came too late. {words.who(hop.responder)} sent its final response in packet "
-        f"{hop.final.packet} and {counted(len(late), 'reply', 'replies')} after it"
+        f"{hop.final.packet} and {answers_text(len(late) - errors, errors)} after it"
         f"{', the first' if len(late) > 1 else ','} "
         f"{apart(hop.final.time_ns, late[0].at.time_ns)} later (packet {late[0].at.packet}). "
         f"What comes after the final response is thrown away{came}"
@@ -98,7 +99,7 @@ def _in_a_hole(network: Network, story: Story, journey: Journey) -> str | None:
         return None
     if story.cause == "answered":
         story.cause, story.culprit = "capture_incomplete", None
-        story.advice.append("Capture again without losses (larger buffer: tcpdump -B).")
+        story.advice += capture_again(network.holes(hop.session, hop.at.time_ns))
     story.show(hop.at, hole.at)
     return (
         f"no final response of {network.words.who(hop.responder)} is seen, but the capture itself "
@@ -115,9 +116,8 @@ def _passed(network: Network, journey: Journey, story: Story) -> str | None:
     for part in journey.onward:
         hop = part.query
         if is_finished(hop):
-            replies = len(hop.replies) + hop.more_replies
             assert hop.final is not None
-            came = f"{counted(replies, 'reply', 'replies')}" if replies else "no reply"
+            came = answers_text(hop.reply_count, hop.error_count)
             first = f", packet {hop.replies[0].at.packet}" if hop.replies else ""
             good.append(
                 f"{words.who(hop.responder)} answered ({came}{first}) and finalised "
@@ -137,14 +137,16 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
     who = words.who(hop.responder)
     story.culprit = story.culprit or hop.responder
     replies = [reply for reply in hop.replies if not reply.is_timeout]
+    came = answers_text(hop.reply_count, hop.error_count)
     by_timer = timeouts(hop)
     story.show(hop.at, *(reply.at for reply in replies[:3]), *(reply.at for reply in by_timer))
     if is_first and by_timer and by_timer[0].replier not in (None, hop.responder):
         story.culprit = by_timer[0].replier
         story.cause = "timeout"
+        slow = _slow(network, story, hop)
         return (
             f"{who} says (packet {by_timer[0].at.packet}) that {words.who(by_timer[0].replier)} "
-            "did not finish; that link is not in the capture"
+            "did not finish; that link is not in the capture" + (f"; {slow}" if slow else "")
         )
     session = lost_session(network, hop)
     if session is not None:
@@ -173,21 +175,56 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
         return f"{who} got it (packet {hop.at.packet}) and {dead}"
     if words.role(hop.responder) == "router":
         story.cause = "timeout"
+        came = f" ({came} came)" if replies else ""
+        text = f"{who} sent no final response in time{came}{forced}; whom it asked is not seen"
+        slow = _slow(network, story, hop)
         story.advice.append(f"Capture at {who}, on all of its links.")
-        came = f" ({counted(len(replies), 'reply', 'replies')} came)" if replies else ""
-        return f"{who} sent no final response in time{came}{forced}; whom it asked is not seen"
+        return f"{text}; {slow}" if slow else text
     if replies:
         story.cause = "final_missing"
         story.advice.append(_DROP_QUERY)
         return (
-            f"{who} answered ({counted(len(replies), 'reply', 'replies')}, packet "
-            f"{replies[0].at.packet}) and never sent its RESPONSE_FINAL: its application still "
-            f"holds the query{forced}"
+            f"{who} answered ({came}, packet {replies[0].at.packet}) and never sent its "
+            f"RESPONSE_FINAL: its application still holds the query{forced}"
         )
     story.cause = "timeout"
+    text = f"{who} got it (packet {hop.at.packet}) and never sent a RESPONSE_FINAL{forced}"
+    if hop.final is not None and not by_timer:
+        text = f"{who} got it (packet {hop.at.packet}){forced}"
+    slow = _slow(network, story, hop)
+    if slow is not None:
+        return f"{text}; {slow}"
     story.advice.append(f"Look at {who}: does its queryable still work, or is it blocked?")
     story.advice.append(_DROP_QUERY)
-    return f"{who} got it (packet {hop.at.packet}) and never sent a RESPONSE_FINAL{forced}"
+    return text
+
+
+def _slow(network: Network, story: Story, hop: Query) -> str | None:
+    """Whether the node answers, and needs longer for it than this query allows."""
+    timeout_ms = hop.timeout_ms
+    if timeout_ms is None:
+        return None
+    who = network.words.who(hop.responder)
+    if hop.final is not None and not timeouts(hop):
+        needed = apart(hop.at.time_ns, hop.final.time_ns)
+        story.advice.append(
+            f"{_capital(who)} needed {needed}: a timeout of {ms(timeout_ms)} is short."
+        )
+        return f"it needed {needed}"
+    other = network.answered(hop.responder, hop.selector, timeout_ms)
+    if other is None or other.final is None:
+        return None
+    took = apart(other.at.time_ns, other.final.time_ns)
+    story.show(other.at, other.final)
+    story.advice.append(
+        f"{_capital(who)} answers the same selector in {took}: ask with a longer timeout than "
+        f"{ms(timeout_ms)}."
+    )
+    return f"another time (packet {other.at.packet}) it answered the same selector in {took}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _dead(network: Network, story: Story, hop: Query) -> str | None:
@@ -200,7 +237,7 @@ def _dead(network: Network, story: Story, hop: Query) -> str | None:
     story.show(heard)
     story.add(heard, f"{who} sends its last message to {network.words.who(hop.requester)}")
     story.advice.append(
-        f"{who[0].upper()}{who[1:]} may be frozen, without power or cut off: is it reachable?"
+        f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
     )
     if network.words.role(hop.responder) != "router":
         story.advice.append(_DROP_QUERY)  # a node that has nothing to say is silent as well

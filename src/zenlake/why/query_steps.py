@@ -74,10 +74,11 @@ def _tell_replies(story: Story, network: Network, journey: Journey, is_first: bo
             continue
         text = f"{words.who(query.responder)} {verb} {_reply_text(network, query, reply)}"
         story.add(reply.at, text + _drop_text(drop, reply))
-    hidden = len(query.replies) + query.more_replies - min(shown, _REPLIES_SHOWN)
+    more = query.more_replies + query.more_errors
+    hidden = len(query.replies) + more - min(shown, _REPLIES_SHOWN)
     if hidden > 0 and query.replies:
         last = query.replies[-1].at
-        story.add(last, f"... {counted(hidden, 'reply', 'replies')} in all not shown one by one")
+        story.add(last, f"... {counted(hidden, 'answer')} in all not shown one by one")
 
 
 def _reply_text(network: Network, query: Query, reply: Reply) -> str:

@@ -25,7 +25,15 @@ from zenlake.why.query_failures import tell_late_reply, tell_lost, tell_timeout
 from zenlake.why.query_steps import tell_journey
 from zenlake.why.records import Query
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted, key_text, listed, packets_text
+from zenlake.why.words import (
+    answers_text,
+    apart,
+    capture_again,
+    counted,
+    key_text,
+    listed,
+    packets_text,
+)
 
 
 def query_story(network: Network, journey: Journey) -> Story:
@@ -75,12 +83,12 @@ def _judge(network: Network, journey: Journey, story: Story) -> str:
 
 def _answered(network: Network, journey: Journey, story: Story) -> str:
     query = journey.query
-    replies = sum(reply.kind != "ERR" for reply in query.replies) + query.more_replies
-    drops = dropped(query)
+    replies = query.reply_count
+    drops = [one for one in dropped(query) if one.reply.kind != "ERR"]
     assert query.final is not None
     took = apart(query.at.time_ns, query.final.time_ns)
     if not drops:
-        return f"answered with {counted(replies, 'reply', 'replies')} in {took}"
+        return f"answered with {answers_text(replies, query.error_count)} in {took}"
     story.show(*(one.reply.at for one in drops))
     story.show(*(one.instead.at for one in drops if one.instead is not None))
     packets = packets_text([one.reply.at.packet for one in drops])
@@ -267,6 +275,7 @@ def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str
     until_ns = query.at.time_ns if query.final is None else query.final.time_ns
     if network.capture_gap(first.session, query.at.time_ns, until_ns):
         story.cause = "capture_incomplete"
+        story.advice += capture_again(network.holes(first.session, query.at.time_ns))
         return f"{who}{place}, matches; the capture lacks packets of that link at this time"
     story.advice.append("Is there access control or a filter in the router's configuration?")
     return f"{who}{place}, matches, and the query was not passed on to it"

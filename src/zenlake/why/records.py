@@ -87,7 +87,8 @@ class Query:
     """The same for requests that ask the same, on whatever link."""
     replies: list[Reply] = field(default_factory=list)
     more_replies: int = 0
-    """That came and are not in the list, which is bounded."""
+    """That came and are not in the list, which is bounded; so did `more_errors`."""
+    more_errors: int = 0
     final: Moment | None = None
     final_seq: int | None = None
     reused: bool = False
@@ -100,6 +101,28 @@ class Query:
         if self.timeout_ms is None or self.timeout_ms > _TIMEOUT_MS_MAX:
             return NEVER
         return min(self.at.time_ns + int(self.timeout_ms * 1e6), NEVER)
+
+    @property
+    def reply_count(self) -> int:
+        """PUT and DEL: an error is no reply."""
+        return sum(reply.kind != "ERR" for reply in self.replies) + self.more_replies
+
+    @property
+    def error_count(self) -> int:
+        """Those of queryables: that a timer fired says a node on the way."""
+        errors = sum(reply.kind == "ERR" and not reply.is_timeout for reply in self.replies)
+        return errors + self.more_errors
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether replies came and the final response, by itself and not by a timer."""
+        by_timer = any(reply.is_timeout for reply in self.replies)
+        return self.final is not None and self.reply_count > 0 and not by_timer
+
+    @property
+    def took_ns(self) -> int:
+        """From the request to the final response; 0 without one."""
+        return 0 if self.final is None else self.final.time_ns - self.at.time_ns
 
     @property
     def selector(self) -> str:

@@ -46,12 +46,17 @@ def report(evidence: Evidence, wanted: Wanted) -> Report:
     end_with_their_routers(network)
     made = Report(evidence)
     is_asked = wanted.key is not None or wanted.query is not None or wanted.packet is not None
+    groups: dict[tuple[object, ...], Story] = {}
     for story in _stories(network, wanted):
         if wanted.packet is not None and not story.mentions(wanted.packet):
             continue
         made.counts.setdefault(story.subject, Counter())[story.cause] += 1
         if is_asked or not (story.cause in WELL or _is_vague(story)):
-            made.stories.append(story)
+            first = story if wanted.query is not None else groups.setdefault(story.group, story)
+            if first is story:
+                made.stories.append(story)
+            else:
+                first.repeat(story)
     made.stories.sort(
         key=lambda story: (not story.failed, rank(story.cause), story.at.time_ns, story.key or "")
     )

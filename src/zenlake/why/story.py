@@ -9,6 +9,7 @@ from typing import Any, Final
 from zenlake.why.causes import CAUSES
 from zenlake.why.records import Moment
 
+_REPEATED_MAX: Final = 100
 _SENTENCE: Final = re.compile(r"(?<=\. )[a-z](?=[a-z]+ [0-9a-f]{4})")
 
 
@@ -44,6 +45,12 @@ class Story:
     """That show the cause."""
     steps: list[Step] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
+    count: int = 1
+    """How many stories have the same cause, node and key: this is the first of them."""
+    repeated: list[Moment] = field(default_factory=list)
+    """Where the next ones begin, as many as are kept."""
+    last: Moment | None = None
+    """Where the last of them begins."""
     is_note: bool = False
     """Whether it is only worth knowing: what failed went well later, or for others."""
 
@@ -69,6 +76,20 @@ class Story:
             if zid is not None and zid not in self.nodes:
                 self.nodes.append(zid)
 
+    @property
+    def group(self) -> tuple[object, ...]:
+        """Stories of which this is the same are told once."""
+        place = self.session if self.key is None else None
+        node = self.culprit or (self.nodes[0] if self.nodes else None)
+        return self.subject, self.cause, self.failed, node, self.key, place
+
+    def repeat(self, other: Story) -> None:
+        """The same happened again."""
+        self.count += 1
+        self.last = other.at
+        if len(self.repeated) < _REPEATED_MAX:
+            self.repeated.append(other.at)
+
     def ordered_steps(self) -> list[Step]:
         return sorted(self.steps, key=lambda step: (step.at.time_ns, step.order))
 
@@ -84,6 +105,9 @@ class Story:
             "subject": self.subject,
             "cause": self.cause,
             "failed": self.failed,
+            "count": self.count,
+            "last_packet": self.at.packet if self.last is None else self.last.packet,
+            "last_time_ns": self.at.time_ns if self.last is None else self.last.time_ns,
             "headline": self.headline,
             "key": self.key,
             "session": self.session,

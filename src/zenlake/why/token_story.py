@@ -11,7 +11,7 @@ from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest, Moment
 from zenlake.why.story import Story
 from zenlake.why.wanted import meet
-from zenlake.why.words import apart, key_text
+from zenlake.why.words import apart, capture_again, key_text
 
 _GRACE_NS: Final = 1_000_000_000
 """News needs a moment on its way."""
@@ -177,6 +177,7 @@ def _untold_to(network: Network, key: str, owner: Declaration, interest: Interes
         story.cause = "not_relayed"
     elif network.capture_gap(interest.session, declared_ns, network.evidence.last_ns):
         story.cause = "capture_incomplete"
+        story.advice = capture_again(network.holes(interest.session, declared_ns))
     since = f" since packet {owner.declared.packet}" if owner.declared else ""
     story.headline = (
         f"Token {key_text(key)} of {words.who(owner.sender)} is alive{since}, and "

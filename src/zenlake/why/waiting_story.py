@@ -16,7 +16,7 @@ from zenlake.why.records import Declaration, Interest
 from zenlake.why.story import Story
 from zenlake.why.undelivered import QUIET_NS_MIN, silences
 from zenlake.why.wanted import meet
-from zenlake.why.words import apart, key_text
+from zenlake.why.words import apart, capture_again, key_text
 
 _PATIENCE_NS: Final = 1_000_000_000
 _KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")}
@@ -111,6 +111,9 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
         f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never said "
         f"that it has told all (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
     )
+    if story.cause == "capture_incomplete":
+        story.advice += capture_again(network.holes(interest.session, interest.at.time_ns))
+        return story
     story.advice.append(f"Look at {router}: which version is it, does it wait for another router?")
     return story
 

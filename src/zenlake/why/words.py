@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from zenlake.why.records import Evidence, Moment
+from zenlake.why.records import Evidence, Loss, Moment
 
 _ZID_DIGITS_MIN: Final = 4
 _ERROR_BYTES_MAX: Final = 80
@@ -72,6 +72,13 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def answers_text(replies: int, errors: int) -> str:
+    """Such as `2 replies`, `1 reply and 1 error` or `no reply`."""
+    texts = [counted(replies, "reply", "replies")] if replies else []
+    texts += [counted(errors, "error")] if errors else []
+    return listed(texts) or "no reply"
+
+
 def listed(texts: list[str]) -> str:
     """a, b and c."""
     if len(texts) < 2:
@@ -79,11 +86,13 @@ def listed(texts: list[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def packets_text(packets: Sequence[int | None]) -> str:
-    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`."""
+def packets_text(packets: Sequence[int | None], count: int | None = None) -> str:
+    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`; `count` says how many are."""
     shown = [str(packet) for packet in dict.fromkeys(packets)]
-    if len(shown) > _PACKETS_SHOWN:
-        shown[_PACKETS_SHOWN:] = [f"{len(shown) - _PACKETS_SHOWN:,} more"]
+    total = len(shown) if count is None else max(count, len(shown))
+    if total > _PACKETS_SHOWN:
+        kept = shown[:_PACKETS_SHOWN]
+        shown = [*kept, f"{total - len(kept):,} more"]
     return f"packet{'s' if len(shown) > 1 else ''} {listed(shown)}"
 
 
@@ -97,3 +106,14 @@ def key_text(key: str | None) -> str:
 def error_text(payload: bytes | None) -> str | None:
     """What an error says, its beginning."""
     return None if payload is None else payload[:_ERROR_BYTES_MAX].decode("utf-8", "replace")
+
+
+def capture_again(losses: Sequence[Loss]) -> list[str]:
+    """How not to lose that in the next capture: cut packets need another remedy than lost ones."""
+    kinds = {loss.kind for loss in losses}
+    advice = []
+    if "truncated" in kinds:
+        advice.append("Packets were cut by the snap length: capture them whole (tcpdump -s 0).")
+    if kinds - {"truncated"}:
+        advice.append("Capture again without losses (larger buffer: tcpdump -B).")
+    return advice
