@@ -204,7 +204,7 @@ def test_a_capture_needs_no_extra() -> None:
 def test_a_lake_needs_one(tmp_path: Path) -> None:
     done = without_extras(str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "pip install 'zenlake[lake]'" in done.stderr
+    assert "pip install 'zenlake[sql]'" in done.stderr
 
 
 def test_several_captures(capsys: pytest.CaptureFixture[str]) -> None:
