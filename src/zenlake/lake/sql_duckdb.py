@@ -19,6 +19,7 @@ from duckdb.func import FunctionNullHandling
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
+from zenlake.lake.sql_traces import LATENCIES, TRACE_ID, traced, wants_traces
 from zenlake.lake.store import LakeError, Snapshot
 from zenlake.lake.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
@@ -51,7 +52,7 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
     limit = TimeLimit(seconds_max)
     with (
         TemporaryDirectory(prefix="zenlake-") as spill,
-        opened(snapshot, spill, SQL_BYTES_MAX) as connection,
+        opened(snapshot, spill, SQL_BYTES_MAX, with_traces=wants_traces(sql)) as connection,
     ):
         try:
             _check_reads_only(connection, sql)
@@ -74,7 +75,7 @@ def write_parquet(
     limit = TimeLimit(seconds_max)
     with (
         TemporaryDirectory(prefix="zenlake-") as spill,
-        opened(snapshot, spill, SQL_BYTES_MAX, (str(path),)) as connection,
+        opened(snapshot, spill, SQL_BYTES_MAX, (str(path),), wants_traces(sql)) as connection,
     ):
         try:
             _check_reads_only(connection, sql)
@@ -99,7 +100,10 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
     """
     check_literals(sql)
     limit = TimeLimit(seconds_max)
-    with TemporaryDirectory(prefix="zenlake-") as spill, opened(snapshot, spill) as connection:
+    with (
+        TemporaryDirectory(prefix="zenlake-") as spill,
+        opened(snapshot, spill, with_traces=wants_traces(sql)) as connection,
+    ):
         try:
             _check_reads_only(connection, sql)
             [statement] = connection.extract_statements(sql)
@@ -115,23 +119,32 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
 
 @contextmanager
 def opened(
-    snapshot: Snapshot, spill: str, bytes_max: int | None = None, writable: Sequence[str] = ()
+    snapshot: Snapshot,
+    spill: str,
+    bytes_max: int | None = None,
+    writable: Sequence[str] = (),
+    with_traces: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with the tables as views; it writes only to memory, to the folder `spill` and to
     the paths that are `writable`.
 
-    `bytes_max` is how much memory it may take; a share of the machine's by default.
+    `bytes_max` is how much memory it may take; a share of the machine's by default. `with_traces`
+    gives `samples` their `trace_id`, which costs a join.
     """
     with duckdb.connect(":memory:") as connection:
         # It is shown on standard output wherever Python runs no file (`python -c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
-        for table in snapshot.manifest.tables:
+        # Views name others that are there.
+        for table in sorted(snapshot.manifest.tables, key=lambda name: name != LATENCIES):
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
             try:
                 columns = _columns(connection, table, source, snapshot.manifest.has_older_rows)
-                connection.execute(f'CREATE VIEW "{table}" AS SELECT {columns} FROM {source}')
+                rows = f"SELECT {columns} FROM {source}"
+                if with_traces and table == "samples" and LATENCIES in snapshot.manifest.tables:
+                    rows = traced(f"({rows})", snapshot.manifest.has_older_rows)
+                connection.execute(f'CREATE VIEW "{table}" AS {rows}')
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
@@ -183,7 +196,8 @@ def _described(sql: str) -> str | None:
     table = None if match is None else TABLES.get(match[1].lower())
     if table is None:
         return None
-    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
+    columns = [*table.columns, TRACE_ID] if table.name == "samples" else table.columns
+    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in columns)
     return f"""
         SELECT column_name, column_type, comment
         FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))

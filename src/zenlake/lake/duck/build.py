@@ -16,7 +16,7 @@ from zenlake.lake.duck.engine import Engine
 from zenlake.lake.duck.frame import Frame
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
-from zenlake.lake.tables import build_lives, build_talks
+from zenlake.lake.tables import build_lives, build_talks, build_ways
 
 Files = Mapping[str, Sequence[str]]
 """Of one task, or of several, by table."""
@@ -45,6 +45,7 @@ BUILDS: Final = (
             {"declare_events", "interest_events", "node_events", "edge_events", "sessions"}
         ),
     ),
+    Build(build_ways, gives=frozenset({"latencies"}), reads=frozenset({"samples"})),
 )
 
 EVENTS_MAX: Final = 800_000
@@ -53,7 +54,7 @@ _CAPTURES: Final = "captures"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 _OF_SESSIONS: Final = (*_EVENTS, "sessions")
 _KINDS: Final = {**WRITTEN, _CAPTURES: TABLES[_CAPTURES]}
-_READ: Final = (*_OF_SESSIONS, "edge_events", "node_events", _CAPTURES)
+_READ: Final = (*_OF_SESSIONS, "edge_events", "node_events", "samples", _CAPTURES)
 
 
 def build_tables(

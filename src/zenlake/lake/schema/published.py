@@ -125,6 +125,31 @@ _ALL: Final = (
         ),
     ),
     Table(
+        "latencies",
+        "one row of `samples` whose publication, or an equal one, crossed other links too",
+        (
+            *_PLACE,
+            _SEQ,
+            Column(
+                "trace_id",
+                BIGINT,
+                "the same on every hop of one publication: seq of its first; null if not known",
+            ),
+            Column("kind", STRING, "PUT, DEL"),
+            _KEY,
+            Column(
+                "publisher_zid",
+                STRING,
+                "node that sent it first; null if not known",
+            ),
+            _SENDER,
+            _RECEIVER,
+            Column("sent_ns", BIGINT, "when it was seen on the first hop that is known"),
+            Column("latency_ms", DOUBLE, "from then until it was seen here"),
+            Column("is_last", BOOLEAN, "whether the receiver passed it on to nobody: end to end"),
+        ),
+    ),
+    Table(
         "queries",
         "one REQUEST, on each link it crossed, with what became of it",
         (

@@ -15,6 +15,7 @@ from zenlake.lake.tables import (
     declarations,
     exchanges,
     interests,
+    latencies,
     nodes,
     queries,
     replies,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Parts = dict[str, list[DataFrame]]
     Keep = Callable[[str, DataFrame], DataFrame]
 
-__all__ = ["build_all", "build_lives", "build_talks"]
+__all__ = ["build_all", "build_lives", "build_talks", "build_ways"]
 
 
 def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
@@ -48,12 +49,12 @@ def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
     `declarations`): it
     may persist a frame, or write it and give what it reads back.
     """
-    found = [build(tables, [tables], keep) for build in (build_talks, build_lives)]
+    found = [build(tables, [tables], keep) for build in (build_talks, build_lives, build_ways)]
     return {name: frame for tables in found for name, [frame] in tables.items()}
 
 
 # In parts, of which each has all events of its sessions, and these. What crosses sessions is
-# made of the whole. The two have nothing to do with each other.
+# made of the whole. The three have nothing to do with each other.
 
 
 def build_talks(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
@@ -99,6 +100,12 @@ def build_lives(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
         "nodes": [nodes.build(whole["node_events"])],
         "adjacencies": [adjacencies.build(whole["edge_events"], whole["sessions"])],
     }
+
+
+def build_ways(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """Which ways publications took."""
+    contents = keep("contents", latencies.contents_of(whole["samples"]))
+    return {"latencies": [latencies.build(contents)]}
 
 
 def _queryables(declare_events: DataFrame) -> DataFrame:

@@ -1,0 +1,127 @@
+"""Publications over several hops: what is one has one `trace_id`, and what is doubtful has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.trace.sidecar import PATHS, sidecar_of
+from zenlake.lake.duck import Engine, build_tables
+from zenlake.lake.reading.scalar import stage
+from zenlake.lake.schema import TABLES
+from zenlake.lake.sql_traces import wants_traces
+
+Row = dict[str, Any]
+MS = 1_000_000
+
+
+def built(tmp_path: Path, samples: pa.Table) -> list[Row]:
+    path = str(tmp_path / "samples.parquet")
+    pq.write_table(samples, path)
+    with Engine(tmp_path) as engine:
+        [frame] = build_tables(engine, [{"samples": [path]}], [])["latencies"]
+        found = [row for batch in frame.batches() for row in batch.to_pylist()]
+    return sorted(found, key=lambda row: (row["capture"], row["seq"]))
+
+
+def sent(seq: int, way: str, payload: bytes = b"1", **more: Any) -> Row:
+    """`way` is `sender>receiver`; there is one session for each two nodes."""
+    sender, receiver = (one or None for one in way.split(">"))
+    session = more.pop("session", "".join(sorted(way)))
+    usual = {"kind": "PUT", "key": "k", "payload": payload, "encoding": "zenoh/bytes"}
+    place = {"session": session, "link": session, "packet": seq, "time_ns": seq * MS, "seq": seq}
+    return {**usual, **place, "sender_zid": sender, "receiver_zid": receiver, **more}
+
+
+CASES: dict[str, tuple[list[Row], list[int | None]]] = {
+    "through a router": ([sent(1, "p>r"), sent(2, "r>s"), sent(3, "r>t")], [1, 1, 1]),
+    "equal ones in order": (
+        [sent(1, "p>r"), sent(2, "r>s"), sent(3, "p>r"), sent(4, "r>s")],
+        [1, 1, 3, 3],
+    ),
+    "different ones": (
+        [sent(1, "p>r"), sent(2, "p>r", b"2"), sent(3, "r>s"), sent(4, "r>s", b"2")],
+        [1, 2, 1, 2],
+    ),
+    "a subscriber that came later": (
+        [sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s")],
+        [None, None, None],
+    ),
+    "two publishers": ([sent(1, "p>r"), sent(2, "q>r"), sent(3, "r>s")], [None, None, None]),
+    "a publisher with two neighbours": ([sent(1, "p>r"), sent(2, "p>s")], [None, None]),
+    "a node that is not known": ([sent(1, "p>r"), sent(2, "r>"), sent(3, "r>s")], [None] * 3),
+    "passed on before it came": ([sent(1, "r>s"), sent(2, "p>r")], [None, None]),
+    "a timestamp that the router adds": (
+        [sent(1, "p>r"), sent(2, "r>s", timestamp="7/r"), sent(3, "s>t", timestamp="7/r")],
+        [1, 1, 1],
+    ),
+    "timestamps that differ": (
+        [sent(1, "p>r"), sent(2, "r>s", timestamp="7/r"), sent(3, "r>t", timestamp="8/r")],
+        [None, 2, 3],
+    ),
+    "known by timestamps alone": (
+        [
+            *(sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s", timestamp="7/r")),
+            *(sent(4, "s>t", timestamp="7/r"),),
+        ],
+        [None, None, 3, 3],
+    ),
+    "source information": (
+        [
+            *(sent(1, "p>r", source_zid="p", source_eid=1, source_sn=1),),
+            *(sent(2, "p>s", source_zid="p", source_eid=1, source_sn=1),),
+        ],
+        [1, 1],
+    ),
+    "one hop": ([sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s", b"2")], []),
+}
+
+
+def test_traces(tmp_path: Path) -> None:
+    rows = [{"capture": case, **row} for case, (given, _) in CASES.items() for row in given]
+    found: dict[str, list[int | None]] = {case: [] for case in CASES}
+    for row in built(tmp_path, pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)):
+        found[row["capture"]].append(row["trace_id"])
+    assert found == {case: wanted for case, (_, wanted) in CASES.items()}
+
+
+def test_latencies_are_since_the_first_hop(tmp_path: Path) -> None:
+    rows = [sent(1, "p>r"), sent(3, "r>s"), sent(7, "r>t"), sent(8, "t>u")]
+    given = [{"capture": "c", **row} for row in rows]
+    found = built(tmp_path, pa.Table.from_pylist(given, TABLES["samples"].base.arrow))
+    assert [row["latency_ms"] for row in found] == [0, 2, 6, 7]
+    assert [row["is_last"] for row in found] == [False, True, False, True]
+    assert {(row["publisher_zid"], row["sent_ns"]) for row in found} == {("p", MS)}
+
+
+@pytest.mark.parametrize("name", ["routers_ring", "qos_matrix"])
+def test_real_publications(tmp_path: Path, name: str) -> None:
+    """Each put of an application is one trace, from its node on."""
+    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"])
+    sidecar = sidecar_of(name)
+    assert all(row["trace_id"] is not None for row in found)
+    traces = {row["trace_id"] for row in found}
+    puts = [*sidecar.of("put"), *sidecar.of("delete")]
+    assert len(traces) == len(puts)
+    assert all(row["latency_ms"] > 0 for row in found if row["is_last"])
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT trace_id FROM samples", True),
+        ("SELECT * FROM samples", True),
+        ("SELECT s.* FROM samples s", True),
+        ("DESCRIBE samples", True),
+        ("SELECT count(*) FROM samples", False),
+        ("SELECT count( * ) FROM samples", False),
+        ("SELECT key FROM samples", False),
+        ("SELECT trace_id FROM queries", False),
+    ],
+)
+def test_only_who_asks_pays_for_the_join(sql: str, wanted: bool) -> None:
+    assert wants_traces(sql) == wanted
