@@ -19,6 +19,7 @@ class Flow:
         "is_behind",
         "name",
         "number",
+        "reset_by",
         "reverse_text",
         "source",
         "text",
@@ -34,6 +35,8 @@ class Flow:
         """`A:p-B:q`, without the number."""
         self.reverse_text = reverse_text
         self.name = f"{text}#{number}"
+        self.reset_by = 0
+        """The direction of the RST that ended it."""
         self.holes = 0
         """In how many directions bytes are held, because some before them have not come."""
         self.is_behind = False

@@ -194,6 +194,7 @@ class TcpStreams:
         if next_seq != UNKNOWN and abs(distance(segment.seq, next_seq)) > TCP_HOLE_BYTES_MAX:
             self.skipped.add("TCP reset out of place", len(segment.payload))
             return
+        direction.flow.reset_by = direction.index
         self._close_both(direction, "rst", events)
 
     def _forget(self, flow: Flow, first: Direction, cause: str, events: list[StreamEvent]) -> None:

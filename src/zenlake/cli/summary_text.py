@@ -52,9 +52,14 @@ def _sessions(summary: Summary) -> Iterator[str]:
         yield ", ".join(outcomes)
     for row in summary.answers["bad_sessions"]:
         reason = f" ({row['close_reason']})" if row["close_reason"] else ""
+        if row["outcome"] == "refused" and row["step"]:
+            reason = f" at {row['step']}{reason}"
         after = "" if row["seconds"] is None else f" after {row['seconds']:.3g} s"
         nodes = f"{_zid(row['opener_zid'])} to {_zid(row['acceptor_zid'])}"
-        yield f"{row['outcome']}{reason}{after}: {nodes}, {safe(row['session'])}"
+        place = f"{safe(row['session'])} of {safe(row['capture'])}"
+        yield f"{row['outcome']}{reason}{after}: {nodes}, {place}"
+        if row["reason"]:
+            yield f"  {safe(row['reason'])}"
 
 
 def _keys(summary: Summary) -> Iterator[str]:

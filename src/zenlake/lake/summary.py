@@ -36,7 +36,7 @@ _QUESTIONS: Final = {
         SELECT outcome, count(*) AS sessions FROM sessions q
         WHERE {chosen} GROUP BY 1 ORDER BY 2 DESC, 1""",
     "bad_sessions": """
-        SELECT capture, session, outcome, close_reason, opener_zid, acceptor_zid,
+        SELECT capture, session, outcome, close_reason, step, reason, opener_zid, acceptor_zid,
                (closed_ns - coalesce(opened_ns, time_ns)) / 1e9 AS seconds
         FROM sessions q WHERE {chosen} AND outcome IN ('refused', 'lost')
         ORDER BY capture, time_ns LIMIT {limit}""",

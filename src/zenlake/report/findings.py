@@ -22,6 +22,12 @@ _VERDICT_WORDS: Final = {
     "empty": ("ended without any reply", "odd"),
     "inside": ("are answered inside their own node, if at all: no link shows the replies", "note"),
 }
+_SESSION_WORDS: Final = {
+    "refused_authentication": ": credentials are missing or wrong",
+    "refused_version": ": another version of the protocol",
+    "refused_limit": ": probably a limit of sessions or links is reached",
+    "lease_exceeded": "ended because a side was silent for longer than its lease",
+}
 _LOSS_WORDS: Final = {
     "sn_gap": "sequence numbers are missing: messages were dropped or not captured",
     "tcp_gap": "packets of TCP are missing in the capture",
@@ -111,14 +117,18 @@ def _losses(data: Data, database: Database) -> Iterator[Finding]:
 def _sessions(data: Data, database: Database) -> Iterator[Finding]:
     words = {"lost": "ended without a CLOSE", "refused": "refused"}
     rows = database.rows(f"""
-        SELECT outcome, count(*), min(close_reason), count(DISTINCT close_reason)
-        FROM chosen_sessions WHERE {BAD} GROUP BY 1 ORDER BY 1""")
-    for outcome, number, reason, reasons in rows:
+        SELECT outcome, coalesce(cause, outcome), count(*), min(step), count(DISTINCT step),
+            min(close_reason), count(DISTINCT close_reason)
+        FROM chosen_sessions WHERE {BAD} GROUP BY 1, 2 ORDER BY 1, 2""")
+    for outcome, cause, number, step, steps, reason, reasons in rows:
         why = f" ({reason})" if reasons == 1 else ""
-        text = f"{count(number, 'session')} {words[outcome]}{why}."
+        text = f"{count(number, 'session')} {_SESSION_WORDS.get(cause, words[outcome])}{why}."
         if outcome == "refused":
-            text = f"{count(number, 'session')} {'was' if number == 1 else 'were'} refused{why}."
-        item = _item("session", [one["outcome"] == outcome for one in data["topology"]["bad"]])
+            at = f" at {step}" if steps == 1 else ""
+            verb = "was" if number == 1 else "were"
+            told = _SESSION_WORDS.get(cause, "")
+            text = f"{count(number, 'session')} {verb} refused{at}{told}{why}."
+        item = _item("session", [one["cause"] == cause for one in data["topology"]["bad"]])
         yield Finding("bad" if outcome == "refused" else "odd", text, "topology", item)
 
 

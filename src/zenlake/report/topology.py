@@ -76,7 +76,9 @@ def _adjacencies(database: Database, names: Names) -> list[list[Any]]:
 
 def _bad(database: Database, names: Names, axis: TimeAxis) -> list[dict[str, Any]]:
     rows = database.records(f"""
-        SELECT capture, session, outcome, close_reason, opener_zid, acceptor_zid, time_ns,
+        SELECT capture, session, outcome, step, coalesce(reason, close_reason) AS reason,
+               coalesce(cause, outcome) AS cause,
+               opener_zid, acceptor_zid, time_ns, end_packet,
                (closed_ns - coalesce(opened_ns, time_ns)) / 1e9 AS seconds
         FROM chosen_sessions WHERE {BAD}
         ORDER BY outcome DESC, capture, time_ns LIMIT {SESSIONS_LISTED_MAX}""")
@@ -85,7 +87,10 @@ def _bad(database: Database, names: Names, axis: TimeAxis) -> list[dict[str, Any
             "capture": names.capture(row["capture"]),
             "session": cut(row["session"]),
             "outcome": row["outcome"],
-            "reason": cut(row["close_reason"]),
+            "cause": row["cause"],
+            "step": row["step"] if row["outcome"] == "refused" else None,
+            "reason": cut(row["reason"]),
+            "packet": row["end_packet"],
             "from": names.node(row["opener_zid"]),
             "to": names.node(row["acceptor_zid"]),
             "at": axis.ms(row["time_ns"]),

@@ -6,7 +6,7 @@ multicast group there is only direction 0, one link for each member that sends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zenlake.errors import WireError
 from zenlake.wire.message import Message
@@ -15,10 +15,20 @@ if TYPE_CHECKING:
     from zenlake.trace.session import Session
 
 
+class LinkEnd(NamedTuple):
+    """What ended the first direction of a connection: the `fin` or `rst` of a side."""
+
+    cause: str
+    direction: int
+    packet: int
+    time_ns: int
+
+
 class Link:
     """One connection, named `A:p-B:q#n` as the streams of TCP are."""
 
     __slots__ = (
+        "end",
         "ended_ns",
         "ends",
         "form",
@@ -51,6 +61,8 @@ class Link:
         self.is_closed = False
         self.is_behind = False
         """Whether one end got something that is not in the capture, or comes later in it."""
+        self.end: LinkEnd | None = None
+        """None while it is open, and where the capture ends first."""
         self.ended_ns = 0
         """When the first of its directions ended."""
 

@@ -36,6 +36,7 @@ class Node:
         "channels",
         "entities",
         "heard_ns",
+        "heard_open_ns",
         "initial_sn",
         "interests",
         "is_lossy",
@@ -68,6 +69,8 @@ class Node:
         self.key_bytes = 0
         """Of all keys it declared."""
         self.heard_ns = 0
+        self.heard_open_ns = 0
+        """The same, before its connection began to end: a frozen node may wake up after that."""
         self.newest_sn = UNKNOWN
         """Of all channels, the sequence number that came last."""
         self.channels: dict[int, Channel] = {}
@@ -98,10 +101,14 @@ class Session:
     """
 
     __slots__ = (
+        "auth",
         "batch_size",
         "close_reason",
         "closed_ns",
         "compression",
+        "end_packet",
+        "ended_by",
+        "ender",
         "id",
         "is_multicast",
         "is_open",
@@ -116,8 +123,11 @@ class Session:
         "patch",
         "qos",
         "seen_start",
+        "silent_ms",
         "sn_bits",
         "started_ns",
+        "step",
+        "version",
     )
 
     def __init__(self, id: str, link: Link, time_ns: int, seen_start: bool) -> None:
@@ -143,6 +153,31 @@ class Session:
         """Of sequence numbers; 0 where it is not known."""
         self.batch_size: int | None = None
         self.multilink = False
+        self.step: str | None = None
+        """The last message of the handshake that was seen; None where it came before."""
+        self.version: int | None = None
+        """Of the protocol, that INIT_SYN asks for."""
+        self.auth: dict[str, bool] = {}
+        """By message of the handshake, whether it carries authentication."""
+        self.ended_by: str | None = None
+        """`close`, `fin`, `rst`, `lease`, `again` (the same nodes connected again); None: open."""
+        self.ender: Node | None = None
+        """Who sent CLOSE, FIN or RST."""
+        self.end_packet: int | None = None
+        self.silent_ms: tuple[float | None, float | None] = (None, None)
+        """For how long each side had sent nothing when it ended."""
+
+    def end_with(self, cause: str, ender: Node | None, packet: int | None) -> None:
+        """What ended it; the first one counts."""
+        if self.ended_by is None:
+            self.ended_by, self.ender, self.end_packet = cause, ender, packet
+
+    def note_silence(self, time_ns: int) -> None:
+        one, other = (
+            (time_ns - node.heard_open_ns) / 1e6 if node.heard_open_ns else None
+            for node in self.nodes
+        )
+        self.silent_ms = (one, other)
 
     def agree(self, ack: Init) -> None:
         """The terms INIT_ACK settles (wire reference §14)."""

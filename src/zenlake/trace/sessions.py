@@ -102,11 +102,16 @@ class Sessions:
     def _init(self, session: Session, init: Init) -> None:
         if init.cookie is None:
             session.nodes[0].meet(init)
+            session.step, session.version = "INIT_SYN", init.version
         else:
             session.nodes[1].meet(init)
             session.agree(init)
+            session.step = "INIT_ACK"
+        session.auth[session.step] = init.auth is not None
 
     def _open(self, batch: LinkBatch, session: Session, message: Open) -> None:
+        session.step = "OPEN_ACK" if message.cookie is None else "OPEN_SYN"
+        session.auth[session.step] = message.auth is not None
         if message.cookie is not None:
             _settle(session.nodes[0], message)
             return
@@ -123,6 +128,7 @@ class Sessions:
             if _share(old, session):
                 self._merge(batch, link, session, old)
                 return
+            old.end_with("again", None, batch.packet)
             self._end(batch.packet, batch.time_ns, link, old, "lost")
         if pair is not None:
             self._by_pair[pair] = session
@@ -185,6 +191,11 @@ class Sessions:
             return
         if session.close_reason is None:
             session.close_reason = reason
+        if link.end is not None and not session.is_open:
+            # One side hung up in the handshake; what the other closes with explains nothing.
+            hung_up = session.nodes[link.sides[link.end.direction]]
+            session.end_with(link.end.cause, hung_up, link.end.packet)
+        session.end_with("close", session.nodes[link.sides[batch.direction]], batch.packet)
         link.is_closed = True
         for one in session.links if message.session else ():
             one.is_closed = True
@@ -211,6 +222,9 @@ class Sessions:
             self._expire(item, session)
         elif is_over and not was_closed and session.closed_ns is None:
             change = "lost" if session.is_open or not session.seen_start else "refused"
+            if link.end is not None:
+                ender = session.nodes[link.sides[link.end.direction]]
+                session.end_with(link.end.cause, ender, link.end.packet)
             self._end(item.packet, link.ended_ns or item.time_ns, link, session, change)
         if is_over:
             for node in session.nodes:
@@ -236,6 +250,7 @@ class Sessions:
                 continue
             silent_until = node.heard_ns + lease * 1_000_000
             if silent_until < item.time_ns:
+                session.end_with("lease", None, None)
                 self._end(item.packet, item.time_ns, item.link, session, "lost")
                 session.closed_ns = silent_until
                 return
@@ -243,6 +258,7 @@ class Sessions:
     def _end(self, packet: int, time_ns: int, link: Link, session: Session, change: str) -> None:
         session.is_open = False
         session.closed_ns = time_ns
+        session.note_silence(time_ns)
         if session.seen_start:
             session.outcome = change
         one, other = session.nodes[0].zid, session.nodes[1].zid

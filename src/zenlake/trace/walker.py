@@ -56,6 +56,8 @@ class Walker:
             if batch.time_ns > node.heard_ns:
                 # What waited behind a gap may be older than what came with its end.
                 node.heard_ns = batch.time_ns
+            if link.end is None or batch.packet <= link.end.packet:
+                node.heard_open_ns = max(node.heard_open_ns, batch.time_ns)
             for message in batch.messages:
                 if isinstance(message, Frame):
                     self._frame(batch, session, node, message)

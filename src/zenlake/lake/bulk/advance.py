@@ -1,4 +1,4 @@
-# Parts: dc0a330d8329707c
+# Parts: f2f7b5e164cca74c
 """Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def _assemble(
         if reason:
             return reason
     if segment[FLAGS] & FIN:
-        return close(state, pair, side, BY_FIN, number, time_ns)
+        return close(state, pair, side, BY_FIN, side, number, time_ns)
     return reasons.NONE
 
 

@@ -18,7 +18,10 @@ from zenlake.lake.bulk.pairs import (
     CLOSED_NS,
     CLOSED_PACKET,
     END,
+    ENDED_CAUSE,
     ENDED_NS,
+    ENDED_PACKET,
+    ENDED_SIDE,
     FIRST_SIDE,
     NEXT,
     PACKETS,
@@ -64,8 +67,8 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
         if next_seq != UNKNOWN and abs(_distance(seq, next_seq)) > TCP_HOLE_BYTES_MAX:
             return reasons.NONE
         first = state[pair, FIRST_SIDE]
-        reason = close(state, pair, first, BY_RST, number, time_ns)
-        return reason or close(state, pair, 1 - first, BY_RST, number, time_ns)
+        reason = close(state, pair, first, BY_RST, side, number, time_ns)
+        return reason or close(state, pair, 1 - first, BY_RST, side, number, time_ns)
     if state[pair, END + side] != UNKNOWN:
         segment[FLAGS] &= ~FIN
         return reasons.AFTER_END if size else reasons.NONE
@@ -126,8 +129,10 @@ def _start(state: Numbers, pair: int, segment: Numbers, size: int) -> int:
 
 
 @inlined
-def close(state: Numbers, pair: int, side: int, cause: int, number: int, time_ns: int) -> int:
-    """A direction ends; why the pair is irregular then, or 0."""
+def close(
+    state: Numbers, pair: int, side: int, cause: int, sender: int, number: int, time_ns: int
+) -> int:
+    """A direction ends by a segment of `sender`; why the pair is irregular then, or 0."""
     next_seq, acked = state[pair, NEXT + side], state[pair, ACKED + side]
     if next_seq == UNKNOWN:
         return reasons.NONE
@@ -137,6 +142,9 @@ def close(state: Numbers, pair: int, side: int, cause: int, number: int, time_ns
     state[pair, NEXT + side] = UNKNOWN
     if not state[pair, ENDED_NS]:
         state[pair, ENDED_NS] = time_ns
+        state[pair, ENDED_PACKET] = number
+        state[pair, ENDED_CAUSE] = cause
+        state[pair, ENDED_SIDE] = sender
     if state[pair, NEXT + 1 - side] == UNKNOWN:
         state[pair, CLOSED_PACKET] = number
         state[pair, CLOSED_NS] = time_ns

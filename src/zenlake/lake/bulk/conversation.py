@@ -1,4 +1,4 @@
-# Parts: 219acc1771aa6e72
+# Parts: d9e3c6d58bd4b45f
 """Conversation: whether what a pair says needs no word of the scalar road.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`

@@ -53,7 +53,11 @@ FRAMING: Final = 32
 """How the batches of a direction are cut: one of `batches.SHORT`, `LONG` and `OVER`."""
 LOW_LATENCY: Final = 34
 """Whether the handshake agreed on it."""
-STATE_WORDS: Final = 35
+ENDED_PACKET: Final = 35
+ENDED_CAUSE: Final = 36
+ENDED_SIDE: Final = 37
+"""What ended the first direction, and the side that sent it."""
+STATE_WORDS: Final = 38
 
 # What is done with its packets.
 PASS: Final = 0

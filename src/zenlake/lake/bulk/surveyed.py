@@ -11,6 +11,7 @@ from zenlake.lake.bulk import pairs as field
 from zenlake.lake.bulk import reasons
 from zenlake.lake.bulk.connection import CAUSES
 from zenlake.lake.bulk.pairs import end_text
+from zenlake.trace.link import LinkEnd
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +33,9 @@ COLUMNS: Final = {
     "closed_packet": field.CLOSED_PACKET,
     "closed_ns": field.CLOSED_NS,
     "ended_ns": field.ENDED_NS,
+    "ended_packet": field.ENDED_PACKET,
+    "ended_cause": field.ENDED_CAUSE,
+    "ended_side": field.ENDED_SIDE,
 }
 
 
@@ -72,6 +76,9 @@ class Survey:
         self.closed_packet: NDArray[np.int64] = columns["closed_packet"]
         self.closed_ns: NDArray[np.int64] = columns["closed_ns"]
         self.ended_ns: NDArray[np.int64] = columns["ended_ns"]
+        self.ended_packet: NDArray[np.int64] = columns["ended_packet"]
+        self.ended_cause: NDArray[np.int64] = columns["ended_cause"]
+        self.ended_side: NDArray[np.int64] = columns["ended_side"]
         self.zids = zids
         """Of the node that sent INIT_SYN and the one that answered; empty where not seen."""
         self._ends: dict[int, tuple[str, str]] = {}
@@ -109,6 +116,14 @@ class Survey:
     def cause_word(self, pair: int) -> str:
         """What ended the link: `fin`, `rst`, or the `end` of the capture."""
         return CAUSES[int(self.cause[pair])]
+
+    def end_of(self, pair: int) -> LinkEnd | None:
+        """What ended the first of its directions; None where the capture did."""
+        if not self.ended_cause[pair]:
+            return None
+        direction = int(self.ended_side[pair] != self.first_side[pair])
+        cause, packet = CAUSES[int(self.ended_cause[pair])], int(self.ended_packet[pair])
+        return LinkEnd(cause, direction, packet, int(self.ended_ns[pair]))
 
     def save(self, path: str) -> None:
         columns = {name: getattr(self, name) for name in (*_MORE, "zids", *COLUMNS)}

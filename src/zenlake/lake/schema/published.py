@@ -294,6 +294,31 @@ _ALL: Final = (
             Column("members", STRING, "zids of a multicast group, separated by spaces"),
             Column("opener_address", STRING, "of its first connection; that of a multicast group"),
             Column("acceptor_address", STRING, "of its first connection; null for a group"),
+            Column(
+                "step",
+                STRING,
+                "last message of the handshake: INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK",
+            ),
+            Column("version", BIGINT, "of the protocol, that INIT_SYN asks for"),
+            Column("auth", STRING, "messages of the handshake that carry authentication"),
+            Column(
+                "ended_by",
+                STRING,
+                "close, fin, rst, lease (silence until the capture ends), again (the same nodes "
+                "connected again); null while open",
+            ),
+            Column("ender", STRING, "who sent CLOSE, FIN or RST: opener, acceptor"),
+            Column("end_packet", BIGINT, "number of the packet that ended it"),
+            Column("opener_silent_ms", DOUBLE, "since its last batch, when the session ended"),
+            Column("acceptor_silent_ms", DOUBLE, "since its last batch, when the session ended"),
+            Column(
+                "cause",
+                STRING,
+                "refused_authentication, refused_version, refused_limit, refused, lease_exceeded, "
+                "unresponsive, session_lost, capture_incomplete; null while open or after an "
+                "ordinary CLOSE",
+            ),
+            Column("reason", STRING, "how it was refused or ended, in words"),
         ),
     ),
     Table(

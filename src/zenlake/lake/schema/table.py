@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 VERSION: Final = 3
 """Of all declarations together; a lake keeps the one it was written with.
 
-2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`,
-`violations.times`, TIMESTAMPs and addresses.
+2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`, `violations.times`,
+TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason`).
 """
 
 BIGINT: Final = "BIGINT"

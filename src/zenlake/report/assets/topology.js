@@ -221,9 +221,14 @@ function badSessions(sessions, inAll) {
   const rows = sessions.map((session) => [
     badge(session.outcome, session.outcome === 'refused' ? 'bad' : 'odd'),
     shown(nodeShort(session.from) + ' → ' + nodeShort(session.to)),
-    shown(session.reason || '–'),
+    shown(session.step || '–'),
+    short(session.reason || '–', 120),
     session.seconds === null ? '–' : durationText(session.seconds * 1000),
     dateAndClock(session.at),
+    short(
+      (session.packet ? 'packet ' + session.packet + ' of ' : '') + captureName(session.capture),
+      60,
+    ),
     short(session.session || '', 60),
     copyButton(session.command),
   ]);
@@ -235,9 +240,11 @@ function badSessions(sessions, inAll) {
       [
         ['', ''],
         ['nodes', 'key'],
+        ['refused at', ''],
         ['reason', ''],
         ['lasted', 'number'],
         ['began', ''],
+        ['ended in', 'key'],
         ['session', 'key'],
         ['', ''],
       ],

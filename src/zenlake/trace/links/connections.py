@@ -13,7 +13,7 @@ from zenlake.capture.stream_events import (
     StreamOpened,
 )
 from zenlake.limits import TRACE_HELD_BYTES_MAX
-from zenlake.trace.link import LinkClosed
+from zenlake.trace.link import LinkClosed, LinkEnd
 from zenlake.trace.links.connection import Connection, LinkItem
 from zenlake.trace.links.datagrams import port_of
 
@@ -59,7 +59,11 @@ class Connections:
         elif isinstance(event, StreamClosed):
             connection.end(direction)
             self._fed.append(connection)
-            connection.link.ended_ns = connection.link.ended_ns or time_ns
+            link = connection.link
+            link.ended_ns = link.ended_ns or time_ns
+            if link.end is None and event.cause in ("fin", "rst"):
+                sender = direction if event.cause == "fin" else flow.reset_by
+                link.end = LinkEnd(event.cause, sender, packet, time_ns)
             if connection.closed(direction):
                 del self._by_flow[flow]
                 connection.is_patient = False

@@ -34,6 +34,8 @@ _HTTP_WORDS: Final = (
 )
 _OTHERS: Final = (b"SSH-", b"PRI * HTTP/2", b"\x00\x00\x00\x17ANY", b"*1\r\n", b"AMQP")
 INIT_BYTES_MAX: Final = 4096
+VERSIONS: Final = range(8, 16)
+"""Of the protocol, that an INIT may ask for: nodes of version 9 refuse the others."""
 
 
 def recognise(data: bytes) -> str:
@@ -41,7 +43,7 @@ def recognise(data: bytes) -> str:
     if len(data) >= 3 and data[2] & 0x1F == 0x01:
         size = data[0] | data[1] << 8
         if 4 <= size <= INIT_BYTES_MAX:
-            if len(data) >= 4 and data[3] not in (8, 9):
+            if len(data) >= 4 and data[3] not in VERSIONS:
                 return _other(data)
             if len(data) < 2 + size:
                 return UNDECIDED if _other(data) == UNKNOWN else _other(data)
@@ -60,7 +62,7 @@ def is_init(content: bytes) -> bool:
     if batch.error is not None or len(batch.messages) != 1:
         return False
     init = batch.messages[0]
-    return isinstance(init, Init) and init.version in (8, 9)
+    return isinstance(init, Init) and init.version in VERSIONS
 
 
 def _other(data: bytes) -> str:

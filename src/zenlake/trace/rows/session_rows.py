@@ -5,6 +5,7 @@ from __future__ import annotations
 from zenlake.trace.events import Missing
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
+from zenlake.trace.session_ends import OPENER, cause_of, end_of, reason_of
 
 
 def add_session(rows: Rows, session: Session) -> None:
@@ -15,6 +16,12 @@ def add_session(rows: Rows, session: Session) -> None:
     if sessions is None:
         return
     opener, acceptor = session.nodes
+    end = end_of(session)
+
+    def who(side: str) -> str:
+        node = opener if side == OPENER else acceptor
+        return f"the {side}" if node.zid is None else f"node {node.zid}"
+
     members = sorted(node.zid for node in session.members.values() if node.zid is not None)
     sessions.append(
         (
@@ -41,6 +48,16 @@ def add_session(rows: Rows, session: Session) -> None:
             " ".join(members) if session.is_multicast else None,
             opener.address,
             None if session.is_multicast else acceptor.address,
+            end.step,
+            end.version,
+            end.auth or None,
+            end.ended_by,
+            end.ender,
+            end.end_packet,
+            end.opener_silent_ms,
+            end.acceptor_silent_ms,
+            None if session.is_multicast else cause_of(end),
+            None if session.is_multicast else reason_of(end, who),
         )
     )
 

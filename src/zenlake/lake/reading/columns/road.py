@@ -150,12 +150,12 @@ class ColumnsRoad:
         link = self._links.get(pair)
         if heard is None or link is None:
             return
-        session = session_of(link)
+        session, end = session_of(link), self._survey.end_of(pair)
+        open_until = packet if end is None else min(packet, end.packet)
         for direction in (0, 1):
-            time_ns = heard.before(2 * pair + direction, packet)
-            if time_ns is not None:
-                node = session.nodes[link.sides[direction]]
-                node.heard_ns = max(node.heard_ns, time_ns)
+            node, owner = session.nodes[link.sides[direction]], 2 * pair + direction
+            node.heard_ns = max(node.heard_ns, heard.before(owner, packet) or 0)
+            node.heard_open_ns = max(node.heard_open_ns, heard.before(owner, open_until) or 0)
 
     def _handshake(self, greeting: Greeting, heard: Heard | None) -> None:
         pair, content, packet = greeting.pair, greeting.content, greeting.packet
@@ -178,6 +178,7 @@ class ColumnsRoad:
         if link is None:
             return
         link.ended_ns = int(survey.ended_ns[pair])
+        link.end = survey.end_of(pair)
         packet, time_ns = int(survey.closed_packet[pair]), int(survey.closed_ns[pair])
         item = LinkClosed(link, packet, time_ns, survey.cause_word(pair))
         self._walker.feed(item)

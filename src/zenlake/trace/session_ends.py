@@ -1,0 +1,201 @@
+"""Session ends: why a session was refused or ended, for the tables and for `zenlake why`.
+
+    refused_authentication   credentials are missing or wrong
+    refused_version          the opener speaks another version of the protocol
+    refused_limit            the acceptor has as many sessions or links as it may have
+    refused                  any other reason
+    lease_exceeded           a side was silent for longer than its lease
+    unresponsive             a node could not send to the other for too long, and closed
+    session_lost             the connection ended without CLOSE
+    capture_incomplete       the same, but a CLOSE may be in bytes that the capture lacks
+
+Only what one session shows is used. What a CLOSE reason means depends on the handshake step at
+which it is sent (wire reference §5.2): the reference implementation closes with `generic` where
+authentication fails, and with `invalid` after OPEN_SYN where it has too many sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from zenlake.trace.session import Node, Session
+
+Who = Callable[[str], str]
+"""How a side is called: `opener` or `acceptor`."""
+
+OPENER: Final = "opener"
+ACCEPTOR: Final = "acceptor"
+_VERSION: Final = 9
+_LEASE_SHARE: Final = 0.95
+"""Clocks and timers differ: a silence as long as this part of a lease was the lease."""
+_SENDERS: Final = {
+    "INIT_SYN": OPENER,
+    "INIT_ACK": ACCEPTOR,
+    "OPEN_SYN": OPENER,
+    "OPEN_ACK": ACCEPTOR,
+}
+
+
+class SessionEnd(NamedTuple):
+    """What is known of the end of a session, as the columns of `sessions` have it."""
+
+    outcome: str
+    step: str | None
+    version: int | None
+    auth: str
+    """Messages of the handshake that carry authentication, separated by spaces."""
+    ended_by: str | None
+    ender: str | None
+    end_packet: int | None
+    close_reason: str | None
+    opener_lease_ms: float | None
+    acceptor_lease_ms: float | None
+    opener_silent_ms: float | None
+    acceptor_silent_ms: float | None
+    is_lossy: bool
+    """Whether the capture lacks bytes of it."""
+
+    @property
+    def silent(self) -> str | None:
+        """The side that was silent for longer than its lease, and did not end it itself."""
+        for side, lease, silence in (
+            (OPENER, self.opener_lease_ms, self.opener_silent_ms),
+            (ACCEPTOR, self.acceptor_lease_ms, self.acceptor_silent_ms),
+        ):
+            is_silent = lease and silence is not None and silence >= _LEASE_SHARE * lease
+            if is_silent and side != self.ender:
+                return side
+        return None
+
+
+def end_of(session: Session) -> SessionEnd:
+    opener, acceptor = session.nodes
+    ender = None
+    if session.ender is not None and not session.is_multicast:
+        ender = OPENER if session.ender is opener else ACCEPTOR
+    return SessionEnd(
+        session.outcome,
+        session.step,
+        session.version,
+        " ".join(step for step, has_auth in session.auth.items() if has_auth),
+        session.ended_by,
+        ender,
+        session.end_packet,
+        session.close_reason,
+        _lease(opener),
+        _lease(acceptor),
+        *session.silent_ms,
+        opener.is_lossy or acceptor.is_lossy,
+    )
+
+
+def _lease(node: Node) -> float | None:
+    return None if node.lease_ms is None else float(node.lease_ms)
+
+
+def cause_of(end: SessionEnd) -> str | None:
+    """The word for it; None while it is open, and after an ordinary CLOSE."""
+    if end.outcome == "refused":
+        return _refused(end)
+    if end.ended_by is None:
+        return None
+    if end.ended_by == "close":
+        return {"expired": "lease_exceeded", "unresponsive": "unresponsive"}.get(
+            end.close_reason or ""
+        )
+    if end.silent is not None or end.ended_by == "lease":
+        return "lease_exceeded"
+    return "capture_incomplete" if end.is_lossy else "session_lost"
+
+
+def _refused(end: SessionEnd) -> str:
+    if end.step == "INIT_SYN" and end.version not in (None, _VERSION):
+        return "refused_version"
+    if end.close_reason in ("max_sessions", "max_links"):
+        return "refused_limit"
+    if end.close_reason == "generic" and _is_authentication(end):
+        return "refused_authentication"
+    if end.close_reason == "invalid" and end.step == "OPEN_SYN" and end.ender == ACCEPTOR:
+        return "refused_limit"
+    return "refused"
+
+
+def _is_authentication(end: SessionEnd) -> bool:
+    carried = end.auth.split()
+    if end.step == "INIT_SYN":
+        return end.ender == ACCEPTOR and "INIT_SYN" not in carried
+    if end.step == "INIT_ACK":
+        return end.ender == OPENER and "INIT_SYN" in carried and "INIT_ACK" not in carried
+    return end.step == "OPEN_SYN" and end.ender == ACCEPTOR and bool(carried)
+
+
+def reason_of(end: SessionEnd, who: Who) -> str | None:
+    """In words; None while it is open."""
+    cause = cause_of(end)
+    if end.outcome == "refused":
+        return _refused_text(end, cause or "", who)
+    if end.ended_by is None:
+        return None
+    how = _how(end, who)
+    if cause == "lease_exceeded" and end.silent is not None:
+        silence, lease = (
+            (end.opener_silent_ms, end.opener_lease_ms)
+            if end.silent == OPENER
+            else (end.acceptor_silent_ms, end.acceptor_lease_ms)
+        )
+        return (
+            f"{who(end.silent)} sent nothing for {silence:,.0f} ms, and its lease is "
+            f"{lease:,.0f} ms: {how}"
+        )
+    if cause == "capture_incomplete":
+        return f"{how}; the capture lacks bytes of it, a CLOSE may have been in them"
+    return how
+
+
+def _how(end: SessionEnd, who: Who) -> str:
+    place = "" if end.end_packet is None else f" (packet {end.end_packet})"
+    ender = "a node" if end.ender is None else who(end.ender)
+    if end.ended_by == "close":
+        return f"{ender} sent CLOSE, reason {end.close_reason}{place}"
+    if end.ended_by == "fin":
+        return f"{ender} ended the connection without CLOSE{place}"
+    if end.ended_by == "rst":
+        return f"{ender} reset the connection{place}"
+    if end.ended_by == "again":
+        return f"the same nodes connected again{place}, and nothing shows how it ended"
+    return "nothing shows that anybody ended the connection"
+
+
+def _refused_text(end: SessionEnd, cause: str, who: Who) -> str:
+    step = end.step or "the handshake"
+    if end.ended_by is None:
+        return f"nothing came after {step}"
+    place = "" if end.end_packet is None else f" (packet {end.end_packet})"
+    ender = "a node" if end.ender is None else who(end.ender)
+    if end.ended_by != "close":
+        how = "reset the connection" if end.ended_by == "rst" else "ended the connection"
+        if end.ender is not None and _SENDERS.get(step) == end.ender:
+            return f"no answer to {step}: {ender} {how}{place}"
+        return f"{ender} answered {step} with nothing and {how}{place}"
+    if end.ender is not None and _SENDERS.get(step) == end.ender:
+        return f"{ender} sent {step}, and then CLOSE, reason {end.close_reason}{place}"
+    text = f"{ender} refused {step} with CLOSE, reason {end.close_reason}{place}"
+    return text + _MEANING.get(cause, "").format(
+        version=end.version, expected=_VERSION, sent=_credentials(end)
+    )
+
+
+def _credentials(end: SessionEnd) -> str:
+    if end.step == "OPEN_SYN" and "OPEN_SYN" in end.auth.split():
+        return "its credentials are wrong, or its user is not known"
+    if end.step == "INIT_ACK":
+        return "credentials were offered, and the answer does not ask for them"
+    return "it has no credentials, and the acceptor probably requires them"
+
+
+_MEANING: Final = {
+    "refused_version": ": it asks for version {version} of the protocol, not {expected}",
+    "refused_limit": ": the acceptor probably has as many sessions or links as it may have",
+    "refused_authentication": ": {sent}",
+}

@@ -1,0 +1,30 @@
+"""Captures of sessions that were refused or lost, and what was done there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from zenlake.lake.reading.scalar import stage
+
+DATA = Path(__file__).parents[1] / "data" / "sessions"
+TRUTH: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())
+
+
+def path_of(name: str) -> str:
+    return str(DATA / f"{name}.pcapng.gz")
+
+
+def plain(name: str, folder: Path) -> str:
+    """A copy that is not compressed, as columns are read from."""
+    path = folder / f"{name}.pcapng"
+    path.write_bytes(gzip.decompress(Path(path_of(name)).read_bytes()))
+    return str(path)
+
+
+def sessions_of(name: str) -> list[dict[str, Any]]:
+    """Rows of the table, in the order in which sessions began."""
+    rows: list[dict[str, Any]] = stage(path_of(name), name)["sessions"].to_pylist()
+    return sorted(rows, key=lambda row: (row["time_ns"], row["session"]))
