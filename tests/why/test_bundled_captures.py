@@ -22,13 +22,16 @@ BLIND = {
 """Where the capture does not have every link, or every packet of it."""
 FAILING = {
     "compression": {"no_queryable"},
+    "liveliness": {"session_lost"},
     "old_release_1_0_4": {"no_queryable", "error"},
     "pico_1_0_4": {"no_queryable"},
     "pico_clients": {"no_queryable", "error"},
     "pico_peers": {"stale_sn", "lost_on_link"},
+    "pico_reopened": {"lease_exceeded"},
     "queries": {"no_queryable", "no_reply", "error", "timeout"},
-    "ros2": {"no_subscriber"},
-    "sessions": {"no_subscriber"},
+    "reconnect": {"router_died"},
+    "ros2": {"no_subscriber", "session_lost"},
+    "sessions": {"no_subscriber", "lease_exceeded", "refused_authentication"},
 }
 """All that failed in these captures; in the others nothing did."""
 

@@ -99,8 +99,9 @@ def test_one_of_three_never_finalises() -> None:
 def test_the_router_dies() -> None:
     truth = truth_of("router_dies")
     assert truth["get"]["replies"] == []
-    [story] = report_of("router_dies").stories
+    story, died = report_of("router_dies").stories
     assert (story.cause, story.culprit) == ("router_lost", truth["router"])
+    assert (died.cause, died.culprit) == ("router_died", truth["router"])
     [asked] = packets_of("router_dies", "REQUEST", sender=truth["asker"])
     assert asked in story.packets
     assert "its timeout was 2,000 ms" in story.headline

@@ -59,6 +59,8 @@ class SessionEnd(NamedTuple):
     @property
     def silent(self) -> str | None:
         """The side that was silent for longer than its lease, and did not end it itself."""
+        if self.ended_by == "close" and self.close_reason == "expired" and self.ender is not None:
+            return ACCEPTOR if self.ender == OPENER else OPENER
         for side, lease, silence in (
             (OPENER, self.opener_lease_ms, self.opener_silent_ms),
             (ACCEPTOR, self.acceptor_lease_ms, self.acceptor_silent_ms),
@@ -138,7 +140,7 @@ def reason_of(end: SessionEnd, who: Who) -> str | None:
     if end.ended_by is None:
         return None
     how = _how(end, who)
-    if cause == "lease_exceeded" and end.silent is not None:
+    if cause == "lease_exceeded" and end.silent is not None and end.ended_by != "close":
         silence, lease = (
             (end.opener_silent_ms, end.opener_lease_ms)
             if end.silent == OPENER
@@ -148,6 +150,8 @@ def reason_of(end: SessionEnd, who: Who) -> str | None:
             f"{who(end.silent)} sent nothing for {silence:,.0f} ms, and its lease is "
             f"{lease:,.0f} ms: {how}"
         )
+    if cause == "lease_exceeded" and end.ended_by == "close":
+        return f"{how}: it says that nothing came from the other side for its lease"
     if cause == "capture_incomplete":
         return f"{how}; the capture lacks bytes of it, a CLOSE may have been in them"
     return how

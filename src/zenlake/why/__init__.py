@@ -9,6 +9,9 @@
     query_story     of a query: query_steps its steps, query_failures what went wrong, query_ends
     publication_story, waiting_story, token_story, reconnect_story, link_story
                     of the other subjects
+    session_story, router_story
+                    of sessions that were refused or lost, and routers that died; dependents what
+                    went with them
     absence, disjoint, delivery, passing
                     why nobody was there, keys do not match, a reply or publication was dropped
     undelivered     publications for which nobody was there any more

@@ -19,6 +19,14 @@ CAUSES: Final[dict[str, Cause]] = {
     "router_lost": Cause(True, "the session over which the answer had to come was lost"),
     "session_closed": Cause(True, "the session was closed before the query was over"),
     "responder_lost": Cause(True, "the node that was asked disappeared while it was asked"),
+    "router_died": Cause(True, "all sessions of a router ended at once, without CLOSE"),
+    "lease_exceeded": Cause(True, "a node was silent for longer than its lease"),
+    "unresponsive": Cause(True, "a node could not send to another for too long, and closed"),
+    "session_lost": Cause(True, "the connection of a session ended without CLOSE"),
+    "refused_authentication": Cause(True, "a session was refused: credentials missing or wrong"),
+    "refused_version": Cause(True, "a session was refused: another version of the protocol"),
+    "refused_limit": Cause(True, "a session was refused: too many sessions or links"),
+    "refused": Cause(True, "a session was refused for another reason"),
     "lost_on_link": Cause(True, "sent and did not arrive: sequence numbers are missing"),
     "incomplete_fragments": Cause(True, "a large message of which not all fragments came"),
     "congestion_drop": Cause(True, "a node took it and did not send it on: dropped, queue full"),
@@ -44,6 +52,7 @@ CAUSES: Final[dict[str, Cause]] = {
     "own_queryable": Cause(
         False, "the asker's own queryable is asked inside it: no link shows what it replies"
     ),
+    "reconnected": Cause(False, "the same nodes connected again, after their session ended"),
     "capture_ended": Cause(False, "the capture ends before the timeout"),
     "consolidated": Cause(False, "replies gave way to newer ones of the same key"),
     "partly_dropped": Cause(False, "some replies were dropped, others delivered"),

@@ -11,9 +11,10 @@ import duckdb
 from zenlake.errors import LocalError
 from zenlake.lake import sql_duckdb
 from zenlake.lake.sql_functions import sql_error
-from zenlake.lake.store import Store
+from zenlake.lake.store import Snapshot, Store
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
+from zenlake.trace.session_ends import SessionEnd
 from zenlake.why.collector import Collector
 from zenlake.why.lake_queries import (
     CAPTURES,
@@ -50,6 +51,13 @@ def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterat
     snapshot = Store(directory).snapshot()
     if only is not None and only not in snapshot.manifest.captures:
         raise LocalError(f"{directory}: no capture {only!r} (zenlake lake ls lists them)")
+    yield from read_snapshot(snapshot, wanted, only)
+
+
+def read_snapshot(
+    snapshot: Snapshot, wanted: Wanted, only: str | None = None
+) -> Iterator[Evidence]:
+    """The same, of tables that are open already."""
     with (
         TemporaryDirectory(prefix="zenlake-") as spill,
         sql_duckdb.opened(snapshot, spill) as connection,
@@ -134,9 +142,11 @@ class _Reader:
 
     def _sessions(self) -> None:
         members: set[str] = set()
-        for *fields, opener_role, acceptor_role, group in self._ask(SESSIONS):
+        for row in self._ask(SESSIONS):
+            session = SessionLife(*row[:11])
+            opener_role, acceptor_role, group = row[11:14]
+            session.end = SessionEnd(*row[14:]) if group is None else None
             members.update((group or "").split())
-            session = SessionLife(*fields)
             self._collector.session(session)
             self._collector.role(session.opener, opener_role)
             self._collector.role(session.acceptor, acceptor_role)

@@ -9,6 +9,7 @@ from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen, Missing
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session import Session
+from zenlake.trace.session_ends import end_of
 from zenlake.trace.timelines.declarations import DeclarationLife
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.interests import InterestLife
@@ -45,6 +46,7 @@ def session_of(session: Session, close: MessageSeen | None) -> SessionLife:
         None if close is None else close.sender_zid,
         None if close is None else close.packet,
         session.opened_ns is not None or session.outcome != "refused",
+        None if session.is_multicast else end_of(session),
     )
 
 

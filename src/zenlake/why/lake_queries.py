@@ -14,7 +14,10 @@ FROM captures ORDER BY first_ns, capture
 SESSIONS: Final = """
 SELECT session, opener_zid, acceptor_zid, time_ns, closed_ns, outcome, close_reason, protocol,
     close.sender_zid, close.packet, opened_ns IS NOT NULL OR outcome <> 'refused',
-    opener_role, acceptor_role, members
+    opener_role, acceptor_role, members,
+    outcome, step, version, coalesce(auth, ''), ended_by, ender, end_packet, close_reason,
+    opener_lease_ms, acceptor_lease_ms, opener_silent_ms, acceptor_silent_ms,
+    coalesce(cause = 'capture_incomplete', false)
 FROM sessions
 LEFT JOIN (SELECT session, any_value(protocol) AS protocol FROM batches
     WHERE {here} AND session IS NOT NULL GROUP BY session) USING (session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 from typing import Final
@@ -132,6 +133,54 @@ class Network:
                 found.add(Queryable(life.sender, life.receiver, life.key, *ends))
         found.hidden = self.hidden()
         return found
+
+    @cached_property
+    def _by_session(self) -> dict[str, list[Declaration]]:
+        found: dict[str, list[Declaration]] = defaultdict(list)
+        for life in self.evidence.declarations:
+            found[life.session].append(life)
+        return found
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str | None], list[Declaration]]:
+        found: dict[tuple[str, str | None], list[Declaration]] = defaultdict(list)
+        for life in self.evidence.declarations:
+            found[life.entity, life.key].append(life)
+        return found
+
+    @cached_property
+    def _queries(self) -> dict[str, list[Query]]:
+        found: dict[str, list[Query]] = defaultdict(list)
+        for query in self.evidence.queries:
+            found[query.session].append(query)
+        return found
+
+    @cached_property
+    def _pairs(self) -> dict[frozenset[str | None], list[SessionLife]]:
+        found: dict[frozenset[str | None], list[SessionLife]] = defaultdict(list)
+        for session in self.evidence.sessions.values():
+            if session.is_open:
+                found[frozenset((session.opener, session.acceptor))].append(session)
+        for sessions in found.values():
+            sessions.sort(key=lambda one: (one.start_ns, one.id))
+        return found
+
+    def declared_in(self, session: str) -> list[Declaration]:
+        return self._by_session.get(session, [])
+
+    def declared_as(self, entity: str, key: str | None) -> list[Declaration]:
+        return self._by_key.get((entity, key), [])
+
+    def asked_in(self, session: str) -> list[Query]:
+        return self._queries.get(session, [])
+
+    def next_session(self, old: SessionLife) -> SessionLife | None:
+        """The next one of the same two nodes that opened, after this one ended."""
+        if old.opener is None or old.acceptor is None or old.closed_ns is None:
+            return None
+        sessions = self._pairs.get(frozenset((old.opener, old.acceptor)), [])
+        place = bisect_left(sessions, old.closed_ns, key=lambda one: one.start_ns)
+        return sessions[place] if place < len(sessions) else None
 
     def life_of(self, queryable: Queryable) -> Declaration | None:
         for life in self.told_by(queryable.sender, "queryable"):

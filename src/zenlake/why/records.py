@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from zenlake.trace.session_ends import SessionEnd
 from zenlake.trace.timelines.hops import NEVER
 
 _TIMEOUT_MS_MAX: Final = 1e11
@@ -42,6 +43,8 @@ class SessionLife:
     close_packet: int | None = None
     is_open: bool = True
     """Whether it ever opened."""
+    end: SessionEnd | None = None
+    """How it was refused or ended; None for a multicast group."""
 
     def other(self, zid: str | None) -> str | None:
         return self.acceptor if zid == self.opener else self.opener

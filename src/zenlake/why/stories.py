@@ -15,6 +15,8 @@ from zenlake.why.publication_story import origins, publication_story
 from zenlake.why.query_story import query_story
 from zenlake.why.reconnect_story import reconnect_stories
 from zenlake.why.records import Evidence
+from zenlake.why.router_story import router_stories
+from zenlake.why.session_story import session_stories
 from zenlake.why.story import Story
 from zenlake.why.token_story import token_stories
 from zenlake.why.waiting_story import (
@@ -64,7 +66,12 @@ def report(evidence: Evidence, wanted: Wanted) -> Report:
 
 
 def _is_vague(story: Story) -> bool:
-    """Whether the capture cannot show what became of a publication: counted, and told if asked."""
+    """Whether it is counted, and told only if asked for.
+
+    The capture cannot show what became of a publication, or nobody missed a session that ended.
+    """
+    if story.subject == "session":
+        return story.is_note
     return story.subject == "publication" and story.cause == "not_visible"
 
 
@@ -107,6 +114,10 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
             if unheard is not None:
                 yield unheard
     carrying = _carrying(network, wanted)
+    known: set[str] = set()
+    for one in (*router_stories(network, known), *session_stories(network, known)):
+        if wanted.key is None or one.session in carrying:
+            yield one
     for story in link_stories(network):
         if not lost.issuperset(story.packets) and (wanted.key is None or story.session in carrying):
             yield story
@@ -118,6 +129,9 @@ def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
     for flow in network.evidence.flows.values():
         if wanted.has_key(flow.key):
             found.add(flow.session)
+    for life in network.evidence.declarations:
+        if life.key is not None and wanted.has_key(life.key):
+            found.add(life.session)
     return found
 
 

@@ -25,7 +25,7 @@ class Step:
 @dataclass(slots=True)
 class Story:
     """`subject` is query, publication, publisher, querier, subscriber, declaration, token,
-    liveliness or link."""
+    liveliness, session or link."""
 
     subject: str
     cause: str

@@ -1,0 +1,90 @@
+"""Dependents: what went with a session, or with all sessions of a node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from zenlake.why.network import Network
+from zenlake.why.records import Declaration, Query
+from zenlake.why.story import Story
+from zenlake.why.words import counted, key_text
+
+_KEYS_NAMED: Final = 3
+_STEPS_SHOWN: Final = 5
+_AFTERMATH_NS: Final = 10_000_000_000
+"""So long after it, what is undeclared elsewhere is a consequence."""
+
+
+@dataclass(slots=True)
+class Dependents:
+    """Declarations that ended with the sessions, and queries that were not over."""
+
+    declarations: list[Declaration] = field(default_factory=list)
+    queries: list[Query] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.declarations or self.queries)
+
+    def text(self) -> str:
+        """Such as `1 token (t/a), 1 queryable (q/a) and 1 query in flight (q/a)`."""
+        parts = []
+        for entity in ("token", "queryable", "subscriber"):
+            keys = [key_text(one.key) for one in self.declarations if one.entity == entity]
+            if keys:
+                parts.append(f"{counted(len(set(keys)), entity)} ({_named(keys)})")
+        if self.queries:
+            keys = [key_text(one.key) for one in self.queries]
+            # A query that was passed on is one query.
+            whole = {one.seq if one.trace_id is None else one.trace_id for one in self.queries}
+            many = counted(len(whole), "query in flight", "queries in flight")
+            parts.append(f"{many} ({_named(keys)})")
+        return ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + "".join(parts[-1:])
+
+    def tell(self, story: Story, network: Network, end_ns: int) -> None:
+        """Queries that were cut off, and what other nodes were told because of it."""
+        words = network.words
+        for query in self.queries[:_STEPS_SHOWN]:
+            story.involve(query.requester)
+            story.show(query.at)
+            story.add(
+                query.at,
+                f"{words.who(query.requester)} asks {words.who(query.responder)}: "
+                f"{key_text(query.selector)} (#{query.request_id}), not over yet",
+            )
+        gone = {(one.entity, one.key) for one in self.declarations}
+        ended = {one.session for one in self.declarations}
+        told = 0
+        elsewhere = (life for place in gone for life in network.declared_as(*place))
+        for life in sorted(elsewhere, key=lambda one: (one.seq, one.session)):
+            end = None if life.session in ended else life.ended
+            if end is None or life.ended_by != "undeclare":
+                continue
+            if end_ns <= end.time_ns <= end_ns + _AFTERMATH_NS and told < _STEPS_SHOWN:
+                told += 1
+                story.show(end)
+                story.add(
+                    end,
+                    f"{words.who(life.sender)} undeclares {life.entity} {key_text(life.key)} "
+                    f"to {words.who(life.receiver)}",
+                )
+
+
+def _named(keys: list[str]) -> str:
+    different = list(dict.fromkeys(keys))
+    more = len(different) - _KEYS_NAMED
+    return ", ".join(different[:_KEYS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def dependents_of(network: Network, sessions: set[str]) -> Dependents:
+    found = Dependents()
+    for session in sorted(sessions):
+        for life in network.declared_in(session):
+            if life.ended_by == "session" and not life.is_answer:
+                found.declarations.append(life)
+        for query in network.asked_in(session):
+            if query.final is None and not query.reused:
+                found.queries.append(query)
+    found.declarations.sort(key=lambda one: (one.seq, one.session))
+    found.queries.sort(key=lambda one: (one.seq, one.session))
+    return found

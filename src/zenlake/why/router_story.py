@@ -1,0 +1,119 @@
+"""A router that disappeared: all its sessions ended at once, and what depended on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.why.dependents import dependents_of
+from zenlake.why.network import Network
+from zenlake.why.records import Moment, SessionLife
+from zenlake.why.session_story import (
+    end_moment,
+    is_last,
+    reason_text,
+    session_cause,
+    side_zid,
+)
+from zenlake.why.story import Story
+from zenlake.why.words import apart, counted, packets_text
+
+_TOGETHER_NS: Final = 2_000_000_000
+"""Connections of a process that died end at once; captures at several places differ a little."""
+_SESSIONS_SHOWN: Final = 5
+_ENDS_MAX: Final = 1_000
+"""Ends of sessions of one router that are looked at: each is compared with all others."""
+
+
+def router_stories(network: Network, told: set[str]) -> Iterator[Story]:
+    """Adds the sessions it tells of to `told`."""
+    for zid in sorted(zid for zid, role in network.evidence.roles.items() if role == "router"):
+        sessions = [one for one in network.sessions_of(zid) if one.is_open]
+        ended = [one for one in sessions if one.closed_ns and _is_fault_of(zid, one)]
+        ended.sort(key=lambda one: (one.closed_ns or 0, one.id))
+        for first in ended[:_ENDS_MAX]:
+            if first.id in told:
+                continue
+            gone = _gone_with(zid, first, sessions)
+            if len(gone) > 1:
+                told.update(one.id for one in gone)
+                yield _story(network, zid, gone)
+
+
+def _gone_with(zid: str, first: SessionLife, sessions: list[SessionLife]) -> list[SessionLife]:
+    """All sessions the router had when the first one ended; nothing if one of them lived on."""
+    assert first.closed_ns is not None
+    gone = []
+    for one in sessions:
+        if one.start_ns > first.closed_ns or (one.closed_ns or first.closed_ns) < first.closed_ns:
+            continue
+        if one.closed_ns is None or one.closed_ns > first.closed_ns + _until_ns(one):
+            return []
+        if not _is_fault_of(zid, one):
+            return []
+        gone.append(one)
+    return gone
+
+
+def _until_ns(session: SessionLife) -> int:
+    end = session.end
+    if end is None or session_cause(session) != "lease_exceeded":
+        return _TOGETHER_NS
+    leases = (end.opener_lease_ms, end.acceptor_lease_ms)
+    return _TOGETHER_NS + int(max(lease or 0 for lease in leases) * 1e6)
+
+
+def _is_fault_of(zid: str, session: SessionLife) -> bool:
+    """Whether this node ended the connection without CLOSE, or fell silent."""
+    end = session.end
+    if end is None or session_cause(session) not in ("session_lost", "lease_exceeded"):
+        return False
+    return side_zid(session, end.silent or end.ender) == zid
+
+
+def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
+    words = network.words
+    gone.sort(key=lambda one: (one.closed_ns or 0, one.id))
+    ends = [end_moment(one) for one in gone]
+    at = ends[0]
+    story = Story("session", "router_died", "", at, session=gone[0].id, culprit=zid)
+    story.involve(zid)
+    for session, end in list(zip(gone, ends, strict=True))[:_SESSIONS_SHOWN]:
+        story.involve(session.other(zid))
+        story.show(end)
+        story.add(end, f"{words.who(session.other(zid))}: {reason_text(network, session)}")
+    lost = dependents_of(network, {one.id for one in gone})
+    lost.tell(story, network, at.time_ns)
+    back, is_back = _back(network, zid, gone, story)
+    story.is_note = not lost.queries and not is_back and is_last(network, at.time_ns)
+    with_it = f". With it went {lost.text()}" if lost else ""
+    packets = [end.packet for end in ends if end.packet is not None]
+    place = f", {packets_text(packets)}" if packets else ""
+    how = "ended without CLOSE"
+    if any(session_cause(one) == "lease_exceeded" for one in gone):
+        how = "exceeded its lease: it fell silent"
+    story.tell(
+        f"{words.who(zid).capitalize()} disappeared at {words.since(at.time_ns)}: all of its "
+        f"{len(gone)} sessions {how} within {apart(at.time_ns, ends[-1].time_ns)}{place}"
+        f"{with_it}. {back}."
+    )
+    story.advice += [
+        f"Look at {words.who(zid)}: did it crash, was it killed, did its machine lose power?",
+        "Give clients several endpoints (connect/endpoints), or routers a second way.",
+    ]
+    return story
+
+
+def _back(network: Network, zid: str, gone: list[SessionLife], story: Story) -> tuple[str, bool]:
+    """Who connected to it again, in words, and whether anybody did."""
+    words = network.words
+    again = [(one, new) for one in gone if (new := network.next_session(one)) is not None]
+    for old, new in again[:_SESSIONS_SHOWN]:
+        at = Moment(new.start_ns, None)
+        story.add(at, f"{words.who(old.other(zid))} and {words.who(zid)} are connected again")
+    if not again:
+        return "Nobody was connected to it again in this capture", False
+    first_ns = min(new.start_ns for _, new in again)
+    after = apart(gone[0].closed_ns or 0, first_ns)
+    nodes = counted(len(again), "node was", "nodes were")
+    return f"{nodes} connected to it again, the first after {after}", True

@@ -1,0 +1,220 @@
+"""Stories of sessions: refused, lost, silent for too long, connected again.
+
+What one session shows is decided in `trace/session_ends.py`, for the tables too. Here it is put
+together with other sessions and with what depended on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from zenlake.trace.session_ends import OPENER, SessionEnd, cause_of, reason_of
+from zenlake.why.dependents import dependents_of
+from zenlake.why.network import Network
+from zenlake.why.records import Moment, SessionLife
+from zenlake.why.story import Story
+from zenlake.why.words import apart, counted
+
+_ATTEMPTS_SHOWN: Final = 5
+_OTHERS_MAX: Final = 1_000
+"""Sessions of a node that are counted for each one that it refused."""
+_LAST_NS: Final = 1_000_000_000
+
+
+def session_cause(session: SessionLife) -> str | None:
+    return None if session.end is None else cause_of(session.end)
+
+
+def side_zid(session: SessionLife, side: str | None) -> str | None:
+    """The node on one side of a session."""
+    if side is None:
+        return None
+    return session.opener if side == OPENER else session.acceptor
+
+
+def reason_text(network: Network, session: SessionLife) -> str:
+    def who(side: str) -> str:
+        zid = side_zid(session, side)
+        return f"the {side}" if zid is None else network.words.who(zid)
+
+    assert session.end is not None
+    return reason_of(session.end, who) or "it is open"
+
+
+def session_stories(network: Network, told: set[str]) -> Iterator[Story]:
+    """All but those of the sessions that are told of already."""
+    refused: dict[tuple[str | None, ...], list[SessionLife]] = {}
+    for session in in_order(network):
+        cause = session_cause(session)
+        if session.id in told or cause is None:
+            continue
+        if session.outcome == "refused":
+            place = (cause, session.opener, session.acceptor, _step(session))
+            refused.setdefault(place, []).append(session)
+        else:
+            yield _ended(network, session, cause)
+    for attempts in refused.values():
+        yield _refused(network, attempts)
+    yield from _reconnected(network)
+
+
+def in_order(network: Network) -> list[SessionLife]:
+    found = network.evidence.sessions.values()
+    return sorted(found, key=lambda one: (one.start_ns, one.id))
+
+
+def _step(session: SessionLife) -> str | None:
+    return None if session.end is None else session.end.step
+
+
+def end_moment(session: SessionLife) -> Moment:
+    packet = None if session.end is None else session.end.end_packet
+    return Moment(session.closed_ns or session.start_ns, packet)
+
+
+def _refused(network: Network, attempts: list[SessionLife]) -> Story:
+    """One story for all attempts that were refused in the same way."""
+    words, first = network.words, attempts[0]
+    cause = session_cause(first) or "refused"
+    at = end_moment(first)
+    story = Story("session", cause, "", at, session=first.id)
+    story.involve(first.opener, first.acceptor)
+    for session in attempts[:_ATTEMPTS_SHOWN]:
+        end = end_moment(session)
+        story.add(Moment(session.start_ns, None), f"{words.who(session.opener)} connects")
+        story.add(end, reason_text(network, session))
+        story.show(end)
+    assert first.end is not None
+    story.culprit = first.opener if cause != "refused" else side_zid(first, first.end.ender)
+    story.advice += _ADVICE.get(cause, ())
+    if cause == "refused_limit" and len(network.sessions_of(first.acceptor)) <= _OTHERS_MAX:
+        _tell_others(network, first, story)
+    elif cause == "refused" and _had_left(network, first):
+        story.is_note = True  # a client that tries again, at a router that is gone
+    times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
+    target = "the acceptor" if first.acceptor is None else words.who(first.acceptor)
+    story.tell(
+        f"Session of {words.who(first.opener)} with {target} was refused{times} at "
+        f"{first.end.step or 'its start'}: {reason_text(network, first)}."
+    )
+    return story
+
+
+def _tell_others(network: Network, session: SessionLife, story: Story) -> None:
+    """How many sessions the acceptor had, and whether the same id was connected already."""
+    others = [
+        one
+        for one in network.sessions_of(session.acceptor)
+        if one.is_open
+        and one.start_ns < session.start_ns
+        and (one.closed_ns is None or one.closed_ns > session.start_ns)
+    ]
+    who = network.words.who(session.acceptor)
+    at = Moment(session.start_ns, None)
+    story.add(at, f"{who} has {counted(len(others), 'open session')} in this capture")
+    if any(session.opener in (one.opener, one.acceptor) for one in others):
+        story.advice.insert(
+            0, f"{network.words.who(session.opener)} is connected already: are two ids the same?"
+        )
+
+
+def _had_left(network: Network, session: SessionLife) -> bool:
+    """Whether the opener had a session before that another node ended."""
+    before = network.sessions_of(session.opener)[:_OTHERS_MAX]
+    return any(
+        one.closed_ns is not None and one.is_open and one.closed_ns <= session.start_ns
+        for one in before
+    )
+
+
+def _ended(network: Network, session: SessionLife, cause: str) -> Story:
+    words, end = network.words, end_moment(session)
+    story = Story("session", cause, "", end, session=session.id)
+    story.involve(session.opener, session.acceptor)
+    known = session.end
+    assert known is not None
+    story.culprit = side_zid(session, known.silent or known.ender)
+    pair = f"{words.who(session.opener)} with {words.who(session.acceptor)}"
+    story.add(Moment(session.start_ns, None), f"the session of {pair} begins")
+    _tell_silence(network, session, known, story)
+    story.add(end, reason_text(network, session))
+    story.show(end)
+    lost = dependents_of(network, {session.id})
+    lost.tell(story, network, end.time_ns)
+    again = network.next_session(session)
+    if again is not None:
+        story.add(Moment(again.start_ns, None), f"{words.who(session.opener)} connects again")
+    # Programs that end without closing their session leave the same traces as a crash.
+    is_missed = again is not None or (lost and not is_last(network, end.time_ns))
+    story.is_note = cause == "session_lost" and not lost.queries and not is_missed
+    story.advice += _ADVICE.get(cause, ())
+    lasted = apart(session.start_ns, end.time_ns)
+    with_it = f". With it went {lost.text()}" if lost else ""
+    story.tell(f"Session of {pair} ended after {lasted}: {reason_text(network, session)}{with_it}.")
+    return story
+
+
+def is_last(network: Network, time_ns: int) -> bool:
+    """Whether the capture ends soon after: whoever stops recording stops programs too."""
+    return network.evidence.last_ns - time_ns <= _LAST_NS
+
+
+def _tell_silence(network: Network, session: SessionLife, known: SessionEnd, story: Story) -> None:
+    zid = side_zid(session, known.silent)
+    silence = known.opener_silent_ms if known.silent == OPENER else known.acceptor_silent_ms
+    if zid is not None and silence is not None and session.closed_ns is not None:
+        at = Moment(session.closed_ns - int(silence * 1e6), None)
+        story.add(at, f"{network.words.who(zid)} is heard for the last time")
+
+
+def _reconnected(network: Network) -> Iterator[Story]:
+    """The same two nodes have a session again."""
+    words = network.words
+    for old in in_order(network):
+        new = network.next_session(old) if old.is_open else None
+        if new is None or old.end is None or old.closed_ns is None:
+            continue
+        story = Story("session", "reconnected", "", Moment(new.start_ns, None), session=new.id)
+        story.involve(new.opener, new.acceptor)
+        end = end_moment(old)
+        story.show(end)
+        story.add(end, reason_text(network, old))
+        pair = f"{words.who(new.opener)} to {words.who(new.acceptor)}"
+        story.add(Moment(new.start_ns, None), f"{pair}: connected again")
+        before = {
+            (one.sender, one.entity, one.key)
+            for one in network.declared_in(old.id)
+            if one.ended_by == "session"
+        }
+        after = {(one.sender, one.entity, one.key) for one in network.declared_in(new.id)}
+        again = f"; {len(before & after):,} of {counted(len(before), 'declaration')} made again"
+        opener = words.who(new.opener)
+        story.tell(
+            f"{opener[0].upper()}{opener[1:]} and {words.who(new.acceptor)} are connected again "
+            f"after {apart(old.closed_ns, new.start_ns)}. Why: {reason_text(network, old)}"
+            f"{again if before else ''}."
+        )
+        yield story
+
+
+_ADVICE: Final[dict[str, tuple[str, ...]]] = {
+    "refused_authentication": (
+        "Compare transport/auth/usrpwd on both sides: user, password, dictionary_file.",
+    ),
+    "refused_version": ("Use a release of Zenoh 1.x: its protocol has version 9.",),
+    "refused_limit": (
+        "Look at transport/unicast/max_sessions and max_links of the acceptor, and for nodes that "
+        "have the same id.",
+    ),
+    "refused": ("Is a node listening there? Look into the logs of both: they say why.",),
+    "lease_exceeded": (
+        "Was the silent node frozen, overloaded, or cut off? Compare transport/link/tx/lease and "
+        "keep_alive on both sides.",
+    ),
+    "unresponsive": ("A node reads too slowly: see wait_before_close, or send less.",),
+    "session_lost": (
+        "Did the program crash, or end without session.close()? Look at its log at this time.",
+    ),
+    "capture_incomplete": (),
+}

@@ -1,0 +1,25 @@
+"""Stories of sessions are the same from the tables as from the capture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.trace.recorded_sessions import TRUTH, path_of
+from zenlake.lake import direct
+from zenlake.why import Report, Wanted, report
+from zenlake.why.from_capture import read_capture
+from zenlake.why.from_lake import read_snapshot
+
+
+def told(made: Report) -> list[Any]:
+    return [*(story.as_json(made.evidence.roles) for story in made.stories), made.counts]
+
+
+@pytest.mark.parametrize("name", sorted(TRUTH))
+def test_capture_and_tables_tell_the_same(name: str) -> None:
+    path, wanted = path_of(name), Wanted()
+    with direct.read([path]) as tables:
+        [evidence] = read_snapshot(tables.snapshot(), wanted)
+    assert told(report(evidence, wanted)) == told(report(read_capture(path, wanted), wanted))
