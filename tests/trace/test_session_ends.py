@@ -135,7 +135,7 @@ OPEN = SessionEnd(
                 "close_reason": "max_links",
             },
             "refused_limit",
-            "refused OPEN_SYN with CLOSE, reason max_links",
+            "reason max_links (packet 7): a node with the same id is connected already",
         ),
         (
             {

@@ -185,6 +185,8 @@ def _refused_text(end: SessionEnd, cause: str, who: Who) -> str:
     if end.ender is not None and _SENDERS.get(step) == end.ender:
         return f"{ender} sent {step}, and then CLOSE, reason {end.close_reason}{place}"
     text = f"{ender} refused {step} with CLOSE, reason {end.close_reason}{place}"
+    if end.close_reason == "max_links":
+        return f"{text}: a node with the same id is connected already"
     return text + _MEANING.get(cause, "").format(
         version=end.version, expected=_VERSION, sent=_credentials(end)
     )

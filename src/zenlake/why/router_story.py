@@ -89,13 +89,13 @@ def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
     with_it = f". With it went {lost.text()}" if lost else ""
     packets = [end.packet for end in ends if end.packet is not None]
     place = f", {packets_text(packets)}" if packets else ""
-    how = "ended without CLOSE"
+    silent = ""
     if any(session_cause(one) == "lease_exceeded" for one in gone):
-        how = "exceeded its lease: it fell silent"
+        silent = "it was silent for longer than its lease, and "
     story.tell(
-        f"{words.who(zid).capitalize()} disappeared at {words.since(at.time_ns)}: all of its "
-        f"{len(gone)} sessions {how} within {apart(at.time_ns, ends[-1].time_ns)}{place}"
-        f"{with_it}. {back}."
+        f"{words.who(zid).capitalize()} disappeared at {words.since(at.time_ns)}: {silent}"
+        f"all of its {len(gone)} sessions ended without CLOSE within "
+        f"{apart(at.time_ns, ends[-1].time_ns)}{place}{with_it}. {back}."
     )
     story.advice += [
         f"Look at {words.who(zid)}: did it crash, was it killed, did its machine lose power?",
