@@ -25,7 +25,7 @@ _EACH_DIFFERENT: Final = frozenset(
 """Texts that hardly repeat; the others are written as a list of texts and numbers into it."""
 _FEW_NUMBERS: Final = ("priority", "size")
 """Numbers that repeat, and are written in that way too."""
-_ASCENDING: Final = ("packet", "time_ns", "time", "seq")
+_ASCENDING: Final = ("packet", "time_ns", "time", "seq", "trace_id", "sent_ns", "sent_at")
 """Numbers that are written as differences: less to compress."""
 
 

@@ -105,7 +105,7 @@ def build_lives(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
 def build_ways(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
     """Which ways publications took."""
     contents = keep("contents", latencies.contents_of(whole["samples"]))
-    return {"latencies": [latencies.build(contents)]}
+    return {"latencies": [latencies.build(contents, keep)]}
 
 
 def _queryables(declare_events: DataFrame) -> DataFrame:

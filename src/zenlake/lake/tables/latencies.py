@@ -15,6 +15,7 @@ rows here: there is nothing to compare.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.schema import TABLES
@@ -23,104 +24,105 @@ from zenlake.lake.tables.conform import conform, query
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# A hash passes over nulls; the numbers between make it matter which column has a value.
+# Windows sort what they are given, and joins remember it: both see numbers only. A hash passes over
+# nulls; the numbers between make it matter which column has a value. New columns:
+#   spot                       session, in which `seq` names one row
+#   content                    the same for what is equal, in one capture
+#   hop, sender, receiver      session and who sent; the nodes at its ends
+#   mark                       what the publisher or a router says of its identity
 _CONTENTS: Final = """
 WITH several AS (
     SELECT capture FROM {samples} GROUP BY capture HAVING count(DISTINCT session) > 1
 )
 SELECT samples.capture, session, link, packet, time_ns, seq, kind, key, sender_zid, receiver_zid,
-    timestamp,
-    xxhash64(key, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
+    xxhash64(samples.capture, session) AS spot,
+    xxhash64(samples.capture, key, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
         source_zid, 6, source_eid, 7, source_sn) AS content,
-    CASE WHEN source_sn IS NOT NULL THEN xxhash64(key, 1, source_zid, 2, source_eid, 3, source_sn)
-        WHEN timestamp IS NOT NULL THEN xxhash64(key, 4, timestamp) END AS mark
+    xxhash64(samples.capture, session, 1, sender_zid) AS hop,
+    CASE WHEN sender_zid IS NOT NULL THEN xxhash64(sender_zid) END AS sender,
+    CASE WHEN receiver_zid IS NOT NULL THEN xxhash64(receiver_zid) END AS receiver,
+    CASE WHEN timestamp IS NOT NULL THEN xxhash64(timestamp) END AS stamp,
+    CASE WHEN source_sn IS NOT NULL
+            THEN xxhash64(samples.capture, key, 1, source_zid, 2, source_eid, 3, source_sn)
+        WHEN timestamp IS NOT NULL THEN xxhash64(samples.capture, key, 4, timestamp) END AS mark
 FROM {samples} AS samples
 JOIN several ON samples.capture = several.capture
 WHERE ignored IS NULL AND key IS NOT NULL
 """
 
-# A hop is a session and who sent. `first_hop` is the one of a node that did not receive it.
-_HOPS: Final = """
+# `is_first` is a hop of a node that did not receive the content itself. Of what is on one hop only
+# nothing is to be found out.
+_CERTAIN: Final = """
 WITH hops AS (
-    SELECT capture, content, session, sender_zid, count(*) AS times,
-        count(receiver_zid) AS receivers, min(receiver_zid) AS receiver_zid
-    FROM {contents} GROUP BY capture, content, session, sender_zid
-),
-crossing AS (
-    -- Of what is on one hop only nothing is to be found out.
-    SELECT capture, content FROM hops GROUP BY capture, content HAVING count(*) > 1
+    SELECT content, hop, min(sender) AS sender, count(*) AS times,
+        count(receiver) AS receivers, min(receiver) AS receiver
+    FROM {contents} GROUP BY content, hop
 ),
 received AS (
-    SELECT DISTINCT capture, content, receiver_zid AS zid FROM hops WHERE receiver_zid IS NOT NULL
+    SELECT DISTINCT content, receiver AS node FROM hops WHERE receiver IS NOT NULL
+),
+judged AS (
+    SELECT hops.*, received.node IS NULL AS is_first
+    FROM hops LEFT JOIN received
+        ON hops.content = received.content AND hops.sender = received.node
 )
-SELECT hops.*, received.zid IS NULL AS is_first
-FROM hops
-JOIN crossing ON hops.capture = crossing.capture AND hops.content = crossing.content
-LEFT JOIN received ON hops.capture = received.capture AND hops.content = received.content
-    AND hops.sender_zid = received.zid
-"""
-
-_CERTAIN: Final = """
-SELECT capture, content,
-    count_if(is_first) = 1 AND min(times) = max(times) AND count(sender_zid) = count(*)
+SELECT content,
+    count_if(is_first) = 1 AND min(times) = max(times) AND count(sender) = count(*)
         AND sum(receivers) = sum(times) AS is_certain,
-    max(CASE WHEN is_first THEN struct(session, sender_zid) END) AS first_hop
-FROM {hops} GROUP BY capture, content
+    max(CASE WHEN is_first THEN hop END) AS first_hop
+FROM judged GROUP BY content HAVING count(*) > 1
 """
 
 # `place` counts equal contents on a hop. One that comes before the first hop had it, or has two
 # timestamps, shows that the order does not tell.
 _NUMBERED: Final = """
 WITH numbered AS (
-    SELECT contents.*, is_certain, first_hop,
-        row_number() OVER (PARTITION BY contents.capture, contents.content, session, sender_zid
-            ORDER BY seq) AS place
-    FROM {contents} AS contents
-    JOIN {certain} AS certain
-        ON contents.capture = certain.capture AND contents.content = certain.content
+    SELECT spot, seq, time_ns, contents.content, hop, sender, receiver, stamp, mark,
+        is_certain, first_hop,
+        row_number() OVER (PARTITION BY contents.content, hop ORDER BY seq) AS place
+    FROM {contents} AS contents JOIN {certain} AS certain ON contents.content = certain.content
 ),
-checked AS (
-    SELECT *,
-        min(seq) OVER whole AS earliest_seq,
-        min(CASE WHEN session = first_hop.session AND sender_zid = first_hop.sender_zid
-            THEN seq END) OVER whole AS first_seq,
-        min(timestamp) OVER whole AS least_timestamp,
-        max(timestamp) OVER whole AS greatest_timestamp
-    FROM numbered
-    WINDOW whole AS (PARTITION BY capture, content, place)
+places AS (
+    SELECT content, place,
+        coalesce(min(seq) = min(CASE WHEN hop = first_hop THEN seq END), false)
+            AND coalesce(min(stamp) = max(stamp), true) AS is_in_order
+    FROM numbered WHERE is_certain GROUP BY content, place
 ),
-judged AS (
-    SELECT *, min(coalesce(is_certain AND earliest_seq = first_seq
-            AND coalesce(least_timestamp = greatest_timestamp, true), false))
-        OVER (PARTITION BY capture, content) AS is_known
-    FROM checked
+known AS (
+    SELECT content FROM places GROUP BY content HAVING count_if(NOT is_in_order) = 0
 )
-SELECT capture, session, link, packet, time_ns, seq, kind, key, sender_zid, receiver_zid,
-    is_known, CASE WHEN is_known THEN xxhash64(content, place) ELSE mark END AS publication
-FROM judged
+SELECT spot, seq, time_ns, sender, receiver, known.content IS NOT NULL AS is_known,
+    CASE WHEN known.content IS NOT NULL THEN xxhash64(known.content, place) ELSE mark END
+        AS publication
+FROM numbered LEFT JOIN known ON numbered.content = known.content
 """
 
+# Of one hop that is known by its timestamp, those before it are not: it has no latency.
 _MEASURED: Final = """
-WITH traced AS (
-    SELECT *,
-        CASE WHEN publication IS NOT NULL THEN min(seq) OVER whole END AS trace_id,
-        -- Of one hop that is known by its timestamp, those before it are not.
-        CASE WHEN publication IS NOT NULL AND count(*) OVER whole > 1
-            THEN min(time_ns) OVER whole END AS sent_ns,
-        CASE WHEN is_known THEN min(struct(seq, sender_zid)) OVER whole END AS first
-    FROM {numbered}
-    WINDOW whole AS (PARTITION BY capture, publication)
+WITH publications AS (
+    SELECT publication, min(seq) AS trace_id, min(struct(seq, spot)) AS first,
+        CASE WHEN count(*) > 1 THEN min(time_ns) END AS sent_ns
+    FROM {numbered} WHERE publication IS NOT NULL GROUP BY publication
 ),
 passed_on AS (
-    SELECT DISTINCT capture, publication, sender_zid FROM traced WHERE publication IS NOT NULL
+    SELECT DISTINCT publication, sender FROM {numbered} WHERE publication IS NOT NULL
 )
-SELECT traced.*, first.sender_zid AS publisher_zid,
-    (traced.time_ns - sent_ns) / 1e6D AS latency_ms,
-    CASE WHEN traced.publication IS NOT NULL THEN passed_on.sender_zid IS NULL END AS is_last
-FROM traced
-LEFT JOIN passed_on ON traced.capture = passed_on.capture
-    AND traced.publication = passed_on.publication
-    AND traced.receiver_zid = passed_on.sender_zid
+SELECT numbered.spot, numbered.seq, trace_id, sent_ns,
+    CASE WHEN is_known THEN first.spot END AS first_spot,
+    CASE WHEN numbered.publication IS NOT NULL THEN passed_on.sender IS NULL END AS is_last
+FROM {numbered} AS numbered
+LEFT JOIN publications ON numbered.publication = publications.publication
+LEFT JOIN passed_on ON numbered.publication = passed_on.publication
+    AND numbered.receiver = passed_on.sender
+"""
+
+_LATENCIES: Final = """
+SELECT contents.*, trace_id, sent_ns, is_last, firsts.sender_zid AS publisher_zid,
+    (contents.time_ns - sent_ns) / 1e6D AS latency_ms
+FROM {contents} AS contents
+JOIN {measured} AS measured ON contents.seq = measured.seq AND contents.spot = measured.spot
+LEFT JOIN (SELECT spot, seq, sender_zid FROM {contents}) AS firsts
+    ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
 """
 
 
@@ -129,8 +131,10 @@ def contents_of(samples: DataFrame) -> DataFrame:
     return query(_CONTENTS, samples=samples)
 
 
-def build(contents: DataFrame) -> DataFrame:
-    """From what the function above gives."""
-    hops = query(_HOPS, contents=contents)
-    numbered = query(_NUMBERED, contents=contents, certain=query(_CERTAIN, hops=hops))
-    return conform(query(_MEASURED, numbered=numbered), TABLES["latencies"])
+def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
+    """From what the function above gives; `keep` holds on to a step that is read again."""
+    certain = query(_CERTAIN, contents=contents)
+    numbered = keep("hops", query(_NUMBERED, contents=contents, certain=certain))
+    measured = query(_MEASURED, numbered=numbered)
+    found = query(_LATENCIES, contents=contents, measured=measured)
+    return conform(found, TABLES["latencies"])
