@@ -163,11 +163,9 @@ print("ready", flush=True)
 
 @pytest.mark.parametrize("indirect", [True, False])
 def test_the_interpreter_does_not_wait_for_one_that_sleeps(indirect: bool) -> None:
-    took = [seconds_to_exit(_PROGRAM.format(indirect=indirect))]
-    while min(took) >= 1.0 and len(took) < 3:  # a busy machine is slow at times, but not always
-        took.append(seconds_to_exit(_PROGRAM.format(indirect=indirect)))
-    print(f"exit after {min(took):.2f} s")
-    assert min(took) < 1.0
+    took_s = seconds_to_exit(_PROGRAM.format(indirect=indirect))
+    print(f"exit after {took_s:.2f} s")
+    assert took_s < 5.0  # 0.7 on an idle machine; the callback sleeps for 30
 
 
 def seconds_to_exit(program: str) -> float:

@@ -30,7 +30,8 @@ def test_a_long_answer_arrives_whole_over_a_link() -> None:
 
 def test_without_adminspace_enabled_nobody_answers() -> None:
     with listening() as node, connected(node) as client:
-        assert list(client.get("@/**")) == []
+        assert list(client.get("@/*/client/**")) == []
+        assert list(client.get("@/*/peer/**")) == []
         assert list(client.get(f"@/{node.zid()}/peer")) == []
 
 
