@@ -63,5 +63,5 @@ def shape(found: DataFrame) -> list[tuple[str, str, str]]:
 
 
 def declared_shape(name: str) -> list[tuple[str, str, str]]:
-    fields = TABLES[name].spark.fields
+    fields = TABLES[name].base.spark.fields
     return [(field.name, field.dataType.typeName(), field.metadata["comment"]) for field in fields]

@@ -43,15 +43,15 @@ def staged(spark: SparkSession) -> dict[str, DataFrame]:
     frames = {}
     for name in (*STAGED, "sessions"):
         found = [part[name] for part in parts if name in part]
-        data = pa.concat_tables(found or [tables[name].arrow.empty_table()])
-        frames[name] = spark.createDataFrame(data, schema=tables[name].spark)
+        data = pa.concat_tables(found or [tables[name].base.arrow.empty_table()])
+        frames[name] = spark.createDataFrame(data, schema=tables[name].base.spark)
     last = [
         {"capture": name, "last_ns": max(event.time_ns for event in reading_of(name).events)}
         for name in PATHS
     ]
     frames["captures"] = spark.createDataFrame(
-        pa.Table.from_pylist(last, schema=TABLES["captures"].arrow),
-        schema=TABLES["captures"].spark,
+        pa.Table.from_pylist(last, schema=TABLES["captures"].base.arrow),
+        schema=TABLES["captures"].base.spark,
     )
     return frames
 

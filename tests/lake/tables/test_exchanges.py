@@ -355,6 +355,6 @@ def test_every_verdict_has_a_reason(tables: Tables) -> None:
 def test_all_tables_are_built_from_the_staged_ones(spark: SparkSession) -> None:
     from zenlake.lake.schema import STAGED
 
-    inputs = {name: frame(spark, name, []) for name in (*STAGED, "sessions", "captures")}
+    inputs = {name: frame(spark, name, []) for name in (*STAGED, "samples", "sessions", "captures")}
     for name, table in build_all(inputs).items():
         assert shape(table) == declared_shape(name)

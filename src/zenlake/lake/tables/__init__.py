@@ -42,12 +42,12 @@ def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
 
 
 def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
-    """The seven published tables that are put together, each after those it needs.
+    """All published tables that are put together, each after those it needs.
 
-    `tables` has all staged tables, `sessions` and `captures`. `keep` is asked to hold on to
-    what is read several times (`exchanges`, `requests`, `asked`, `replies`, `causes`,
-    `declarations`): it
-    may persist a frame, or write it and give what it reads back.
+    `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is asked to hold
+    on to what is read several times (`exchanges`, `requests`, `asked`, `replies`, `causes`,
+    `declarations`, `contents`, `hops`): it may persist a frame, or write it and give what it reads
+    back.
     """
     found = [build(tables, [tables], keep) for build in (build_talks, build_lives, build_ways)]
     return {name: frame for tables in found for name, [frame] in tables.items()}
