@@ -45,14 +45,10 @@ LONG += routing/test_network_memory.py trace/test_byte_errors.py trace/test_loss
 FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
 
 # Without a compiler a person still gets an answer; CI gets a failure. What needs Spark or real
-# nodes, and what is named above, runs once: compiled, as it is installed, or else plain. One
-# processor has little to do for much of the time that compiling takes: the plain tests run then.
+# nodes, and what is named above, runs once: compiled, as it is installed, or else plain.
 test: ## run the tests, on plain Python and compiled
 	@if scripts/bootstrap.sh compiler; then \
-		nice $(MAKE) --no-print-directory $(COMPILED)/stamp & compiling=$$!; \
-		$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)' \
-			|| { kill $$compiling; wait; exit 1; }; \
-		wait $$compiling && $(MAKE) --no-print-directory test-compiled; \
+		$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)' test-compiled; \
 	else $(MAKE) --no-print-directory test-plain && \
 		echo "zenlake: only the plain suite ran, the compiled one needs the above" && \
 		test -z "$$CI"; fi

@@ -72,7 +72,7 @@ def test_import_is_fast_and_loads_no_part() -> None:
         assert loaded == ["zenlake.errors"]
         seconds.append(float(spent))
     # A few milliseconds; the best of three and the wide margin are for busy machines.
-    assert min(seconds) < 0.1
+    assert min(seconds) < 0.3
 
 
 def imported(path: Path) -> set[str]:

@@ -44,7 +44,11 @@ def readers() -> list[threading.Thread]:
 
 def wait_until_idle(count: int) -> None:
     """So many links wait together, and no reader is left."""
-    wait_until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 20.0)
+    try:
+        wait_until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 60.0)
+    except AssertionError:
+        names = [one.name for one in readers()]
+        raise AssertionError(f"{len(IDLE_LINKS._readers)} idle links, readers {names}") from None
 
 
 def both_linked(one: Node, other: Node) -> None:
@@ -210,6 +214,8 @@ def test_many_silent_links_share_a_thread() -> None:
             for node in nodes:
                 Application(node).put("all", b"x", BLOCK)
             here.wait_for(clients)
-            for runner in list(listening.runners.values()):
+            runners = list(listening.runners.values())
+            for runner in runners:
                 runner.link.close()
-            wait_until(lambda: not listening.runners)
+            for runner in runners:  # those who lost them come back meanwhile
+                assert runner.ended.wait(20.0)
