@@ -26,5 +26,5 @@ def test_each_token_has_its_own() -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xxhash", None)
-    with pytest.raises(LocalError, match=r"pip install 'zenlake\[lake\]'"):
+    with pytest.raises(LocalError, match=r"pip install 'zenlake\[sql\]'"):
         gid_of("")

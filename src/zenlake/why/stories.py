@@ -42,8 +42,12 @@ class Report:
         return any(story.failed for story in self.stories)
 
 
-def report(evidence: Evidence, wanted: Wanted) -> Report:
-    """What was asked for; without a question, all that did not go well."""
+def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> Report:
+    """What was asked for; without a question, all that did not go well.
+
+    Stories that are the same are told once, unless `tells_each` is set or one query is meant.
+    """
+    tells_each = tells_each or wanted.query is not None
     network = Network(evidence)
     end_with_their_routers(network)
     made = Report(evidence)
@@ -54,7 +58,7 @@ def report(evidence: Evidence, wanted: Wanted) -> Report:
             continue
         made.counts.setdefault(story.subject, Counter())[story.cause] += 1
         if is_asked or not (story.cause in WELL or _is_vague(story)):
-            first = story if wanted.query is not None else groups.setdefault(story.group, story)
+            first = story if tells_each else groups.setdefault(story.group, story)
             if first is story:
                 made.stories.append(story)
             else:

@@ -29,7 +29,10 @@ def test_every_message_is_in_a_cell(data: dict[str, Any], tables: Tables) -> Non
         "replies": ("RESPONSE",),
         "declarations": ("DECLARE/", "INTEREST"),
         "discovery": ("OAM", "SCOUT", "HELLO"),
-        "transport": ("INIT", "OPEN", "CLOSE", "KEEP_ALIVE", "JOIN", "TRANSPORT_OAM"),
+        "transport": (
+            *("INIT", "OPEN", "CLOSE", "KEEP_ALIVE", "JOIN", "TRANSPORT_OAM"),
+            *("FRAME", "FRAGMENT"),
+        ),
     }
     cells = data["traffic"]["cells"]
     found: Counter[str] = Counter()

@@ -102,7 +102,7 @@ def test_stories_agree_with_the_verdicts_of_the_tables(lake: Path, tables: Table
             for row in tables.of(name_of(evidence.capture), "queries")
         }
         seqs = {(one.session, one.at, one.request_id): one.seq for one in evidence.queries}
-        for story in report(evidence, wanted).stories:
+        for story in report(evidence, wanted, tells_each=True).stories:
             if story.subject == "query":
                 seq = seqs[story.session or "", story.at, story.request_id or 0]
                 row = rows[story.session, seq]

@@ -24,6 +24,7 @@ PARTITIONS_MAX: Final = 10_000
 _KINDS: Final[dict[str, tuple[str, ...]]] = {
     "messages": KINDS,
     "samples": ("PUT", "DEL"),
+    "latencies": ("PUT", "DEL"),
     "replies": ("PUT", "DEL", "ERR"),
     "losses": ("tcp_gap", "sn_gap", "fragment", "truncated", "resync"),
     "ros_entities": (
