@@ -63,7 +63,9 @@ def test_stamps_go_on_and_no_lease_ends(wall: WallClock) -> None:
             time.sleep(0.01)
         assert len(got) == count > 200
         assert all(one < other for one, other in itertools.pairwise(got))
-        assert events.try_recv() is None
+        # The listening node may hear of the transport after the connecting one went on.
+        kinds = [event.kind for event in iter(events.try_recv, None)]
+        assert kinds in ([], [zenlake.SampleKind.PUT])
         assert len(a.info.transports()) == 1
 
 

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from zenlake.columnar.fields import columns, fields, presence_bits
-from zenlake.columnar.generate.__main__ import TARGET, is_fresh
+from zenlake.columnar.generate.__main__ import TARGET
 from zenlake.columnar.generate.module import module_source
+from zenlake.generated_files import is_fresh
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_is_what_the_generator_writes() -> None:
-    assert is_fresh(), "run `make generate`"
+    assert is_fresh(TARGET, module_source()), "run `make generate`"
 
 
 def test_every_name_is_bound_once() -> None:

@@ -77,10 +77,7 @@ class Turn:
 
     def end(self) -> None:
         """Release the lock, then send and settle what was touched under it."""
-        sinks = self.end_unsettled()
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
+        _settle_sinks(self.end_unsettled())
 
     def end_unhurried(self) -> None:
         """The same without waiting for any link.
@@ -94,9 +91,7 @@ class Turn:
         if links is not None:
             for outward, _, _ in links:
                 outward.settle(-1, False)
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
+        _settle_sinks(sinks)
 
     def end_reply(self) -> None:
         """The same after a reply or its final, which leave together.
@@ -117,9 +112,7 @@ class Turn:
             links = self._take_links()
             sinks = self._release_sinks()
             _settle_links(links, is_last)
-            if sinks is not None:
-                for sink in sinks:
-                    sink.settle()
+            _settle_sinks(sinks)
 
     def end_unsettled(self) -> list[Sink] | None:
         """The same, but sinks are for the caller to settle."""
@@ -201,9 +194,7 @@ class Turn:
     def settle(self, links: Links, sinks: list[Sink] | None) -> None:
         """What `deliver_unhurried` gave back."""
         _settle_links(links, False)
-        if sinks is not None:
-            for sink in sinks:
-                sink.settle()
+        _settle_sinks(sinks)
 
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
@@ -324,3 +315,9 @@ def _settle_links(links: Links, is_last: bool) -> None:
     if links is not None:
         for outward, full, is_blocking in links:
             outward.settle(full, is_blocking, is_last)
+
+
+def _settle_sinks(sinks: list[Sink] | None) -> None:
+    if sinks is not None:
+        for sink in sinks:
+            sink.settle()

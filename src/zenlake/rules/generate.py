@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from zenlake.generated_files import write_or_check
 from zenlake.rules.book import BY_TOPIC, RULES
 from zenlake.rules.rule import SEVERITIES
 
@@ -47,14 +48,7 @@ def _lines() -> Iterator[str]:
 
 
 def main() -> int:
-    is_fresh = TARGET.exists() and TARGET.read_text("utf-8") == page()
-    if "--check" in sys.argv[1:]:
-        if not is_fresh:
-            print(f"{TARGET.name} is not what the rules say: run `make generate`")
-        return 0 if is_fresh else 1
-    TARGET.write_text(page(), "utf-8")
-    print(f"wrote {TARGET.name}")
-    return 0
+    return write_or_check({TARGET: page()}, "the rules")
 
 
 if __name__ == "__main__":

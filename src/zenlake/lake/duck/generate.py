@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from zenlake.generated_files import write_or_check
 from zenlake.lake.duck import engine
 from zenlake.lake.duck.build import build_tables
 from zenlake.lake.duck.dialect import translate
@@ -45,14 +46,7 @@ def _lines(found: dict[str, str]) -> Iterator[str]:
 
 
 def main() -> int:
-    is_fresh = TARGET.exists() and TARGET.read_text("utf-8") == module_source()
-    if "--check" in sys.argv[1:]:
-        if not is_fresh:
-            print(f"{TARGET.name} is not what the steps say: run `make generate`")
-        return 0 if is_fresh else 1
-    TARGET.write_text(module_source(), "utf-8")
-    print(f"wrote {TARGET.name}")
-    return 0
+    return write_or_check({TARGET: module_source()}, "the steps")
 
 
 if __name__ == "__main__":

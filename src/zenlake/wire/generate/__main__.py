@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from zenlake.generated_files import write_or_check
 from zenlake.wire.definitions import MODULES
 from zenlake.wire.generate.module import generated_names, module_source
 from zenlake.wire.generate.reference import pages
@@ -69,19 +70,7 @@ def _names_defined_in(module: str) -> Iterator[str]:
 
 
 def main() -> int:
-    stale = [path for path, text in sources().items() if not _is_fresh(path, text)]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.name} is not what the definitions say: run `make generate`")
-        return 1 if stale else 0
-    for path, text in sources().items():
-        path.write_text(text)
-        print(f"wrote {path.name}")
-    return 0
-
-
-def _is_fresh(path: Path, text: str) -> bool:
-    return path.exists() and path.read_text() == text
+    return write_or_check(sources(), "the definitions")
 
 
 if __name__ == "__main__":
