@@ -297,11 +297,11 @@ HOSTILE = [
 ]
 
 
-def seconds(pair: tuple[str, str]) -> float:
-    """The best of nine for both questions in both directions, in time of this thread."""
+def seconds(pair: tuple[str, str], rounds: int = 9) -> float:
+    """The best round for both questions in both directions, in time of this thread."""
     a, b = pair
     times = []
-    for _ in range(9):
+    for _ in range(rounds):
         start = time.thread_time()
         intersects(a, b)
         includes(a, b)
@@ -318,7 +318,7 @@ def test_hostile_pairs_stay_cheap(hostile: Callable[[int], tuple[str, str]]) -> 
         assert len(text) <= KEY_EXPR_BYTES_MAX
     assert seconds(small) < 0.005
     # Deliberately beyond the limit of chunks, so that even a lifted limit is no danger.
-    assert seconds(large) < 5
+    assert seconds(large, rounds=1) < 5
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lake.reading.gathered import differences, on_both_roads, on_scalar_road
-from tests.trace.recorded_sessions import TRUTH, plain, sessions_of
-from zenlake.lake.bulk import Refusal, survey
+from tests.trace.recorded_sessions import TRUTH, sessions_of
 from zenlake.trace.session_ends import SessionEnd, cause_of, reason_of
 
 
@@ -75,16 +72,6 @@ def test_a_killed_client_is_lost_and_a_frozen_one_exceeds_its_lease(name: str) -
     )
     assert frozen["opener_silent_ms"] >= frozen["opener_lease_ms"] == 3000
     assert "and its lease is 3,000 ms" in frozen["reason"]
-
-
-@pytest.mark.parametrize("name", sorted(TRUTH))
-def test_both_roads_agree(name: str, tmp_path: Path) -> None:
-    path = plain(name, tmp_path)
-    found = survey(path)
-    assert not isinstance(found, Refusal)
-    expected = on_scalar_road(path)
-    assert differences(expected, on_both_roads(path, found)) == []
-    assert differences(expected, on_both_roads(path, found, chunk_bytes=2_000)) == []
 
 
 OPEN = SessionEnd(
