@@ -15,11 +15,13 @@ PATIENCE_S = 10.0
 
 
 def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
-    """Without multicast; `a__b="1"` sets a/b."""
+    """Without multicast; `a__b="1"` sets a/b. A router does not wait for others when it opens."""
     config = zenlake.Config()
     config.insert_json5("mode", f'"{mode}"')
     config.insert_json5("scouting/multicast/enabled", "false")
     config.insert_json5("listen/endpoints", "[]")
+    if mode == "router":
+        config.insert_json5("scouting/delay", "0")
     for key, value in values.items():
         config.insert_json5(key.replace("__", "/"), value)
     return config

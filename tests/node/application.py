@@ -84,11 +84,16 @@ def settings_of(
     listen: list[str] | None = None,
     zid: int | None = None,
 ) -> NodeSettings:
-    """Without multicast, so that tests do not find each other; a peer by default (tests/hosts)."""
+    """Without multicast, so that tests do not find each other; a peer by default (tests/hosts).
+
+    A router does not wait for others when it opens.
+    """
     if role is None:
         role = WhatAmI.PEER if host_mode() == PEER else WhatAmI.ROUTER
     settings = NodeSettings(role, None if zid is None else ZenohId.from_int(zid))
     settings.multicast_enabled = False
+    if role == WhatAmI.ROUTER:
+        settings.scouting_delay_s = 0.0
     settings.connect = [EndPoint.parse(text) for text in connect or []]
     default = [] if role == WhatAmI.CLIENT else [LOOPBACK]
     settings.listen = [EndPoint.parse(text) for text in (default if listen is None else listen)]

@@ -59,6 +59,14 @@ def test_open_waits_the_whole_delay_where_nobody_answers(group: str) -> None:
         assert time.monotonic() - began >= 0.5
 
 
+def test_a_router_waits_the_whole_delay_whoever_is_there() -> None:
+    settings = settings_of(WhatAmI.ROUTER)
+    settings.scouting_delay_s = 0.2
+    began = time.monotonic()
+    with opened(settings):
+        assert time.monotonic() - began >= 0.2
+
+
 def test_open_does_not_wait_where_it_is_told_not_to(group: str) -> None:
     settings = scouting_settings(group)
     settings.scouting_delay_s = 20.0

@@ -40,11 +40,24 @@ def test_exactly_one_session_survives() -> None:
             assert len(left.runners) == len(right.runners) == 1
             (one_link,), (other_link,) = left.links(), right.links()
             assert (one_link.src, one_link.dst) == (other_link.dst, other_link.src)
-            one.put("to/right", b"hello", BLOCK)
-            other.put("to/left", b"hello", BLOCK)
-            assert one.wait_for(1) == other.wait_for(1) == [b"hello"]
+            assert_hears_once(one, "to/right", other)
+            assert_hears_once(other, "to/left", one)
         finally:
             close_together([left, right])
+
+
+def assert_hears_once(speaker: Application, key: str, listener: Application) -> None:
+    """As soon as the speaker's node knows of the listener's subscription."""
+
+    def is_heard() -> bool:
+        speaker.put(key, b"anyone?", BLOCK)
+        return bool(listener.payloads())
+
+    wait_until(is_heard)
+    speaker.put(key, b"once", BLOCK)
+    speaker.put(key, b"last", BLOCK)
+    wait_until(lambda: listener.payloads()[-1] == b"last")
+    assert listener.payloads().count(b"once") == 1
 
 
 def are_connected(left: Node, right: Node) -> bool:

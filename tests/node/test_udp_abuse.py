@@ -35,17 +35,14 @@ TCP = "tcp/127.0.0.1:0"
 FLOOD = """
 import socket, sys, time
 
-port, init, seconds = int(sys.argv[1]), bytes.fromhex(sys.argv[2]), float(sys.argv[3])
+port, init = int(sys.argv[1]), bytes.fromhex(sys.argv[2])
 sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(200)]
-began = time.monotonic()
-sent = 0
 print("started", flush=True)
-while (now := time.monotonic()) < began + seconds:
-    while sent < (now - began) * 5000:
-        sockets[sent % 200].sendto(init, ("127.0.0.1", port))
-        sent += 1
-    time.sleep(0.002)
-print(sent)
+while True:
+    for number, one in enumerate(sockets):
+        one.sendto(init, ("127.0.0.1", port))
+        if number % 10 == 0:
+            time.sleep(0.002)
 """
 
 
@@ -131,21 +128,25 @@ def test_inits_take_neither_a_thread_nor_a_place() -> None:
 
 
 def test_honest_handshakes_succeed_during_a_flood_of_inits() -> None:
-    """5,000 a second, by a process of its own and from many ports."""
+    """Up to 5,000 a second, by a process of its own and from many ports.
+
+    Where the machine is busy the node's socket overflows, and what is lost is sent again.
+    """
     with opened(settings_of(listen=[UDP])) as [node]:
-        command = [sys.executable, "-c", FLOOD, str(port_of(node)), init_syn().hex(), "3"]
+        command = [sys.executable, "-c", FLOOD, str(port_of(node)), init_syn().hex()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as flood:
             assert flood.stdout is not None
-            flood.stdout.readline()
-            times: list[float] = []
-            while flood.poll() is None and len(times) < 8:
-                began = time.monotonic()
-                assert opens(client_of(node, "udp"))
-                times.append(time.monotonic() - began)
-                time.sleep(0.1)
-            sent = int(flood.stdout.readline())
-        print(f"{sent} INITs; handshakes took at most {max(times) * 1000:.0f} ms")
-        assert len(times) > 2
+            try:
+                flood.stdout.readline()
+                for _ in range(8):
+                    client = client_of(node, "udp")
+                    client.connect_timeout_s, client.handshake_idle_s = 20.0, 0.5
+                    client.connect_retry.first_s = 0.1
+                    assert opens(client)
+                    time.sleep(0.1)
+                assert flood.poll() is None
+            finally:
+                flood.kill()
         assert node.accepting.refused == 0
         wait_until(lambda: not node.runners)
 
