@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.faults import scaled
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.keyexpr.matching import (
@@ -171,7 +172,7 @@ def test_chunks_include(a: str, b: str, included: bool) -> None:
 
 CHUNKS = ("a", "b", "*", "**", "a$*", "@a")
 KEY_CHUNKS = ("a", "b", "ac", "@a")
-SAMPLE_SIZE = 150_000
+SAMPLE_SIZE = scaled(30_000, 150_000)
 
 
 def regular_expression(expr: str) -> re.Pattern[str]:
@@ -313,12 +314,12 @@ def seconds(pair: tuple[str, str], rounds: int = 9) -> float:
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_pairs_stay_cheap(hostile: Callable[[int], tuple[str, str]]) -> None:
     small = hostile(66)
-    large = hostile(4_000)
+    large = hostile(scaled(1_600, 4_000))
     for text in small + large:
         assert len(text) <= KEY_EXPR_BYTES_MAX
     assert seconds(small) < 0.005
     # Deliberately beyond the limit of chunks, so that even a lifted limit is no danger.
-    assert seconds(large, rounds=1) < 5
+    assert seconds(large, rounds=1) < scaled(1, 5)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
