@@ -2,6 +2,9 @@
 
 Routers of 1.10 send a client its own tokens too. Its session then tells the application twice:
 `get` of liveliness replies twice, and one that subscribes later hears DELETE twice.
+
+Nor does a node hear that a token has ended which it holds itself, when another holder ends its own:
+sessions of eclipse-zenoh would take that for the end of all. Routers of 1.10 do so to peers.
 """
 
 from __future__ import annotations
@@ -33,4 +36,34 @@ def test_a_client_is_not_told_twice_of_its_own_token(kind: Kind) -> None:
     except BaseException:
         router.kill()
         client.kill()
+        raise
+
+
+@pytest.mark.parametrize("mode", ["client", "peer"])
+def test_the_end_of_a_twin_is_not_the_end_of_an_own_token(mode: str) -> None:
+    kind = theirs()[0]
+    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    router, node, twin = borrow(ours()), borrow(kind), borrow(ours())
+    try:
+        router.open(**settings("router", **{"listen/endpoints": [endpoint]}))
+        node.open_linked(**settings(mode, **{"connect/endpoints": [endpoint]}))
+        twin.open_linked(**settings("client", **{"connect/endpoints": [endpoint]}))
+        node.ask("watch", name="events", key="tok/*", history=True)
+        node.ask("token", name="own", key="tok/a")
+        twin.ask("token", name="twin", key="tok/a")
+        twin.ask("token", name="mark", key="tok/b")
+        heard = [["PUT", "tok/a"], ["PUT", "tok/b"]]
+        assert node.items("events", 2) == heard
+        twin.ask("undeclare", name="twin")
+        twin.ask("undeclare", name="mark")
+        heard.append(["DELETE", "tok/b"])
+        assert node.items("events", 3) == heard
+        node.ask("undeclare", name="own")
+        heard.append(["DELETE", "tok/a"])
+        assert node.items("events", 4) == heard
+        for one in (router, node, twin):
+            give_back(one)
+    except BaseException:
+        for one in (router, node, twin):
+            one.kill()
         raise

@@ -52,6 +52,12 @@ def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kin
             replies = one.ask("get", selector="q/*", target="ALL", consolidation="NONE")["replies"]
             keys = sorted(reply["ok"]["key"] for reply in replies)
             assert keys == ["q/c0", "q/c1", "q/c2", "q/p"], name
+        nodes["p"].ask("watch", name="w", key="t/**", history=True)
+        nodes["p"].ask("token", name="t", key="t/p")
+        time.sleep(REST_SECONDS)  # for each gateway to hear of it from the other
+        nodes["p"].ask("undeclare", name="t")
+        time.sleep(REST_SECONDS)
+        assert nodes["p"].items("w", 0) == [["PUT", "t/p"], ["DELETE", "t/p"]]
 
 
 # On a busy machine the client of a deployed router hears DELETE and PUT when the second one is

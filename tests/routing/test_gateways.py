@@ -184,6 +184,21 @@ def test_a_peer_is_not_told_that_its_own_token_is_gone() -> None:
     web.hears("pb")
 
 
+def test_a_token_that_a_peer_heard_of_lives_on_when_the_other_gateway_ends() -> None:
+    """On a busy machine a gateway hears of a token from the other one first."""
+    web = watched()
+    web.says("pb", token(1, "t"))
+    web.hears("pa", "D_TOKEN 1 t")
+    web.says("pa", token(1, "t"))
+    web.stops("b")
+    web.says("pa", links_of("a", sn=3, peer="pa"))
+    web.hears("pa")
+    web.hears("cc", "D_TOKEN 1 t")
+    web.says("pa", no_token(1))
+    web.hears("pa", "U_TOKEN 1")
+    web.hears("cc", "U_TOKEN 1")
+
+
 def test_who_asks_once_is_told_of_all_tokens() -> None:
     web = watched()
     web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
@@ -209,6 +224,33 @@ def test_a_router_tells_a_peer_of_its_own_token() -> None:
     web.forget()
     web.says("application", token(1, "t"))
     web.hears("pa", "D_TOKEN 1 t")
+
+
+def test_a_peer_is_told_of_the_token_of_a_router_when_its_own_has_ended() -> None:
+    """A gateway cannot tell whether the other one has a token from the peer alone."""
+    web = watched()
+    web.enters("application", "", "b")
+    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.says("application", token(1, "t"))
+    web.forget()
+    web.say_at_once({"pa": no_token(1), "pb": no_token(1)})
+    web.passes(0.5)
+    web.hears("pa")
+    web.passes(0.6)
+    web.hears("pa", "D_TOKEN 1 t")
+    web.says("application", no_token(1))
+    web.hears("pa", "U_TOKEN 1")
+
+
+def test_a_peer_is_not_told_of_its_token_again_when_the_other_gateway_is_slow() -> None:
+    web = watched()
+    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.forget()
+    web.says("pa", no_token(1))
+    web.passes(0.5)
+    web.says("pb", no_token(1))
+    web.passes(2.0)
+    web.hears("pa")
 
 
 def test_an_old_description_changes_nothing() -> None:

@@ -43,3 +43,9 @@ def test_peer_with_two_routers(first: int) -> None:
     for seed in range(first, min(first + CHUNK, TWO_HOMES_SEEDS)):
         outcome = run_seed(seed, with_routers=True, two_homes=True)
         assert not outcome.failure, outcome.report()
+
+
+def test_router_with_a_token_that_its_peer_has_as_well() -> None:
+    """The other gateway of the peer took it for the peer's own, also when that had ended."""
+    outcome = run_seed(270, with_routers=True, two_homes=True)
+    assert not outcome.failure, outcome.report()

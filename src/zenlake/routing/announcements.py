@@ -22,6 +22,7 @@ from zenlake.routing.entity import (
 from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import DownInterest
+from zenlake.routing.late_tokens import LateTokens
 from zenlake.routing.memory import TOLD_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
@@ -46,12 +47,13 @@ HOLDERS_PER_STEP: Final = 16
 
 
 class Announcer:
-    __slots__ = ("_endings", "_tables", "_work")
+    __slots__ = ("_endings", "_tables", "_work", "late_tokens")
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._work = tables.work
         self._endings = Endings()
+        self.late_tokens = LateTokens(tables)
 
     def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         """`source` began, changed or ended to hold `entity`: tell whom it concerns.
@@ -151,9 +153,24 @@ class Announcer:
         told = token.told.get(face)
         if told is not None and not told.is_aggregate:
             return  # the job of the holder that went last undeclares it
-        if _hears(face, source) and not is_own_token(token, face, source):
+        is_own = is_own_token(token, face, source) or self.late_tokens.has(token, face)
+        if _hears(face, source) and not is_own:
             self._endings.add(token, face)
             self.tell_token_gone(face, token.key)
+
+    def offer_late_token(self, face: Face, key: str) -> Job:
+        """Tell a face of a token that was taken for its own, if it asked for what there is."""
+        found: list[DownInterest] = []
+        yield from self._find_interests(TOKEN, key, found)
+        for interest in found:
+            if interest.face is face and interest.mode != InterestMode.FUTURE:
+                token = self._tables.entities[TOKEN].get(key)
+                info = None if token is None else token.info_for(face)
+                if token is not None and info is not None and interest.is_live():
+                    self._offer(token, interest, info, False)
+            self._work.steps -= 1
+            if self._work.steps <= 0:
+                yield
 
     def end_unknown_token(self, key: str) -> Job:
         """A token that we were never told of has ended: those who asked for tokens must hear it."""

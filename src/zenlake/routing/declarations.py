@@ -180,6 +180,11 @@ class Declarations:
                 if self._tables.work.steps <= 0:
                     yield
 
+    def handle_timeout(self, now: float) -> None:
+        """Tell peers of tokens that were taken for their own, which they have ended."""
+        for late in self._announcer.late_tokens.take_due(now):
+            self._tables.work.run(self._announcer.offer_late_token(late.face, late.key))
+
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters
         # D_KEYEXPR has no M: a number in it is one of ours (wire reference §1.10).
@@ -281,6 +286,8 @@ class Declarations:
                 self._tables.forget_routes_of(kind, entity.key)
             else:
                 self._announcer.spread_holder(entity, face, before, in_answer=False, is_gone=True)
+            if kind == TOKEN:
+                self._announcer.late_tokens.note_undeclared(entity, face)
             return
         if holding.info != before:
             self._announcer.spread(entity, face, in_answer=False, is_gone=False)

@@ -418,9 +418,10 @@ class Dispatcher:
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""
         deadline = self._queries.timers.next_deadline()
-        interests = self._upward.timers.next_deadline()
-        if deadline is None or (interests is not None and interests < deadline):
-            deadline = interests
+        for timers in (self._upward.timers, self._announcer.late_tokens.timers):
+            other = timers.next_deadline()
+            if deadline is None or (other is not None and other < deadline):
+                deadline = other
         for sourced in self._sourced:
             trees = sourced.next_deadline()
             if deadline is None or (trees is not None and trees < deadline):
@@ -433,6 +434,7 @@ class Dispatcher:
         self._queries.handle_timeout(now)
         self._upward.handle_timeout(now)
         self._tables.now = now
+        self._declarations.handle_timeout(now)
         for sourced in self._sourced:
             if sourced.network.handle_timeout(now):
                 self._work.run(self._update_trees(sourced))

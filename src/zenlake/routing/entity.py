@@ -11,7 +11,7 @@ from typing import Final, cast
 from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
 from zenlake.routing.face_map import FaceMap
-from zenlake.routing.region import BESIDE
+from zenlake.routing.region import BELOW, BESIDE
 from zenlake.wire.values.queryable_info import QueryableInfo
 
 SUBSCRIBER: Final = 0
@@ -136,8 +136,8 @@ class Entity:
 
         A face that is gone holds nothing, although its removal may take several turns.
 
-        Nobody hears of his own, but tokens of an application are told to it as well; and in
-        a region that does not relay nobody hears of his neighbours'.
+        Nobody hears of his own, but for some tokens (`_hears_own`); and in a region that does
+        not relay nobody hears of his neighbours'.
         """
         region = face.region
         merged: QueryableInfo | None = None
@@ -145,7 +145,7 @@ class Entity:
             if holder.is_gone:
                 continue
             if holder is face:
-                if self.kind != TOKEN or not face.is_local:
+                if self.kind != TOKEN or not self._hears_own(face, is_answer):
                     continue
             elif holder.region is region and not region.relays:
                 continue
@@ -164,6 +164,18 @@ class Entity:
                 return PLAIN
             merged = better(merged, self.holders.of(holder).info)
         return merged
+
+    def _hears_own(self, face: Face, is_answer: bool) -> bool:
+        """Whether a holder of a token may know of it although nobody else holds it.
+
+        Tokens of an application are told to it as well. Who was told of the token of another, and
+        has one itself, is not told that it is gone: deployed nodes would take that for the end of
+        their own. A peer with two gateways comes to this easily: one of them may hear of the
+        peer's token from the other before it hears of it from the peer.
+        """
+        if face.is_local:
+            return True
+        return face.position == BELOW and not is_answer and face in self.told
 
     def is_known_without(self, source: Face, info: QueryableInfo) -> bool:
         """Whether nobody hears anything else of it if `source` holds it, as `info` says, or not.
@@ -203,15 +215,13 @@ def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
     """Whether another router has a token of a peer from that peer itself, whose gateway it is.
 
     The peer is not told of it by other gateways (§4.4): when one of them ended, it would take its
-    own token for ended. So it would if it were told that the token is gone, where the other gateway
-    had been faster.
+    own token for ended.
     """
     return (
         entity.kind == TOKEN
         and holder.position == BESIDE
         and holder.zid in peer.gateways
         and peer in entity.holders
-        and peer not in entity.told
     )
 
 

@@ -88,6 +88,9 @@ class Model:
                 extra |= {key for key in exact if known.get(key) != visible.get(key)}
                 peer = node if node.role == WhatAmI.PEER else other
                 missing = {key for key in wanted if key not in known}
+                if kind == TOKEN:
+                    # It was told of those of others, and is not told of the end of its own.
+                    extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
                     # What it declared to one router comes back by way of another, but for tokens:
                     # those are told by the router that has them alone.
