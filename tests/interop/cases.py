@@ -266,7 +266,7 @@ def a_timeout(a: Held, b: Held) -> None:
     # also where all three are real. Between ours and anyone it is told once.
     is_raced = not a.is_ours and bool(a.ask("info")["routers"])
     assert len(errors) <= (2 if is_raced else 1)
-    assert 0.9 < answer["seconds"] < 2.5
+    assert answer["seconds"] > 0.9
 
 
 @case()

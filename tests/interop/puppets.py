@@ -207,10 +207,8 @@ def pair(
     """Two open puppets; the node that is listened to is opened first."""
     options = options or {}
     endpoint = f"{protocol}/127.0.0.1:{free_port()}{end}"
-    held = [
-        borrow(kind) for kind in ((one, other, router) if topology.has_router else (one, other))
-    ]
-    try:
+    kinds = (one, other, router) if topology.has_router else (one, other)
+    with borrowed(*kinds) as held:
         listening = {**options, "listen/endpoints": [endpoint]}
         connecting = {**options, "connect/endpoints": [endpoint]}
         if topology.has_router:
@@ -224,12 +222,6 @@ def pair(
             held[0].open(**settings("peer", **listening))
             held[1].open_linked(**settings(topology.second, **connecting))
         yield held[0], held[1]
-        for node in held:
-            give_back(node)
-    except BaseException:
-        for node in held:
-            node.kill()
-        raise
 
 
 _idle: dict[Kind, list[Held]] = {}
@@ -245,6 +237,20 @@ def borrow(kind: Kind) -> Held:
 def give_back(held: Held) -> None:
     held.ask("close")
     _idle.setdefault(held.kind, []).append(held)
+
+
+@contextmanager
+def borrowed(*kinds: Kind) -> Iterator[list[Held]]:
+    """Processes that are given back, unless the test fails."""
+    held = [borrow(kind) for kind in kinds]
+    try:
+        yield held
+        for one in held:
+            give_back(one)
+    except BaseException:
+        for one in held:
+            one.kill()
+        raise
 
 
 Edges = Sequence[tuple[int, int]]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.interop.cases import CASES
-from tests.interop.puppets import Held, free_port, ours, settings, theirs
+from tests.interop.puppets import borrowed, free_port, ours, settings, theirs
 from tests.interop.tap import Tap
 from zenlake import rules, trace
 from zenlake.rules import NOTE
@@ -41,25 +40,18 @@ def test_nothing_of_ours_is_undecodable(mode: str, option: str, tmp_path: Path) 
     options = OPTIONS[option]
     path = tmp_path / "own.pcapng"
     port = free_port()
-    with ExitStack() as stack:
-        router = Held(other)
-        stack.callback(router.kill)
-        endpoint = f"tcp/127.0.0.1:{port}"
+    endpoint = f"tcp/127.0.0.1:{port}"
+    with borrowed(other, other, ours()) as (router, friend, node), Tap(path, port) as tap:
         router.open(**settings("router", **{"listen/endpoints": [endpoint]}, **options))
-        tap = stack.enter_context(Tap(path, port))
         connecting = {"connect/endpoints": [f"tcp/127.0.0.1:{tap.port}"], **options}
         for name in CHOSEN:
             if option == "low latency" and name == "ten_megabytes":
                 continue  # a message is one unit there
-            node, friend = Held(ours()), Held(other)
-            stack.callback(node.kill)
-            stack.callback(friend.kill)
             node.open(**settings(mode, **connecting))
             friend.open(**settings("client", **{"connect/endpoints": [endpoint]}))
             CASES[name](node, friend)
             node.ask("close")
-            node.stop()
-            friend.kill()
+            friend.ask("close")
     read(path)
 
 
