@@ -111,12 +111,14 @@ def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> 
 
         wait_until(is_heard)
         runner = router.runners[far.zid]
-        wait_until(lambda: runner.reader in IDLE_LINKS._readers.values())
-        thread = runner.reader._reader
+        reader = runner._reader
+        assert reader is not None
+        wait_until(lambda: reader in IDLE_LINKS._readers.values())
+        thread = reader._reader
         for n in range(20):
             there.put("key", b"%d" % n, BLOCK)
             wait_until(lambda n=n: here.payloads()[-1] == b"%d" % n)  # type: ignore[misc]
-        assert runner.reader._reader is thread
+        assert reader._reader is thread
 
 
 def test_a_full_link_is_left_to_a_reader() -> None:

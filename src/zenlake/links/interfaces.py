@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import socket
 import sys
+from functools import cache
 from typing import Final, NamedTuple
 
 _IFF_UP: Final = 0x1
@@ -43,8 +44,14 @@ def interface_addresses() -> list[InterfaceAddress]:
         return [InterfaceAddress("lo", socket.AF_INET, "127.0.0.1", True, True, False)]
 
 
+@cache
+def _c_library() -> ctypes.CDLL:
+    """Loaded once: each is a class of its own, which only the garbage collector frees."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _ask_system() -> list[InterfaceAddress]:
-    library = ctypes.CDLL(None, use_errno=True)
+    library = _c_library()
     first = ctypes.POINTER(_IfAddrs)()
     if library.getifaddrs(ctypes.byref(first)) != 0:
         raise OSError(ctypes.get_errno(), "getifaddrs")

@@ -138,7 +138,7 @@ class LinkReader:
                 self._take(b"", began)
                 continue
             if self._failure is not None:
-                raise self._failure
+                raise self._taken_failure()
             if transport.peer_closed is not None:
                 return f"the peer closed ({transport.peer_closed})"
             now = time.monotonic()
@@ -162,6 +162,12 @@ class LinkReader:
             self._take(data, time.monotonic())
             data = b""  # not kept while nothing comes
         return self._runner.cause
+
+    def _taken_failure(self) -> TransportError:
+        """Nobody who is in its traceback may keep it: only the collector would free both."""
+        failure, self._failure = self._failure, None
+        assert failure is not None
+        return failure
 
     def _leave_idle(self) -> bool:
         """Whether `wake` will be called when there is something to read."""
@@ -286,7 +292,8 @@ class LinkReader:
                     deliveries = inbound.receive_more(now, _UNITS_IN_A_TURN)
             self._deliveries.extend(deliveries)
         except TransportError as error:
-            self._failure = error
+            # Without the frames, which lead back to this reader.
+            self._failure = error.with_traceback(None)
             self._deliveries.extend(error.deliveries)
 
     def warn_of_drop(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.links import Link
 from zenlake.node.claims import Claim
-from zenlake.node.info import describe_link, describe_transport
+from zenlake.node.info import LinkInfo, describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.link_reader import LinkReader
 from zenlake.node.sender import Sender
@@ -50,7 +50,7 @@ class LinkRunner:
         )
         self.outlet = LinkOutlet(self.sender, node.turn.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)
-        self.link_info = describe_link(agreed, link)
+        self._link_info: LinkInfo | None = None
         self.face: Face | None = None
         self.ended = threading.Event()
         self.opened_at = time.monotonic()
@@ -58,7 +58,7 @@ class LinkRunner:
         self._certificate_check_at = inf if link.expires_at is None else -inf
         self.is_over = False
         self._is_closed_here = False
-        self.reader = LinkReader(self, early)
+        self._reader: LinkReader | None = LinkReader(self, early)
 
     def start(self) -> None:
         """Join routing, which says its declarations, and start to read.
@@ -87,14 +87,22 @@ class LinkRunner:
             return
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
-        node.events.tell(True, self.info, self.link_info)
+        if node.events.has_listeners:
+            node.events.tell(True, self.info, self.link_info())
         assert self.face is not None
+        assert self._reader is not None
         try:
-            self.reader.start(self.face)
+            self._reader.start(self.face)
         except ThreadError:
             self.close()
             raise
         node.note_deadline(self)
+
+    def link_info(self) -> LinkInfo:
+        """Made when somebody asks: the interfaces are asked of the system."""
+        if self._link_info is None:
+            self._link_info = describe_link(self.agreed, self.link)
+        return self._link_info
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -124,15 +132,18 @@ class LinkRunner:
             self.sender.send_now()
             self.break_off("the peer's certificate has expired")
             return
+        reader = self._reader
+        if reader is None:
+            return
         try:
-            with self.reader.lock, self.sender.lock:
-                if self.reader.is_working():
+            with reader.lock, self.sender.lock:
+                if reader.is_working():
                     self.transport.inbound.received_at = now
                 self.transport.handle_timeout(now)
         except TransportError as error:
             self.break_off(error.cause)
             return
-        self.reader.warn_of_drop()
+        reader.warn_of_drop()
         self.sender.send_now()
 
     # --- the end -------------------------------------------------------------------------------
@@ -172,7 +183,8 @@ class LinkRunner:
         node.retire(self)
         node.claims.release(self.claim)
         self._log_end()
-        node.events.tell(False, self.info, self.link_info)
+        if node.events.has_listeners:
+            node.events.tell(False, self.info, self.link_info())
         self.ended.set()
 
     def _log_end(self) -> None:
@@ -186,13 +198,24 @@ class LinkRunner:
     def leave_to_parent(self) -> None:
         """In a forked child: if this thread reads the link, it does no more."""
         self.is_over = True
-        self.reader.leave_to_parent()
+        if self._reader is not None:
+            self._reader.leave_to_parent()
 
     def is_alive(self) -> bool:
-        return self.reader.is_alive()
+        return self._reader is not None and self._reader.is_alive()
 
     def join(self, timeout_s: float) -> None:
-        if not self.reader.is_current():
-            self.ended.wait(max(0.0, timeout_s))
-        self.reader.join(timeout_s)
+        reader = self._reader
+        if reader is not None:
+            if not reader.is_current():
+                self.ended.wait(max(0.0, timeout_s))
+            reader.join(timeout_s)
         self.sender.join(timeout_s)
+
+    def free(self) -> None:
+        """Its threads have ended: cut the circles of references, so that it goes away at once.
+
+        The garbage collector would stop all threads for as long as it frees thousands of links.
+        """
+        self._reader = None
+        self.sender.forget_owner()

@@ -267,7 +267,13 @@ class Node:
         with self._state_lock:
             self._retired.append(runner)
             if len(self._retired) >= self._retired_max:
-                self._retired = [one for one in self._retired if one.is_alive()]
+                alive: list[LinkRunner] = []
+                for one in self._retired:
+                    if one.is_alive():
+                        alive.append(one)
+                    else:
+                        one.free()
+                self._retired = alive
                 self._retired_max = max(_RETIRED_MIN, 2 * len(self._retired))
 
     def update_locators(self) -> None:
@@ -325,7 +331,7 @@ class Node:
         return found + [one for group in self.groups for one in group.transports()]
 
     def links(self) -> list[LinkInfo]:
-        found = [runner.link_info for runner in self._all_runners()]
+        found = [runner.link_info() for runner in self._all_runners()]
         return found + [one for group in self.groups for one in group.links()]
 
     def locators(self) -> list[str]:

@@ -113,7 +113,7 @@ class Sender(Outward):
         self._wake = threading.Condition(self.lock)
         self._transport = transport
         self._link = link
-        self._failed = failed
+        self._failed: Callable[[str], None] | None = failed
         self._message_bytes_max = transport.message_bytes_max
         self._drop_warnings = drop_warnings
         self._refused = ""  # why a message was refused, until a warning of it is logged
@@ -490,7 +490,13 @@ class Sender(Outward):
                 self._absorb()
                 self._transport.close(CloseReason.UNRESPONSIVE)
             self.send_now()
-        self._failed(cause)
+        failed = self._failed
+        if failed is not None:
+            failed(cause)
+
+    def forget_owner(self) -> None:
+        """Whoever is told of failures: the link is over."""
+        self._failed = None
 
     def say_close(self, reason: CloseReason, patience_s: float) -> None:
         """CLOSE after everything that waits, as far as the link takes it in time."""

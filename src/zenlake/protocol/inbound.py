@@ -175,7 +175,7 @@ class Inbound:
             elif not isinstance(message, KeepAlive):
                 self.ignored_messages += 1
         if batch.error is not None:
-            raise batch.error
+            raise batch.taken_error()
 
     def _take_frame(self, frame: Frame, size: int, deliveries: list[Delivery]) -> None:
         if self._accept(self._channel(frame.qos, frame.reliable), frame.sn):

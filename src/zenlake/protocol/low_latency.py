@@ -48,7 +48,7 @@ class LowLatencyInbound(Inbound):
         if close is not None:
             self.take_close(close)
         elif unit.error is not None:
-            raise unit.error
+            raise unit.taken_error()
 
 
 class LowLatencyOutbound(Outbound):

@@ -25,20 +25,35 @@ _FRAME: Final = 0x05
 _GIVE_WAY_MASK: Final = 0xFF
 
 
-class Batch:
-    """The messages of one batch, and why reading stopped if not at its end."""
+class _Unit:
+    """What was read, and why reading stopped if not at its end."""
 
-    __slots__ = ("error", "messages")
+    __slots__ = ("error",)
+
+    error: WireError | None
+
+    def taken_error(self) -> WireError:
+        """To be raised: whoever is in its traceback must not keep it, or only the garbage
+        collector frees both."""
+        error, self.error = self.error, None
+        assert error is not None
+        return error
+
+
+class Batch(_Unit):
+    """The messages of one batch."""
+
+    __slots__ = ("messages",)
 
     def __init__(self, messages: list[TransportMessage], error: WireError | None) -> None:
         self.messages = messages
         self.error = error
 
 
-class LowLatencyUnit:
-    """The messages of one low-latency unit, and why reading stopped if not at its end."""
+class LowLatencyUnit(_Unit):
+    """The messages of one low-latency unit."""
 
-    __slots__ = ("error", "messages")
+    __slots__ = ("messages",)
 
     def __init__(
         self, messages: list[NetworkMessage | TransportMessage], error: WireError | None
