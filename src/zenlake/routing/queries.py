@@ -121,9 +121,9 @@ class Queries:
         for face in faces:
             branch = Branch(query, face, face.next_request_id(), deadline)
             face.branches[branch.request_id] = branch
-            query.branches[branch] = None
+            query.add(branch)
             self.timers.start(branch)
-        for branch in list(query.branches):
+        for branch in query.branches():
             if branch.is_ended:  # a session in this process has answered at once
                 continue
             face = branch.face
@@ -167,7 +167,7 @@ class Queries:
 
     def _end_early(self, query: Query) -> None:
         """Its requester accepts no more responses (the query page: "Routers SHOULD stop")."""
-        for branch in list(query.branches):
+        for branch in query.branches():
             self.timers.end(branch)
             self._end(branch)
 
@@ -217,8 +217,7 @@ class Queries:
         if _take(branch.face.branches, branch.request_id) is None:
             return
         query = branch.query
-        query.branches.pop(branch, None)
-        if not query.branches:
+        if query.note_ended():
             _take(query.face.queries, query.request_id)
             query.face.account.release(query.size)
             _finish(query)

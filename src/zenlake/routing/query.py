@@ -1,16 +1,23 @@
-"""A query on its way through this node: where it came from, and whom it was sent to."""
+"""A query on its way through this node: where it came from, and whom it was sent to.
+
+There may be 100,000 at a time. Python's garbage collector looks at every object that may be part
+of a cycle, while everybody waits; so queries and their branches are none, and a query has no
+dictionary of its branches. It gives them up when the last has ended.
+"""
 
 from __future__ import annotations
 
+from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
 from zenlake.routing.timers import Timer
 from zenlake.wire.values.qos import QoS
 
 
+@mypyc_attr(acyclic=True)
 class Query:
     """A REQUEST of one face until its RESPONSE_FINAL."""
 
-    __slots__ = ("branches", "budget", "face", "key", "qos", "request_id", "size")
+    __slots__ = ("_last", "budget", "face", "key", "open_branches", "qos", "request_id", "size")
 
     def __init__(self, face: Face, request_id: int, qos: QoS | None, budget: int | None) -> None:
         self.face = face
@@ -20,20 +27,47 @@ class Query:
         self.budget = budget or 0
         """How many more responses its requester accepts; 0 if it set no limit."""
 
-        self.branches: dict[Branch, None] = {}
+        self.open_branches = 0
         """The faces it was sent to that have not finished."""
+
+        self._last: Branch | None = None
 
         self.size = 0
         """The bytes charged to the face for it."""
 
+    def add(self, branch: Branch) -> None:
+        branch.before = self._last
+        self._last = branch
+        self.open_branches += 1
 
+    def branches(self) -> list[Branch]:
+        """Also those that have ended."""
+        found = []
+        branch = self._last
+        while branch is not None:
+            found.append(branch)
+            branch = branch.before
+        found.reverse()
+        return found
+
+    def note_ended(self) -> bool:
+        """One of its branches; whether it was the last."""
+        self.open_branches -= 1
+        if self.open_branches == 0:
+            self._last = None
+        return self.open_branches == 0
+
+
+@mypyc_attr(acyclic=True)
 class Branch(Timer):
     """The same query on one of the faces it was sent to."""
 
-    __slots__ = ("face", "query", "request_id")
+    __slots__ = ("before", "face", "query", "request_id")
 
     def __init__(self, query: Query, face: Face, request_id: int, deadline: float) -> None:
         super().__init__(deadline)
         self.query = query
         self.face = face
         self.request_id = request_id
+        self.before: Branch | None = None
+        """Of the same query."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
+from zenlake._mypyc import mypyc_attr
+
 _ENDED_FREE: Final = 64
 """This many timers that ended early may wait for their time before all such are removed."""
 
@@ -13,6 +15,7 @@ TIMERS_IN_A_TURN: Final = 64
 """Each may mean two messages; 10,000 queries may end at the same moment."""
 
 
+@mypyc_attr(acyclic=True)
 class Timer:
     """Something with a deadline; whoever ends it says so to its `Timers`."""
 
