@@ -7,7 +7,7 @@ import gc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.routing.playbook import Play, queryable, subscriber, token
+from tests.routing.playbook import Play, queryable, request, subscriber, token
 from zenlake.routing.face import Face
 from zenlake.routing.face_map import FaceMap
 
@@ -59,6 +59,8 @@ def test_a_closed_dispatcher_is_freed() -> None:
         play.says(name, *(subscriber(n, f"s/{n}") for n in range(50)))
         play.says(name, *(queryable(n, f"q/{name}/{n}") for n in range(50)))
         play.says(name, *(token(n, f"t/{n}") for n in range(50)))
+    play.says("c1", *(request(n, "q/c2/*") for n in range(50)))
+    play.says("c2", *(request(n, "q/c1/*") for n in range(50)))
     play.dispatcher.remove_face(play.faces["c1"], 0.0, 1)
     assert play.dispatcher.has_jobs
     assert live_faces() == before + 2

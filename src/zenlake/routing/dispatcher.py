@@ -320,6 +320,7 @@ class Dispatcher:
         for table in self._tables.entities:
             table.close()
         self._tables.interests.close()
+        self._queries.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         """A message of an application in this process: its effects are complete on return.

@@ -190,6 +190,14 @@ class Queries:
             if work.steps <= 0:
                 yield
 
+    def close(self) -> None:
+        """The end of the node: open queries and their faces refer to each other (query.py)."""
+        for timer in self.timers.close():
+            assert isinstance(timer, Branch)
+            timer.face.branches.clear()
+            timer.query.face.queries.clear()
+            timer.query.give_up()
+
     def handle_timeout(self, now: float) -> None:
         for timer in self.timers.take_due(now, TIMERS_IN_A_TURN):
             assert isinstance(timer, Branch)

@@ -54,8 +54,12 @@ class Query:
         """One of its branches; whether it was the last."""
         self.open_branches -= 1
         if self.open_branches == 0:
-            self._last = None
+            self.give_up()
         return self.open_branches == 0
+
+    def give_up(self) -> None:
+        """Its branches, which refer to it."""
+        self._last = None
 
 
 @mypyc_attr(acyclic=True)

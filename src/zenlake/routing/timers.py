@@ -56,6 +56,13 @@ class Timers:
             self._heap = [entry for entry in self._heap if not entry[2].is_ended]
             heapify(self._heap)
 
+    def close(self) -> list[Timer]:
+        """Those that have not ended; none of them does any more."""
+        left = [entry[2] for entry in self._heap if not entry[2].is_ended]
+        self._heap.clear()
+        self._open = 0
+        return left
+
     def next_deadline(self) -> float | None:
         heap = self._heap
         while heap and heap[0][2].is_ended:
