@@ -25,7 +25,8 @@ import sys
 
 class Forbidden:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("pyspark", "py4j", "pandas", "sqlglot", "numba"):
+        heavy = ("pyspark", "py4j", "pandas", "sqlglot", "numba", "pytz")
+        if name.partition(".")[0] in heavy:
             raise AssertionError(f"{name} is imported")
 
 sys.meta_path.insert(0, Forbidden())

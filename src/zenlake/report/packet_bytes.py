@@ -18,8 +18,6 @@ from zenlake.report.bounds import (
 )
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.trace import Trace
-from zenlake.wire.explain import explain
-from zenlake.wire.explain_text import lines
 
 
 class Place(NamedTuple):
@@ -75,6 +73,10 @@ def _batches(capture: str, places: list[Place]) -> dict[Place, LinkBatch]:
 
 
 def _explanation(batch: LinkBatch) -> dict[str, Any]:
+    # They load all layouts, which a page without broken rules does without.
+    from zenlake.wire.explain import explain
+    from zenlake.wire.explain_text import lines
+
     data = batch.data[:EXPLAINED_BYTES_MAX]
     is_cut = len(data) < len(batch.data)
     found = explain(data, "scouting" if batch.link.protocol == "scouting" else "auto")

@@ -18,6 +18,8 @@ from zenlake.report.text import cut
 from zenlake.report.time_axis import TimeAxis
 
 SEVERITIES: Final = ("error", "warning", "note")
+_COLUMNS: Final = "rule, severity, capture, link, packet, time_ns, sender_zid, message"
+"""No TIMESTAMP: for the first one DuckDB loads all time zones."""
 _RANK: Final = " ".join(f"WHEN '{word}' THEN {n}" for n, word in enumerate(SEVERITIES))
 _WORST_FIRST: Final = f"CASE severity {_RANK} ELSE {len(SEVERITIES)} END"
 
@@ -30,7 +32,7 @@ def violations(database: Database, names: Names, axis: TimeAxis) -> dict[str, An
         SELECT rule, severity, sender_zid, {VIOLATIONS} FROM chosen_violations
         GROUP BY ALL ORDER BY 4 DESC, 1, 2, 3 LIMIT {VIOLATION_CELLS_MAX}""")
     examples = database.records(f"""
-        SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY rule, severity
+        SELECT {_COLUMNS} FROM (SELECT {_COLUMNS}, row_number() OVER (PARTITION BY rule, severity
                            ORDER BY capture, packet) AS turn FROM chosen_violations)
         ORDER BY turn, {_WORST_FIRST}, rule LIMIT {VIOLATION_EXAMPLES_MAX}""")
     places = [Place(row["capture"], row["link"], row["packet"]) for row in examples[:EXPLAINED_MAX]]

@@ -37,9 +37,9 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tasks, str]:
     return tasks, path
 
 
-def built(tmp_path: Path, tasks: Tasks, captures: str) -> tuple[Rows, int]:
+def built(tmp_path: Path, tasks: Tasks, captures: str, is_small: bool = False) -> tuple[Rows, int]:
     """Rows of each table, and in how many parts queries came."""
-    with Engine(tmp_path, 2) as engine:
+    with Engine(tmp_path, 2, is_small) as engine:
         found = build_tables(engine, tasks, [captures])
         rows = {
             name: Counter(
@@ -66,6 +66,10 @@ def test_parts_give_the_same_rows(
         cut, parts = built(tmp_path, *staged)
         assert parts >= parts_min
         assert cut == whole
+
+
+def test_small_captures_have_the_same_rows(tmp_path: Path, staged: tuple[Tasks, str]) -> None:
+    assert built(tmp_path, *staged, is_small=True) == built(tmp_path, *staged)
 
 
 def test_nothing_gives_empty_tables(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 from zenlake import unfinished
 from zenlake.lake.direct.needed import read_for
 from zenlake.lake.direct.workers import Workers
+from zenlake.lake.pipeline.capture_rows import capture_row
 from zenlake.lake.pipeline.derive_task import derive_captures
-from zenlake.lake.pipeline.pipeline import TASKS_PER_CORE, capture_row
 from zenlake.lake.pipeline.read_task import read_capture
-from zenlake.lake.pipeline.survey_task import survey_capture
+from zenlake.lake.pipeline.survey_task import TASKS_PER_CORE, survey_capture
 from zenlake.lake.pipeline.tasks import Job, Result
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source.inputs import Input, inputs_of

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class Engine:
     """Makes frames; in a step it stands where the Spark session would."""
 
-    def __init__(self, folder: Path, threads: int = 1) -> None:
-        """As a rule a task has one core."""
+    def __init__(self, folder: Path, threads: int = 1, is_small: bool = False) -> None:
+        """As a rule a task has one core. `is_small` if all that steps give fits into memory."""
+        self.is_small = is_small
         settings: dict[str, Any] = {
             "threads": str(threads),
             "memory_limit": f"{DERIVE_BYTES_MAX}B",
@@ -81,8 +82,16 @@ class Engine:
         sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
         # With the same names each time: to translate a statement takes longer than to plan it.
         found = self.translated(text.format(**{name: stand_in(name) for name in frames}))
+        # What stands in it several times is planned as often. It would be remembered as a whole,
+        # which is for small captures.
+        shared = []
         for name, frame in frames.items():
-            found = found.replace(stand_in(name), frame.name)
+            if self.is_small and frame.is_query and found.count(stand_in(name)) > 1:
+                shared.append(f"{stand_in(name)} AS {frame.name}")
+            else:
+                found = found.replace(stand_in(name), frame.name)
+        if shared:
+            found = f"WITH {', '.join(shared)} FROM ({found})"
         return self.query(found, sources)
 
     def translated(self, text: str) -> str:
@@ -93,6 +102,8 @@ class Engine:
 
     def keep(self, frame: Frame) -> Frame:
         """What it gives now, for those who read it several times."""
+        if not frame.is_query:
+            return frame
         name = quoted(self.new_name())
         self.connection.execute(f"CREATE TABLE {name} AS FROM {frame.name}")
         return Frame(self, name, frame.sources)

@@ -47,6 +47,11 @@ class Frame:
         self._order = order
 
     @property
+    def is_query(self) -> bool:
+        """Whether it is run each time that its rows are asked for."""
+        return self.name.startswith("(")
+
+    @property
     def columns(self) -> list[str]:
         rows = self.sparkSession.connection.execute(f"DESCRIBE FROM {self.name}").fetchall()
         return [row[0] for row in rows]
@@ -107,9 +112,16 @@ class Frame:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Its rows, a bounded number at a time."""
+        engine = self.sparkSession
+        # DuckDB plans what is read as Arrow twice, the first time for its columns. That of a table
+        # costs nothing. It is made before the rows are asked for: that may be within a query.
+        kept = engine.keep(self) if engine.is_small else self
+        return kept._in_order(self._order)
+
+    def _in_order(self, order: str) -> Iterator[pa.RecordBatch]:
         # A cursor of its own: what becomes of the rows may be a step of the same engine.
         with self.sparkSession.connection.cursor() as cursor:
-            found: Any = cursor.sql(f"FROM {self.name}{self._order}")
+            found: Any = cursor.sql(f"FROM {self.name}{order}")
             yield from found.to_arrow_reader(ROWS_AT_ONCE)
 
     def _query(self, text: str) -> Frame:

@@ -5,6 +5,7 @@ The same SQL as on a cluster, where Spark runs it (`derive.py`). Files hold one 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -20,6 +21,8 @@ from zenlake.lake.pipeline.tasks import Job, Result
 from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.schema import TABLES
 
+SMALL_BYTES: Final = 8 << 20
+"""Of staged files, which are compressed: below it all steps together fit into memory."""
 _BATCHES_IN_A_GROUP: Final = 8
 
 
@@ -36,7 +39,13 @@ def derive_captures(job: Job) -> Result:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What Python does for one table, DuckDB need not wait for with another.
-        with Engine(folder, job["threads"]) as engine, ThreadPoolExecutor(len(builds)) as pool:
+        is_small = _staged_bytes(job) < SMALL_BYTES
+        # To share small steps among threads takes longer than to do them.
+        threads = 1 if is_small else job["threads"]
+        with (
+            Engine(folder, threads, is_small) as engine,
+            ThreadPoolExecutor(len(builds)) as pool,
+        ):
             writers = list(pool.map(lambda build: _put_together(engine, job, build), builds))
     except duckdb.Error as error:
         return {"failure": f"{' '.join(str(error).split())}: {folder}"}
@@ -44,6 +53,11 @@ def derive_captures(job: Job) -> Result:
         # What fails while Arrow takes rows from DuckDB has no number, and says itself what it is.
         return {"failure": f"{error.strerror or ' '.join(str(error).split())}: {folder}"}
     return {"files": [file for writer in writers for file in writer.found]}
+
+
+def _staged_bytes(job: Job) -> int:
+    paths = [path for files in job["tasks"] for found in files.values() for path in found]
+    return sum(os.path.getsize(path) for path in paths)
 
 
 def _put_together(engine: Engine, job: Job, build: Build) -> _Writer:
@@ -58,7 +72,7 @@ def _put_together(engine: Engine, job: Job, build: Build) -> _Writer:
 
 
 class _Writer:
-    """Writes tables; what is published and read again is read from its files."""
+    """Writes tables; what is published and read again is read from its files, if it is large."""
 
     def __init__(self, engine: Engine, folder: Path, has_several: bool) -> None:
         self.found: list[tuple[str, str, str]] = []
@@ -73,6 +87,10 @@ class _Writer:
         if name not in TABLES:
             return self._engine.keep(frame)
         self.kept.add(name)
+        if self._engine.is_small:
+            frame = self._engine.keep(frame)
+            self.write(name, frame)
+            return frame
         return self._engine.read(TABLES[name], self.write(name, frame))
 
     def write(self, name: str, frame: Frame) -> list[str]:

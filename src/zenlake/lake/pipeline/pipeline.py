@@ -6,31 +6,26 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from zenlake.lake.measures import undecoded_text
+from zenlake.lake.pipeline.capture_rows import capture_row
 from zenlake.lake.pipeline.derive import derive
 from zenlake.lake.pipeline.failures import told_in_one_line
 from zenlake.lake.pipeline.inputs import captures_in
 from zenlake.lake.pipeline.read_task import read_capture
-from zenlake.lake.pipeline.survey_task import survey_capture
+from zenlake.lake.pipeline.survey_task import TASKS_PER_CORE, survey_capture
 from zenlake.lake.pipeline.tasks import Result, parallelism, run_tasks
-from zenlake.lake.reading.row_tables import bounded
 from zenlake.lake.schema import TABLES
-from zenlake.lake.schema.timestamps import with_timestamps_of
 from zenlake.lake.store import CaptureFiles, LakeError, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from zenlake.lake.store import Run
-
-TASKS_PER_CORE: Final = 2
-"""Of one file: loads are not quite even, but each task scans the whole file."""
 
 Derived = dict[str, dict[str, list[Path]]]
 """Files by capture and table."""
@@ -226,33 +221,3 @@ def _queries(files: list[Path]) -> int:
 
 def _write(schema: pa.Schema, rows: list[dict[str, Any]], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
-
-
-def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
-    """Splits of one capture have seen different packets; the survey has seen all."""
-    facts = [part["trace"] for part in parts]
-    skipped: dict[str, list[int]] = {}
-    undecoded: dict[str, int] = {}
-    for fact in facts:
-        for why, (count, size) in fact["skipped"].items():
-            known = skipped.setdefault(why, [0, 0])
-            known[0] += count
-            known[1] += size
-        for state, size in fact["undecoded"].items():
-            undecoded[state] = undecoded.get(state, 0) + size
-    whole = capture.get("whole") or facts[0]
-    is_damaged = any(fact["is_damaged"] for fact in facts)
-    row = {
-        "capture": capture["path"],
-        "sha256": capture["sha256"],
-        "packets": whole["packets"],
-        "first_ns": bounded(whole["first_ns"]),
-        "last_ns": bounded(whole["last_ns"]),
-        "read_ns": time.time_ns(),
-        "skipped": "; ".join(f"{why}: {n} x, {size} bytes" for why, (n, size) in skipped.items())
-        or None,
-        "undecoded": undecoded_text(undecoded),
-        "bytes": capture["size"],
-        "error": "damaged, read as far as possible" if is_damaged else None,
-    }
-    return with_timestamps_of(row, TABLES["captures"])

@@ -20,6 +20,8 @@ SMALL_BYTES: Final = 8 << 20
 """Below it the scalar road is there before kernels are loaded."""
 SPLIT_BYTES: Final = 32 << 20
 """A task for less than this costs more than it saves."""
+TASKS_PER_CORE: Final = 2
+"""Of one file: loads are not quite even, but each task scans the whole file."""
 _IRREGULAR_WEIGHT: Final = 8
 """How much longer a packet takes on the scalar road."""
 _OTHER_WEIGHT: Final = 12

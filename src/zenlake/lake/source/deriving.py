@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake.lake.duck import Engine, build_tables
-from zenlake.lake.pipeline.pipeline import capture_row
+from zenlake.lake.pipeline.capture_rows import capture_row
 from zenlake.lake.pipeline.read_task import read_capture
 from zenlake.lake.pipeline.survey_task import sha256_of
 from zenlake.lake.pipeline.tasks import Job

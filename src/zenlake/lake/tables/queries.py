@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.tables.conform import conform, query
-from zenlake.lake.tables.verdicts import REASON, VERDICT
+from zenlake.lake.tables.verdicts import REASON, VERDICT, WORDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -82,8 +82,9 @@ explained AS (
         ON judged.seq = causes.seq
         AND judged.session = causes.session
         AND judged.capture = causes.capture
-)
-SELECT *, {REASON} AS reason FROM explained
+),
+worded AS (SELECT *, {WORDS} FROM explained)
+SELECT *, {REASON} AS reason FROM worded
 """
 
 

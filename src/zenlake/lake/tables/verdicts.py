@@ -28,21 +28,21 @@ VERDICT: Final = """CASE
 capture went on, and their ends explain nothing.
 """
 
-_TIMEOUT: Final = f"the timeout of ', {ms('timeout_ms')}, '"
+_TIMEOUT: Final = "the timeout of ', timeout_words, '"
 
-_CAME: Final = f"""concat(
+_CAME_WORDS: Final = f"""concat(
         concat_ws(' and ',
             CASE WHEN replies > 0 THEN {counted("replies", "reply", "replies")} END,
             CASE WHEN errors > 0 THEN {counted("errors", "error", "errors")} END),
         if(replies + errors = 1, ' after ', ', the first after '), {ms("first_answer_ms")})"""
 """Such as `2 replies and 1 error, the first after 0.9 ms`."""
 
-_CAME_OR_NOT: Final = f"if(replies + errors > 0, {_CAME}, 'no reply')"
+_CAME_OR_NOT: Final = "if(replies + errors > 0, came_words, 'no reply')"
 
 _ENDED_AFTER: Final = f"""coalesce(concat(
         ' ', {ms("greatest((end_ns - time_ns) / 1e6D, 0D)")}, ' after the request'), '')"""
 
-_ENDED: Final = f"""CASE
+_ENDED_WORDS: Final = f"""CASE
         WHEN is_number_used_again THEN 'its number was used again by a later request'
         WHEN closed_ns IS NOT NULL THEN concat('the session ended',
             coalesce(concat(' (', coalesce(close_reason, outcome), ')'), ''), {_ENDED_AFTER})
@@ -51,9 +51,17 @@ _ENDED: Final = f"""CASE
         END"""
 """What ended first, where the final response did not come."""
 
-_FINAL: Final = f"""coalesce(
-        concat('final after ', {ms("final_ms")}),
-        concat('but the final response is missing: ', {_ENDED}))"""
+WORDS: Final = f"""
+    {ms("timeout_ms")} AS timeout_words,
+    {ms("final_ms")} AS final_after_words,
+    {_CAME_WORDS} AS came_words,
+    {_ENDED_WORDS} AS ended_words"""
+"""Columns that `REASON` is put together from. In it they would stand many times, and an engine
+takes longer to plan so long a statement than to run it on a small capture."""
+
+_FINAL: Final = """coalesce(
+        concat('final after ', final_after_words),
+        concat('but the final response is missing: ', ended_words))"""
 
 _AFTER_FINAL: Final = f"""concat(
         if(late_errors = 0, {counted("late", "reply", "replies")},
@@ -70,19 +78,19 @@ _SILENT: Final = f"""concat(
             ELSE concat('node ', coalesce(responder_zid, '(not known)'), ' says that node ',
                 coalesce(silent_zid, '(not known)'), ' did not answer') END,
         coalesce(concat(' within {_TIMEOUT}'), ' in time'),
-        if(replies > 0, concat('; ', {_CAME}), '; no reply'))"""
+        if(replies > 0, concat('; ', came_words), '; no reply'))"""
 
 _TIMED_OUT: Final = f"""CASE
         WHEN timeouts > 0 THEN {_SILENT}
         WHEN final_ns IS NOT NULL THEN concat('the final response came after ',
-            {ms("final_ms")}, ', later than {_TIMEOUT}; ', {_CAME_OR_NOT})
-        WHEN replies + errors > 0 THEN concat({_CAME}, ', but the final response never came: ',
+            final_after_words, ', later than {_TIMEOUT}; ', {_CAME_OR_NOT})
+        WHEN replies + errors > 0 THEN concat(came_words, ', but the final response never came: ',
             '{_TIMEOUT} passed (does a queryable still hold the query?)')
         ELSE concat('neither a reply nor the final response came: {_TIMEOUT} passed')
         END"""
 
 _ANSWERED: Final = f"""CASE
-        WHEN replies = delivered_replies THEN concat({_CAME}, ', ', {_FINAL})
+        WHEN replies = delivered_replies THEN concat(came_words, ', ', {_FINAL})
         ELSE concat(delivered_replies, ' of ', {counted("replies", "reply", "replies")},
             ' delivered: ', concat_ws('; ',
                 CASE WHEN consolidated > 0 THEN concat('consolidation ', consolidation_mode,
@@ -99,11 +107,11 @@ REASON: Final = f"""CASE verdict
     WHEN 'reply_after_final' THEN {_AFTER_FINAL}
     WHEN 'timeout' THEN {_TIMED_OUT}
     WHEN 'answered' THEN {_ANSWERED}
-    WHEN 'error' THEN concat({_CAME}, ' and no reply, ', {_FINAL})
+    WHEN 'error' THEN concat(came_words, ' and no reply, ', {_FINAL})
     WHEN 'empty' THEN concat(
         coalesce(because, 'no queryable answered'), ': ', {_FINAL}, ' without any reply')
-    WHEN 'interrupted' THEN concat({_ENDED}, ' without any answer')
-    WHEN 'open' THEN concat('no answer yet: ', {_ENDED})
-    ELSE concat('the final response never came: ', {_ENDED})
+    WHEN 'interrupted' THEN concat(ended_words, ' without any answer')
+    WHEN 'open' THEN concat('no answer yet: ', ended_words)
+    ELSE concat('the final response never came: ', ended_words)
     END"""
 """The verdict in words."""

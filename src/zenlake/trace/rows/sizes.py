@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.links.units import LOW_LATENCY
-from zenlake.wire.explain import explain
 from zenlake.wire.message import NetworkMessage
-from zenlake.wire.walk import Span
+
+if TYPE_CHECKING:
+    from zenlake.wire.walk import Span
 
 _LENGTH_BYTES: Final = 4
 
@@ -36,6 +37,8 @@ def settle_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
 
 def _sizes(batch: LinkBatch) -> Iterator[int]:
     """Of all messages, each FRAME before what it carries; read by the codec that labels bytes."""
+    from zenlake.wire.explain import explain  # few captures need it, and it loads all layouts
+
     content, form = batch.content, "batch"
     if batch.form == LOW_LATENCY:
         content, form = len(content).to_bytes(_LENGTH_BYTES, "little") + content, "low-latency"
