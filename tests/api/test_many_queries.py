@@ -13,7 +13,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
-from tests.faults import MIB, resident_bytes, scaled
+from tests.faults import MIB, least, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -26,22 +26,22 @@ EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}
 
 @pytest.mark.parametrize("timeout_s", [0.02, 0.2, 1.0])
 def test_timeouts_by_the_real_clock(timeout_s: float) -> None:
-    """Within 50 ms or 5 %, as far as the machine has time: one try of three must do it."""
+    """Within 50 ms or 5 %, as far as the machine has time: one of several tries must do it."""
     with two_sessions() as (a, b):
         queryable = b.declare_queryable("k", lambda query: asked.append(query))
         asked: list[zenlake.Query] = []
         querier = a.declare_querier("k", timeout=timeout_s)
         until(lambda: querier.matching_status.matching)
-        took: list[float] = []
-        while len(took) < 3 and (not took or took[-1] > timeout_s + 0.05):
+
+        def ask() -> float:
             began = time.monotonic()
             (reply,) = querier.get()
-            took.append(time.monotonic() - began)
             assert reply.err is not None
             assert reply.err.payload.to_bytes() == b"Timeout"
-        print(f"{timeout_s} s took {[f'{each:.3f}' for each in took]}")
-        assert min(took) >= timeout_s
-        assert min(took) < timeout_s + 0.05
+            return time.monotonic() - began
+
+        took_s = least(ask, timeout_s + 0.05)
+        assert timeout_s <= took_s < timeout_s + 0.05
         late = discarded(a, b)
         for query in asked:
             query.reply("k", b"late")
@@ -72,7 +72,6 @@ def test_open_queries_end_with_the_replier_and_leave_nothing(end: str) -> None:
                 gc.collect()
                 tracemalloc.start()
                 sizes.append(tracemalloc.get_traced_memory()[0])
-            began = time.monotonic()
             handlers = [a.get("k", timeout=timeout_s) for _ in range(QUERIES)]
             until_more(asked, QUERIES - 1, 60.0)
             asked_at = time.monotonic()
@@ -81,10 +80,9 @@ def test_open_queries_end_with_the_replier_and_leave_nothing(end: str) -> None:
             replies = [list(handler) for handler in handlers]
             ended_at = time.monotonic()
             if end == "death":
-                assert ended_at - asked_at < 5
+                assert ended_at - asked_at < timeout_s / 2
                 assert not any(replies)
             else:
-                assert ended_at - asked_at < timeout_s + 0.1 + (asked_at - began) * 0.05
                 assert all(len(each) == 1 and each[0].err is not None for each in replies)
             took_s = ended_at - asked_at
             while asked:

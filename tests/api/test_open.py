@@ -12,6 +12,7 @@ import pytest
 import zenoh
 
 import zenlake
+from tests.faults import least
 from zenlake import Config, Session, ZError
 from zenlake.api.opening import session_settings
 from zenlake.session import Locality
@@ -62,12 +63,16 @@ def test_client_with_nobody_to_connect_to() -> None:
 def test_timeouts_by_the_real_clock(alone: Session, timeout: float) -> None:
     """Q05: within 50 ms or 5 %."""
     queryable = alone.declare_queryable("k")
-    began = time.monotonic()
-    replies = list(alone.get("k", timeout=timeout))
-    took = time.monotonic() - began
-    assert [reply.err and reply.err.payload for reply in replies] == [b"Timeout"]
-    assert timeout <= took < timeout + 0.25  # 50 ms, and a busy machine
-    queryable.recv().drop()
+
+    def ask() -> float:
+        began = time.monotonic()
+        replies = list(alone.get("k", timeout=timeout))
+        took_s = time.monotonic() - began
+        assert [reply.err and reply.err.payload for reply in replies] == [b"Timeout"]
+        queryable.recv().drop()
+        return took_s
+
+    assert timeout <= least(ask, timeout + 0.05) < timeout + 0.05
 
 
 def test_lost_query_is_found_by_the_timer(alone: Session) -> None:
@@ -76,7 +81,7 @@ def test_lost_query_is_found_by_the_timer(alone: Session) -> None:
     queryable.recv().reply("k", b"1")  # and not dropped
     began = time.monotonic()
     assert [reply.ok and reply.ok.payload for reply in replies] == [b"1"]
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5  # a query waits for 10
 
 
 def test_timestamps_when_enabled() -> None:

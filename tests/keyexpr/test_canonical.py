@@ -159,8 +159,8 @@ def test_the_limit_of_chunks_points_at_the_first_chunk_too_many() -> None:
 
 @pytest.mark.parametrize("unit", ["$*", "**/", "*/", "$", "/", "a$*$*"])
 def test_canonizing_a_huge_text_takes_linear_time(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(3):
         with contextlib.suppress(KeyExprError):
             canonize("x" + unit * 100_000)
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5

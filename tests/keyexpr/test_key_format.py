@@ -192,8 +192,8 @@ def test_what_was_built_is_parsed_back() -> None:
 
 def test_an_ambiguous_format_stays_cheap() -> None:
     places = "/".join(f"${{p{number}:**}}/a" for number in range(60))
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(KeyExprError):
         KeyFormat(places + "/b").parse("/".join(["a"] * 128))
     assert KeyFormat(places).parse("/".join(["a"] * 128))["p0"] == "/".join(["a"] * 68)
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2

@@ -94,7 +94,7 @@ def test_strip_nonwild_prefix(text: str, prefix: str, remainder: str | None) -> 
 
 def test_stripping_many_double_wildcards_stays_cheap() -> None:
     text = "/".join(["**", "a$*a$*"] * 60)
-    start = time.perf_counter()
+    start = time.thread_time()
     assert strip_prefix(text, "/".join(["aa"] * 120))
     assert strip_prefix(text, "/".join(["**", "$*a"] * 60))
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2

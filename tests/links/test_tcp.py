@@ -106,7 +106,7 @@ def test_waiting_for_bytes_can_be_limited() -> None:
         began = time.monotonic()
         with pytest.raises(LinkTimeout):
             ours.receive(0.05)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began >= 0.05
 
 
 def test_a_full_link_takes_nothing_until_it_is_read() -> None:

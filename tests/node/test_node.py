@@ -186,15 +186,16 @@ def test_a_client_takes_the_first_endpoint_that_works() -> None:
 def test_a_peer_opens_without_those_it_connects_to() -> None:
     began = time.monotonic()
     with opened(settings_of(connect=[f"tcp/127.0.0.1:{free_port()}"])):
-        assert 0.4 < time.monotonic() - began < 2.0
+        assert time.monotonic() - began > 0.4
 
 
 def test_a_peer_opens_as_soon_as_all_are_there() -> None:
     with opened(settings_of()) as [one]:
+        patient = change(settings_of(connect=one.locators()), scouting_delay_s=20.0)
         began = time.monotonic()
-        with opened(settings_of(connect=one.locators())) as [other]:
+        with opened(patient) as [other]:
             assert len(other.runners) == 1
-            assert time.monotonic() - began < 0.45
+            assert time.monotonic() - began < 10
 
 
 def test_a_listener_that_cannot_be() -> None:
@@ -225,9 +226,13 @@ def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) ->
         with opened(settings_of(listen=[endpoint])) as [second]:
             wait_until(lambda: len(second.runners) == 1 == len(connecting.runners))
             sender = Application(second)
-            time.sleep(0.05)
-            sender.put("kept/here", b"again", BLOCK)
-            assert application.wait_for(1) == [b"again"]
+
+            def is_heard() -> bool:
+                """As soon as the declaration has come, too."""
+                sender.put("kept/here", b"again", BLOCK)
+                return bool(application.payloads())
+
+            wait_until(is_heard)
     finally:
         connecting.close()
 
@@ -282,11 +287,13 @@ def test_closing_while_connecting() -> None:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen(5)  # it connects, and never answers
         endpoint = f"tcp/127.0.0.1:{deaf.getsockname()[1]}"
-        node = Node(settings_of(connect=[endpoint]))
+        patient = settings_of(connect=[endpoint])
+        patient.open_timeout_s = patient.handshake_idle_s = 60
+        node = Node(patient)
         node.open()
         began = time.monotonic()
         node.close()
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 30
         assert own_threads() <= known
 
 

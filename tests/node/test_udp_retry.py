@@ -105,7 +105,7 @@ def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_addr
         again.begin()
         again.send_open()
         assert again.is_open()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5  # the lease is 10
         assert_hears(node, application, again)
 
 

@@ -28,9 +28,9 @@ def flipped(data: bytes) -> Iterator[bytes]:
 @pytest.mark.parametrize("vector", ALL, ids=str)
 def test_flip_gives_an_error_or_a_message(vector: Vector) -> None:
     for data in flipped(vector.data):
-        start = time.perf_counter()
+        start = time.thread_time()
         outcome = outcome_of_both(data, vector.layer)
-        assert time.perf_counter() - start < SECONDS_MAX, data.hex(" ")
+        assert time.thread_time() - start < SECONDS_MAX, data.hex(" ")
         if isinstance(outcome, Failure):
             assert 0 <= outcome.offset <= len(data)
         else:
