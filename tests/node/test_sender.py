@@ -29,9 +29,12 @@ EXPRESS = QoS.of(express=True).byte
 
 
 class Bench:
-    """A sender on a link that counts, and the other end of it."""
+    """A sender on a link that counts, and the other end of it.
 
-    def __init__(self, room_bytes: int = 1 << 20, wait_before_close_s: float = 0.2) -> None:
+    The link is not given up while whoever reads it is held up.
+    """
+
+    def __init__(self, room_bytes: int = 1 << 20, wait_before_close_s: float = 60) -> None:
         self.link, self.other = memory_pair(room_bytes=room_bytes)
         self.sends = 0
         self.failures: list[str] = []
@@ -100,7 +103,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture
 def narrow() -> Iterator[Bench]:
-    bench = Bench(room_bytes=500)
+    bench = Bench(room_bytes=500, wait_before_close_s=0.2)
     yield bench
     finish(bench)
 
@@ -204,7 +207,7 @@ def read_slowly(bench: Bench, size: int) -> None:
 
 
 def test_of_those_that_block_first_one_waits_and_does_not_hold_up_anybody() -> None:
-    narrow = Bench(room_bytes=500, wait_before_close_s=60)
+    narrow = Bench(room_bytes=500)
     while narrow.push(300) != DROPPED:
         pass
     dropped = narrow.sender.dropped
