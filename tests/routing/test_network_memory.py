@@ -7,13 +7,16 @@ import tracemalloc
 
 import pytest
 
+from tests.faults import scaled
 from tests.routing.mesh import Router
 from zenlake.limits import NETWORK_NODES_MAX
 from zenlake.routing.network_node import LINK_BYTES, NODE_BYTES
 from zenlake.wire import LinkState, LinkStateList, Oam, ZenohId
 
+SIZES = [(scaled(800, 2_000), 2, 0), (scaled(60, 100), 60, 0), (scaled(200, 500), 2, 8)]
 
-@pytest.mark.parametrize(("nodes", "links", "locators"), [(2_000, 2, 0), (100, 60, 0), (500, 2, 8)])
+
+@pytest.mark.parametrize(("nodes", "links", "locators"), SIZES)
 def test_what_is_charged_is_what_it_takes(nodes: int, links: int, locators: int) -> None:
     """The trees of all nodes included, as if all of them published."""
     router = Router("a1")

@@ -167,11 +167,13 @@ def test_datagrams_of_all_addresses_share_a_bound() -> None:
 
 def test_so_many_udp_links_are_followed() -> None:
     road = Road()
-    for client in range(TRACE_UDP_LINKS_MAX + 10):
+    assert road.datagrams._links_max == TRACE_UDP_LINKS_MAX
+    road.datagrams._links_max = 500
+    for client in range(510):
         road.feed(datagram(client, b"\xff", client))
-    assert len(road.datagrams._links) == TRACE_UDP_LINKS_MAX
+    assert len(road.datagrams._links) == 500
     road.end()
-    assert road.undecoded_bytes == TRACE_UDP_LINKS_MAX + 10
+    assert road.undecoded_bytes == 510
 
 
 def test_so_many_scouts_are_remembered() -> None:
@@ -187,13 +189,15 @@ def test_so_many_scouts_are_remembered() -> None:
 
 def test_sessions_that_are_over_make_room() -> None:
     sessions = Sessions([])
-    for number in range(TRACE_SESSIONS_MAX + 1):
+    assert sessions._found_max == TRACE_SESSIONS_MAX
+    sessions._found_max = 1_000
+    for number in range(1_001):
         link = Link(f"a-b#{number}", "tcp", "a:1", "b:2", True)
         session = sessions.begin(LinkBatch(link, 0, 1, 1, b"", [], "ok", None, 0))
         if number % 2:
             session.closed_ns = 1
-    assert len(sessions.found) <= TRACE_SESSIONS_MAX
-    assert len(sessions.found) + sessions.forgotten == TRACE_SESSIONS_MAX + 1
+    assert len(sessions.found) <= 1_000
+    assert len(sessions.found) + sessions.forgotten == 1_001
     assert all(session.closed_ns is None for session in sessions.found[:-1])
 
 

@@ -20,10 +20,20 @@ from zenlake.wire.message import Message
 class Sessions:
     """Who is connected to whom, as far as the capture has come."""
 
-    __slots__ = ("_by_pair", "_groups", "_out", "forgotten", "found", "keys", "reassembly")
+    __slots__ = (
+        "_by_pair",
+        "_found_max",
+        "_groups",
+        "_out",
+        "forgotten",
+        "found",
+        "keys",
+        "reassembly",
+    )
 
     def __init__(self, out: list[TraceEvent]) -> None:
         self._out = out
+        self._found_max = TRACE_SESSIONS_MAX
         self.found: list[Session] = []
         """All sessions in the order they began."""
         self.forgotten = 0
@@ -57,8 +67,8 @@ class Sessions:
 
     def _remember(self, session: Session) -> None:
         self.found.append(session)
-        if len(self.found) > TRACE_SESSIONS_MAX:
-            kept = [one for one in self.found if one.closed_ns is None][-TRACE_SESSIONS_MAX // 2 :]
+        if len(self.found) > self._found_max:
+            kept = [one for one in self.found if one.closed_ns is None][-self._found_max // 2 :]
             self.forgotten += len(self.found) - len(kept)
             self.found = kept
 

@@ -30,13 +30,23 @@ _QUIC_BYTES_MIN: Final = 21
 class Datagrams:
     """Feed it UDP datagrams in the order of the capture; in the end, call `end`."""
 
-    __slots__ = ("_links", "_out", "_ports", "_room", "_scouting", "_scouts", "_skipped")
+    __slots__ = (
+        "_links",
+        "_links_max",
+        "_out",
+        "_ports",
+        "_room",
+        "_scouting",
+        "_scouts",
+        "_skipped",
+    )
 
     def __init__(self, out: list[LinkItem], skipped: Skipped, ports: frozenset[int]) -> None:
         self._out = out
         self._skipped = skipped
         self._ports = ports
         self._room = Room()
+        self._links_max = TRACE_UDP_LINKS_MAX
         self._links: OrderedDict[str, DatagramLink] = OrderedDict()
         """By the text of their ends in direction 0, the least recently used first."""
         self._scouting: OrderedDict[str, Link] = OrderedDict()
@@ -110,7 +120,7 @@ class Datagrams:
         if self._ports and not self._ports.intersection(ports_of(datagram)):
             known.turn_off("not_zenoh", "not on the ports asked for")
         self._links[datagram.ends.text] = known
-        if len(self._links) > TRACE_UDP_LINKS_MAX:
+        if len(self._links) > self._links_max:
             self._close(self._links.popitem(last=False)[1], "idle")
         return known
 
