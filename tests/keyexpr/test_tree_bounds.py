@@ -10,6 +10,7 @@ import random
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import lru_cache
 
 import pytest
 
@@ -88,13 +89,19 @@ QUESTIONS = [
 ]
 
 
+@lru_cache(maxsize=1)
+def tree_of(contents: Callable[[random.Random], list[str]]) -> tuple[list[str], KeyTree[str]]:
+    texts = sorted({*contents(random.Random(7))})
+    return texts, filled(texts)
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("contents", CONTENTS)
 def test_no_question_takes_more_steps_than_the_bound(
     contents: Callable[[random.Random], list[str]], question: str
 ) -> None:
-    texts = sorted({*contents(random.Random(7))})
-    search = filled(texts).search(question)
+    texts, tree = tree_of(contents)
+    search = tree.search(question)
     while not search.run(10_000):
         pass
     assert search.steps <= steps_bound(texts, question)

@@ -21,7 +21,7 @@ from zenlake.wire import Layer, encode
 from zenlake.wire.definitions import LAYOUTS
 
 FULL = os.environ.get("ZENLAKE_FULL") == "1"
-EXAMPLES = 10_000 if FULL else 100
+EXAMPLES = 10_000 if FULL else 40
 MUTATIONS = 10
 LAYERS: tuple[Layer, ...] = ("scouting", "transport", "network")
 
