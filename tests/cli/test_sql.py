@@ -266,6 +266,8 @@ print(*({{"pyspark", "pyarrow", "pandas", "numba"}} & sys.modules.keys()))"""
         used = after.children_user + after.children_system
         seconds.append(used - before.children_user - before.children_system)
         assert (result.stdout, result.stderr) == ('{"n": 5}\n\n', "")
+        if seconds[-1] < 1:
+            break
     assert min(seconds) < 1
 
 
