@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import random
+from typing import Any
 
+import pyarrow as pa
+
+from zenlake.lake.duck import Engine
+from zenlake.lake.duck.frame import SQL_TYPES
 from zenlake.lake.schema import STAGED, TABLES
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 Row = dict[str, Any]
+Staged = dict[str, list[Row]]
+"""Rows by the name of their table."""
 MS = 1_000_000
 """Time passes with seq: one is a millisecond."""
 
 
-def frame(spark: SparkSession, name: str, rows: list[Row]) -> DataFrame:
-    """A table of the given rows; what they leave out is null. Spread and mixed on purpose."""
-    import pyarrow as pa
-
-    table = {**STAGED, **TABLES}[name]
+def arrow(name: str, rows: list[Row]) -> pa.Table:
+    """A table of the given rows; what they leave out is null. Mixed on purpose."""
+    table = {**STAGED, **TABLES}[name].base
     unknown = {column for row in rows for column in row} - set(table.names)
     assert not unknown, f"{name} has no {unknown}"
-    data = pa.Table.from_pylist(rows, schema=table.arrow)
-    return spark.createDataFrame(data, schema=table.spark).repartition(3)
+    mixed = random.Random(1).sample(rows, len(rows))
+    return pa.Table.from_pylist(mixed, schema=table.arrow)
+
+
+def frame(engine: Engine, name: str, rows: list[Row]) -> Any:
+    """Any, because steps say that they take frames of Spark."""
+    return engine.take(arrow(name, rows).to_reader(), {name})
 
 
 def staged(cases: dict[str, list[Row]], **defaults: Any) -> list[Row]:
@@ -42,10 +49,14 @@ def staged(cases: dict[str, list[Row]], **defaults: Any) -> list[Row]:
     ]
 
 
-def by_case(found: DataFrame, order: str = "seq") -> dict[str, list[Row]]:
+def collected(found: Any) -> list[Row]:
+    return [row for batch in found.batches() for row in batch.to_pylist()]
+
+
+def by_case(found: Any, order: str = "seq") -> dict[str, list[Row]]:
     """What came out, in order."""
     rows: dict[str, list[Row]] = {}
-    for row in sorted((row.asDict() for row in found.collect()), key=lambda row: row[order]):
+    for row in sorted(collected(found), key=lambda row: row[order]):
         rows.setdefault(row["capture"], []).append(row)
     return rows
 
@@ -54,14 +65,11 @@ def columns(rows: list[Row], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-def shape(found: DataFrame) -> list[tuple[str, str, str]]:
-    """Names, types and comments, in order."""
-    return [
-        (field.name, field.dataType.typeName(), field.metadata["comment"])
-        for field in found.schema.fields
-    ]
+def shape(found: Any) -> list[tuple[str, str]]:
+    """Names and types, in order."""
+    rows = found.sparkSession.connection.execute(f"DESCRIBE FROM {found.name}").fetchall()
+    return [(row[0], row[1]) for row in rows]
 
 
-def declared_shape(name: str) -> list[tuple[str, str, str]]:
-    fields = TABLES[name].base.spark.fields
-    return [(field.name, field.dataType.typeName(), field.metadata["comment"]) for field in fields]
+def declared_shape(name: str) -> list[tuple[str, str]]:
+    return [(one.name, SQL_TYPES[one.type]) for one in TABLES[name].base.columns]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.lake.tables.cases import MS, Row, by_case, columns, frame, staged
+from tests.lake.tables.cases import MS, Row, Staged, by_case, columns, frame, staged
+from zenlake.lake.duck import Engine
 from zenlake.lake.tables import declarations
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 def declare(seq: int, id: int = 1, key: str | None = "k", **more: Any) -> Row:
@@ -62,14 +58,18 @@ CASES: dict[str, list[Row]] = {
 CLOSED = {"session": 9, "another key": 9, "whole": 9, "answers": 9}
 
 
-@pytest.fixture(scope="module")
-def lives(spark: SparkSession) -> dict[str, list[Row]]:
+def given() -> Staged:
     defaults = {"owner": "0", "is_answer": False, "entity": "subscriber"}
     sessions = [
         {"capture": case, "session": "s", "closed_ns": seq * MS} for case, seq in CLOSED.items()
     ]
-    events = frame(spark, "declare_events", staged(CASES, **defaults))
-    return by_case(declarations.build(events, frame(spark, "sessions", sessions)))
+    return {"declare_events": staged(CASES, **defaults), "sessions": sessions}
+
+
+@pytest.fixture(scope="module")
+def lives(engine: Engine) -> dict[str, list[Row]]:
+    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    return by_case(declarations.build(*frames))
 
 
 def at(seq: int | None) -> int | None:

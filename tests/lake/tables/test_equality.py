@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from tests.lake.tables.cases import Row
+from tests.lake.tables.cases import Row, collected
 from tests.trace.sidecar import PATHS, reading_of
+from zenlake.lake.duck import Engine
+from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import STAGED, TABLES
 from zenlake.lake.tables import (
     declarations,
@@ -20,61 +23,57 @@ from zenlake.lake.tables import (
     traces,
     unanswered,
 )
+from zenlake.lake.tables.conform import query
 from zenlake.trace.timelines.declarations import DeclarationLife
 from zenlake.trace.timelines.interests import InterestLife
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+# In one process: all captures are read once.
+pytestmark = pytest.mark.xdist_group("equality")
 
-pytestmark = pytest.mark.xdist_group("spark")
-
+Frames = dict[str, Any]
 Rows = list[tuple[Any, ...]]
 
 
 @pytest.fixture(scope="module")
-def staged(spark: SparkSession) -> dict[str, DataFrame]:
+def staged(engine: Engine) -> Frames:
     """All captures at once, each under its name."""
-    import pyarrow as pa
-
-    from zenlake.lake.reading.scalar import stage
-
     parts = [stage(str(path), name) for name, path in PATHS.items()]
     tables = {**STAGED, **TABLES}
     frames = {}
     for name in (*STAGED, "sessions"):
         found = [part[name] for part in parts if name in part]
         data = pa.concat_tables(found or [tables[name].base.arrow.empty_table()])
-        frames[name] = spark.createDataFrame(data, schema=tables[name].base.spark)
+        frames[name] = engine.take(data.to_reader(), {name})
     last = [
         {"capture": name, "last_ns": max(event.time_ns for event in reading_of(name).events)}
         for name in PATHS
     ]
-    frames["captures"] = spark.createDataFrame(
-        pa.Table.from_pylist(last, schema=TABLES["captures"].base.arrow),
-        schema=TABLES["captures"].base.spark,
-    )
+    captures = pa.Table.from_pylist(last, schema=TABLES["captures"].base.arrow)
+    frames["captures"] = engine.take(captures.to_reader(), {"captures"})
     return frames
 
 
-def rows_of(frame: DataFrame, *names: str) -> Rows:
-    return sorted((tuple(row) for row in frame.select("capture", *names).collect()), key=str)
+def rows_of(frame: Any, *names: str) -> Rows:
+    chosen = collected(frame.select("capture", *names))
+    return sorted((tuple(row.values()) for row in chosen), key=str)
 
 
 @pytest.fixture(scope="module")
-def asked(staged: dict[str, DataFrame]) -> dict[str, DataFrame]:
+def asked(engine: Engine, staged: Frames) -> Frames:
+    keep: Any = engine.keep
     events = staged["exchange_events"]
-    exchanged = exchanges.build(events).localCheckpoint()
-    sent = requests.build(events, exchanged).localCheckpoint()
-    traced = traces.join(sent, traces.build(sent)).localCheckpoint()
-    replied = replies.build(events, exchanged, traced).localCheckpoint()
+    exchanged = keep(exchanges.build(events))
+    sent = keep(requests.build(events, exchanged))
+    traced = keep(traces.join(sent, traces.build(sent)))
+    replied = keep(replies.build(events, exchanged, traced))
     known = (staged["sessions"], staged["captures"])
     lives = declarations.build(staged["declare_events"], staged["sessions"])
     causes = unanswered.build(traced, replied, lives.where("entity = 'queryable'"), *known)
     found = queries.build(events, traced, replied, *known, causes)
-    return {"queries": found.localCheckpoint(), "replies": replied}
+    return {"queries": keep(found), "replies": replied}
 
 
-def test_queries(asked: dict[str, DataFrame]) -> None:
+def test_queries(asked: Frames) -> None:
     expected = [
         (
             name,
@@ -98,7 +97,7 @@ def test_queries(asked: dict[str, DataFrame]) -> None:
     assert len(found) > 200
 
 
-def test_replies(asked: dict[str, DataFrame]) -> None:
+def test_replies(asked: Frames) -> None:
     expected = [
         (name, response.packet, exchange.latency_ms(response), is_late)
         for name in PATHS
@@ -132,7 +131,14 @@ def life(name: str, life: DeclarationLife) -> tuple[Any, ...]:
     )
 
 
-def test_declarations(staged: dict[str, DataFrame]) -> None:
+_UNICAST = """
+SELECT lives.* FROM {lives} AS lives
+LEFT SEMI JOIN (SELECT capture, session FROM {sessions} WHERE members IS NULL) AS sessions
+    ON sessions.capture = lives.capture AND sessions.session = lives.session
+"""
+
+
+def test_declarations(staged: Frames) -> None:
     """But for groups: who left one, and took its declarations along, is not in any table."""
     expected = [
         life(name, one)
@@ -157,13 +163,13 @@ def test_declarations(staged: dict[str, DataFrame]) -> None:
         "told",
     )
     lives = declarations.build(staged["declare_events"], staged["sessions"])
-    unicast = staged["sessions"].where("members IS NULL").select("capture", "session")
-    found = rows_of(lives.join(unicast, ["capture", "session"], "left_semi"), *names)
+    unicast = query(_UNICAST, lives=lives, sessions=staged["sessions"])
+    found = rows_of(unicast, *names)
     assert found == sorted(expected, key=str)
     assert len(found) > 500
 
 
-def test_interests(staged: dict[str, DataFrame]) -> None:
+def test_interests(staged: Frames) -> None:
     def ends(one: InterestLife) -> int | None:
         if one.ended_by == "closed":
             return None if one.closed is None else one.closed.time_ns
@@ -192,12 +198,10 @@ def test_interests(staged: dict[str, DataFrame]) -> None:
     assert found == sorted(expected, key=str)
 
 
-def test_routers_pass_on_what_they_are_asked(asked: dict[str, DataFrame]) -> None:
+def test_routers_pass_on_what_they_are_asked(asked: Frames) -> None:
     """Every query of a client that reached others did so under one trace."""
-    rows: list[Row] = [
-        row.asDict()
-        for row in asked["queries"].select("capture", "seq", "trace_id", "requester_zid").collect()
-    ]
+    names = ("capture", "seq", "trace_id", "requester_zid")
+    rows: list[Row] = collected(asked["queries"].select(*names))
     hops = Counter((row["capture"], row["trace_id"]) for row in rows)
     roots = {(row["capture"], row["seq"]) for row in rows}
     assert all(name in roots for name in hops if name[1] is not None)

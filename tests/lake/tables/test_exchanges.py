@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.lake.tables.cases import (
     MS,
     Row,
+    Staged,
     by_case,
     columns,
     declared_shape,
@@ -16,6 +17,8 @@ from tests.lake.tables.cases import (
     shape,
     staged,
 )
+from zenlake.lake.duck import Engine
+from zenlake.lake.schema import STAGED
 from zenlake.lake.tables import (
     build_all,
     exchanges,
@@ -25,11 +28,6 @@ from zenlake.lake.tables import (
     traces,
     unanswered,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 def request(seq: int, **more: Any) -> Row:
@@ -110,13 +108,15 @@ ENDS = {"session ended": 12, "session ended, replied": 12, "session ended after 
 CAPTURE_ENDS = {"capture ended": 90, "no timeout": 90}
 
 
-def places_of(events: DataFrame) -> DataFrame:
-    """The captures of what `exchanges` knows by place."""
-    return events.selectExpr(f"{exchanges.PLACE} AS place", "seq", "capture")
+WITH_CAPTURE = f"""
+SELECT exchanges.*, events.capture FROM {{exchanges}} AS exchanges
+JOIN (SELECT {exchanges.PLACE} AS place, seq, capture FROM {{events}}) AS events
+    ON events.place = exchanges.place AND events.seq = exchanges.seq
+"""
+"""`exchanges` knows events by place."""
 
 
-@pytest.fixture(scope="module")
-def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
+def given() -> Staged:
     defaults = {
         "side": 0,
         "request_id": 1,
@@ -124,11 +124,6 @@ def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
         "requester_zid": "a",
         "responder_zid": "b",
     }
-    events = frame(spark, "exchange_events", staged(CASES, **defaults))
-    exchanged = exchanges.build(events).localCheckpoint()
-    sent = requests.build(events, exchanged).localCheckpoint()
-    traced = traces.join(sent, traces.build(sent)).localCheckpoint()
-    replied = replies.build(events, exchanged, traced).localCheckpoint()
     sessions = [
         {
             "capture": case,
@@ -139,12 +134,22 @@ def tables(spark: SparkSession) -> dict[str, dict[str, list[Row]]]:
         for case in CASES
     ]
     captures = [{"capture": case, "last_ns": CAPTURE_ENDS.get(case, 1_000) * MS} for case in CASES]
-    known = (frame(spark, "sessions", sessions), frame(spark, "captures", captures))
-    offered = frame(spark, "declarations", [])
+    events = staged(CASES, **defaults)
+    return {"exchange_events": events, "sessions": sessions, "captures": captures}
+
+
+@pytest.fixture(scope="module")
+def tables(engine: Engine) -> dict[str, dict[str, list[Row]]]:
+    events, *known = (frame(engine, name, rows) for name, rows in given().items())
+    exchanged: Any = exchanges.build(events)
+    sent = requests.build(events, exchanged)
+    traced = traces.join(sent, traces.build(sent))
+    replied = replies.build(events, exchanged, traced)
+    offered = frame(engine, "declarations", [])
     causes = unanswered.build(traced, replied, offered, *known)
     asked = queries.build(events, traced, replied, *known, causes)
     return {
-        "exchanges": by_case(exchanged.join(places_of(events), ["place", "seq"])),
+        "exchanges": by_case(engine.sql(WITH_CAPTURE, exchanges=exchanged, events=events)),
         "replies": by_case(replied),
         "queries": by_case(asked),
     }
@@ -352,9 +357,8 @@ def test_every_verdict_has_a_reason(tables: Tables) -> None:
     assert all(row["reason"] for rows in tables["queries"].values() for row in rows)
 
 
-def test_all_tables_are_built_from_the_staged_ones(spark: SparkSession) -> None:
-    from zenlake.lake.schema import STAGED
-
-    inputs = {name: frame(spark, name, []) for name in (*STAGED, "samples", "sessions", "captures")}
+def test_all_tables_are_built_from_the_staged_ones(engine: Engine) -> None:
+    known = (*STAGED, "samples", "sessions", "captures")
+    inputs = {name: frame(engine, name, []) for name in known}
     for name, table in build_all(inputs).items():
         assert shape(table) == declared_shape(name)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
-
-from tests.lake.tables.cases import MS, Row, by_case, columns, frame, staged
+from tests.lake.tables.cases import MS, Row, Staged, by_case, columns, frame, staged
+from zenlake.lake.duck import Engine
 from zenlake.lake.tables import interests
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 def opened(seq: int, mode: str = "current_future", **more: Any) -> Row:
@@ -40,10 +34,15 @@ CASES: dict[str, list[Row]] = {
 }
 
 
-def test_interests(spark: SparkSession) -> None:
-    sessions = [{"capture": case, "session": "s", "closed_ns": 9 * MS} for case in ("session",)]
-    events = frame(spark, "interest_events", staged(CASES, side=0, interest_id=1))
-    found = by_case(interests.build(events, frame(spark, "sessions", sessions)))
+def given() -> Staged:
+    sessions: list[Row] = [{"capture": "session", "session": "s", "closed_ns": 9 * MS}]
+    events = staged(CASES, side=0, interest_id=1)
+    return {"interest_events": events, "sessions": sessions}
+
+
+def test_interests(engine: Engine) -> None:
+    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    found = by_case(interests.build(*frames))
     names = ("opened_ns", "final_ns", "closed_ns", "ended_by")
 
     def lives(case: str) -> list[tuple[Any, ...]]:

@@ -81,10 +81,15 @@ CASES: dict[str, tuple[list[Row], list[int | None]]] = {
 }
 
 
+def given() -> dict[str, list[Row]]:
+    rows = [{"capture": case, **row} for case, (sent, _) in CASES.items() for row in sent]
+    return {"samples": rows}
+
+
 def test_traces(tmp_path: Path) -> None:
-    rows = [{"capture": case, **row} for case, (given, _) in CASES.items() for row in given]
     found: dict[str, list[int | None]] = {case: [] for case in CASES}
-    for row in built(tmp_path, pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)):
+    samples = pa.Table.from_pylist(given()["samples"], TABLES["samples"].base.arrow)
+    for row in built(tmp_path, samples):
         found[row["capture"]].append(row["trace_id"])
     assert found == {case: wanted for case, (_, wanted) in CASES.items()}
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
-
-from tests.lake.tables.cases import MS, Row, by_case, columns, declared_shape, frame, shape
+from tests.lake.tables.cases import (
+    MS,
+    Row,
+    Staged,
+    by_case,
+    columns,
+    declared_shape,
+    frame,
+    shape,
+    staged,
+)
+from zenlake.lake.duck import Engine
 from zenlake.lake.tables import ros_entities
 from zenlake.ros import gid_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 NODE = "@ros2_lv/7/z1/0/0/NN/%/%bot/cam"
 PUBLISHER = "@ros2_lv/7/z1/0/3/MP/%/%bot/cam/%image/a::msg::dds_::B_/RIHS01_x/2:1:,5:1,2:,:,,"
@@ -27,14 +31,25 @@ def told(capture: str, seq: int, key: str | None, **more: Any) -> Row:
     return {**row, **times, "entity": "token", "sender_zid": "z1", "receiver_zid": "r", **more}
 
 
-def test_what_tokens_say(spark: SparkSession) -> None:
+def given() -> Staged:
+    """Events of tokens, from which declarations are made first."""
+    keys = [NODE, PUBLISHER, BRIDGED, ACTION, NODE, "my@ros2_lv/x", "@ros2_lv/0", "group/alive"]
+    rows = [
+        {"seq": number, "entity_id": number, "identity": str(number), "key": key}
+        for number, key in enumerate(keys, 1)
+    ]
+    defaults = {"entity": "token", "owner": "0", "is_answer": False, "is_end": False}
+    return {"declare_events": staged({"tokens": rows}, key_identity="", **defaults)}
+
+
+def test_what_tokens_say(engine: Engine) -> None:
     rows = [
         told("rmw", 1, NODE),
         told("rmw", 2, PUBLISHER, undeclared_ns=9 * MS, ended_by="session"),
         told("dds", 1, BRIDGED),
         told("dds", 2, ACTION),
     ]
-    found = ros_entities.build(frame(spark, "declarations", rows))
+    found = ros_entities.build(frame(engine, "declarations", rows))
     assert shape(found) == declared_shape("ros_entities")
     cases = by_case(found)
     node, publisher = cases["rmw"]
@@ -92,7 +107,7 @@ def test_what_tokens_say(spark: SparkSession) -> None:
     assert (client["qos"], client["data_key"]) == (None, "go/_action/*")
 
 
-def test_which_tokens_and_which_telling(spark: SparkSession) -> None:
+def test_which_tokens_and_which_telling(engine: Engine) -> None:
     """Every telling has its row; nothing but tokens of ROS has, and nothing of those is dropped."""
     rows = [
         told("hops", 3, NODE, session="s2", sender_zid="r"),
@@ -104,7 +119,7 @@ def test_which_tokens_and_which_telling(spark: SparkSession) -> None:
         told("others", 4, "my@ros2_lv/x"),
         told("others", 5, "@ros2_lv/0"),
     ]
-    found = by_case(ros_entities.build(frame(spark, "declarations", rows)))
+    found = by_case(ros_entities.build(frame(engine, "declarations", rows)))
     assert columns(found["hops"], "session", "first_told", "told_by_zid") == [
         ("s", True, "z1"),
         ("s3", False, "r"),

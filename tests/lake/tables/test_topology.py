@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
-
-from tests.lake.tables.cases import MS, Row, by_case, columns, frame, staged
+from tests.lake.tables.cases import MS, Row, Staged, by_case, columns, frame, staged
+from zenlake.lake.duck import Engine
 from zenlake.lake.tables import adjacencies, nodes
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
+def node(zid: str, first: int, last: int, **more: Any) -> Row:
+    return {"capture": "c", "zid": zid, "first_ns": first, "last_ns": last, **more}
 
 
-def test_nodes(spark: SparkSession) -> None:
-    def node(zid: str, first: int, last: int, **more: Any) -> Row:
-        return {"capture": "c", "zid": zid, "first_ns": first, "last_ns": last, **more}
+NODES = [
+    node("a", 5, 6, role="peer", locators="tcp/b tcp/a"),
+    node("a", 3, 4, role="router"),
+    node("a", 9, 9, locators="tcp/a tcp/c"),
+    node("b", 1, 1),
+    node("b", 2, 2, locators=""),
+]
 
-    rows = [
-        node("a", 5, 6, role="peer", locators="tcp/b tcp/a"),
-        node("a", 3, 4, role="router"),
-        node("a", 9, 9, locators="tcp/a tcp/c"),
-        node("b", 1, 1),
-        node("b", 2, 2, locators=""),
-    ]
-    found = by_case(nodes.build(frame(spark, "node_events", rows)), "zid")["c"]
+
+def test_nodes(engine: Engine) -> None:
+    found = by_case(nodes.build(frame(engine, "node_events", NODES)), "zid")["c"]
     assert columns(found, "zid", "role", "locators", "first_ns", "last_ns") == [
         ("a", "peer", "tcp/a tcp/b tcp/c", 3, 9),
         ("b", None, None, 1, 2),
@@ -86,10 +83,8 @@ STAYS = [
 ]
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_adjacencies(spark: SparkSession, partitions: int) -> None:
+def given() -> Staged:
     rows = staged(CASES, told_by_zid="t", zid="z", has_links=True)
-    events = frame(spark, "edge_events", rows).repartition(partitions)
     sessions: list[Row] = [
         *STAYS,
         {"capture": "gone", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
@@ -97,8 +92,12 @@ def test_adjacencies(spark: SparkSession, partitions: int) -> None:
         {"capture": "still here", "session": "s", "opener_zid": "t", "closed_ns": 7 * MS},
         {"capture": "still here", "session": "s2", "acceptor_zid": "t"},
     ]
-    ends = frame(spark, "sessions", sessions)
-    found = by_case(adjacencies.build(events, ends), "from_ns")
+    return {"edge_events": rows, "sessions": sessions}
+
+
+def test_adjacencies(engine: Engine) -> None:
+    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    found = by_case(adjacencies.build(*frames), "from_ns")
 
     def edges(case: str) -> list[tuple[Any, ...]]:
         names = ("neighbour_zid", "weight", "from_ns", "to_ns")

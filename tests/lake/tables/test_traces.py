@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.lake.tables.cases import Row, by_case, columns, frame, staged
+from tests.lake.tables.cases import Row, Staged, by_case, columns, frame, staged
 from zenlake.errors import LocalError
+from zenlake.lake.duck import Engine
 from zenlake.lake.tables import exchanges, requests, traces
 from zenlake.trace.timelines.hops import NEVER, Hops, Request
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def asked(
@@ -115,7 +113,7 @@ CASES: dict[str, list[Row]] = {
     "final": [hop(1, "a", "b"), hop(2, "a", "b") | {"kind": "FINAL"}, hop(3, "b", "c")],
     "many": [
         one
-        for seq in range(0, 4_000, 4)
+        for seq in range(0, 12_000, 4)
         for one in (
             hop(seq, "a", "b", request_id=seq),
             hop(seq + 1, "b", "c", request_id=seq),
@@ -125,19 +123,19 @@ CASES: dict[str, list[Row]] = {
 }
 
 
-@pytest.mark.xdist_group("spark")
-def test_traces_of_captures(spark: SparkSession) -> None:
-    """Rows come mixed; they are walked in order all the same, over many small batches."""
+def given() -> Staged:
     defaults = {"side": 0, "request_id": 1, "key": "k", "consolidation": "none"}
-    events = frame(spark, "exchange_events", staged(CASES, **defaults))
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
-    try:
-        found = by_case(traces.build(requests.build(events, exchanges.build(events))))
-    finally:
-        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    return {"exchange_events": staged(CASES, **defaults)}
+
+
+def test_traces_of_captures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows come mixed; they are walked in order all the same, over several batches."""
+    monkeypatch.setattr("zenlake.lake.duck.frame.ROWS_AT_ONCE", 100)
+    events = frame(engine, "exchange_events", given()["exchange_events"])
+    found = by_case(traces.build(requests.build(events, exchanges.build(events))))
     trace_ids = {case: [row["trace_id"] for row in rows] for case, rows in found.items()}
     assert trace_ids["passed on"] == [1, 1, 1]
     assert trace_ids["asks something else"] == [1, 2, 3, 4, 5, 6]
     assert trace_ids["final"] == [1, 3]
-    assert trace_ids["many"] == [seq for seq in range(0, 4_000, 4) for _ in range(2)]
+    assert trace_ids["many"] == [seq for seq in range(0, 12_000, 4) for _ in range(2)]
     assert columns(found["final"], "session", "seq") == [("ab", 1), ("bc", 3)]
