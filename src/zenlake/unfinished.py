@@ -7,12 +7,17 @@ the exception passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import Final
 
 _cleanups: Final[dict[int, Callable[[], None]]] = {}
 _numbers: Final = count()
+_TRIES: Final = 5
+"""To remove a folder: a thread may still be writing to it."""
 
 
 def register(cleanup: Callable[[], None]) -> int:
@@ -33,3 +38,31 @@ def remove_all() -> None:
             _cleanups.pop(number)()
         except OSError:
             continue
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for one `with`; `TMPDIR` says where.
+
+    It is registered before it is made. `TemporaryDirectory` has to be asked for its name, and a
+    signal may come before the answer.
+    """
+    # Commands that need no folder do without; a signal handler does not import.
+    from shutil import rmtree
+    from tempfile import gettempdir
+
+    path = Path(gettempdir(), f"zenlake-{os.urandom(8).hex()}")
+
+    def remove() -> None:
+        for _ in range(_TRIES):
+            rmtree(path, ignore_errors=True)
+            if not os.path.lexists(path):
+                return
+
+    number = register(remove)
+    try:
+        path.mkdir(mode=0o700)
+        yield path
+    finally:
+        remove()
+        forget(number)

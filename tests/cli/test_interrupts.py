@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from tests.trace.sidecar import PATHS
 
 CAPTURE = str(PATHS["queries"])
+DEMO = str(resources.files("zenlake.cli") / "demo_data" / "robot.pcapng")
 WAIT_SECONDS = 300
 # Where tests run in the background Ctrl-C is ignored, and children inherit that.
 HANDLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -136,6 +138,27 @@ PcapngWriter.write = slow
     code, out, err = interrupt(process)
     assert (code, out) == (130, b"")
     assert b"Traceback" not in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_kill_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    """While a page is made: the tables of the capture are there, and a folder of the database."""
+    pytest.importorskip("duckdb")
+    before = """
+import time
+from zenlake.report import report
+def slow(*arguments):
+    print(flush=True)
+    time.sleep(60)
+report.overview = slow
+"""
+    process = start(tmp_path, "report", DEMO, "-o", "page.html", before=before)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"\n"
+    assert len(os.listdir(tmp_path)) == 2
+    process.terminate()
+    assert process.communicate(timeout=WAIT_SECONDS) == (b"", b"")
+    assert process.returncode == 128 + signal.SIGTERM
     assert os.listdir(tmp_path) == []
 
 

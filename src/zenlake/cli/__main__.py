@@ -6,11 +6,11 @@ import signal
 import sys
 from typing import NoReturn
 
-from zenlake.cli.interrupts import end_on_interrupt, end_process
+from zenlake.cli.interrupts import end_on_signals, end_process
 
 
 def run() -> NoReturn:
-    end_on_interrupt()
+    end_on_signals()
     from zenlake.cli.main import call
 
     try:

@@ -1,10 +1,10 @@
-"""What Ctrl-C does to a command.
+"""What Ctrl-C does to a command, and `kill`.
 
 Most commands get a KeyboardInterrupt while they run, tidy up as it passes, and exit with 130.
 Before and after that, while Python imports or shuts down, nobody would catch it: there the handler
-ends the process.
+ends the process. SIGTERM and SIGHUP always do so.
 
-It also does so in commands that start Java. Spark's Java process ignores Ctrl-C and outlives its
+Ctrl-C does so as well in commands that start Java. Spark's Java process ignores it and outlives its
 driver by seconds, and an exception that passes through the gateway to it makes that print a
 traceback.
 """
@@ -42,10 +42,11 @@ def end_process(number: int, frame: FrameType | None = None) -> NoReturn:
     os._exit(128 + number)
 
 
-def end_on_interrupt() -> None:
-    """From now on Ctrl-C ends the process at once, unless whoever started it has it ignored."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, end_process)
+def end_on_signals() -> None:
+    """From now on signals end the process at once, unless whoever started it has them ignored."""
+    for number in _ENDING:
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, end_process)
 
 
 @contextmanager
@@ -72,7 +73,7 @@ def _raise(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Ctrl-C ends the process here, and so do the signals of `kill` and of a closed terminal."""
+    """Ctrl-C ends the process here, as the signals of `kill` and of a closed terminal do."""
     if threading.current_thread() is not threading.main_thread():
         yield  # which gets no signals
         return

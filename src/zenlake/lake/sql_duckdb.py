@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from zenlake.lake.sql_traces import LATENCIES, TRACE_ID, traced, wants_traces
 from zenlake.lake.store import LakeError, Snapshot
 from zenlake.lake.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
+from zenlake.unfinished import temporary_folder
 
 _ROWS_AT_ONCE: Final = 4_096
 _JOIN_S: Final = 1.0
@@ -51,7 +51,7 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
-        TemporaryDirectory(prefix="zenlake-") as spill,
+        temporary_folder() as spill,
         opened(snapshot, spill, SQL_BYTES_MAX, with_traces=wants_traces(sql)) as connection,
     ):
         try:
@@ -74,7 +74,7 @@ def write_parquet(
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
-        TemporaryDirectory(prefix="zenlake-") as spill,
+        temporary_folder() as spill,
         opened(snapshot, spill, SQL_BYTES_MAX, (str(path),), wants_traces(sql)) as connection,
     ):
         try:
@@ -101,7 +101,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
-        TemporaryDirectory(prefix="zenlake-") as spill,
+        temporary_folder() as spill,
         opened(snapshot, spill, with_traces=wants_traces(sql)) as connection,
     ):
         try:
@@ -120,7 +120,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
 @contextmanager
 def opened(
     snapshot: Snapshot,
-    spill: str,
+    spill: str | Path,
     bytes_max: int | None = None,
     writable: Sequence[str] = (),
     with_traces: bool = False,
@@ -153,7 +153,7 @@ def opened(
             gives = _TYPES[function.gives]
             special = FunctionNullHandling.SPECIAL  # the answer may be null
             connection.create_function(name, function.call, types, gives, null_handling=special)
-        connection.execute(f"SET temp_directory = {_quoted(spill)}")
+        connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
         connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
         if bytes_max is not None:
             connection.execute(f"SET memory_limit = '{bytes_max}B'")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Protocol
 
 import duckdb
@@ -14,6 +13,7 @@ from zenlake.lake import sql_duckdb
 from zenlake.lake.sql_functions import sql_error
 from zenlake.lake.store import LakeError, Snapshot
 from zenlake.report.selection import Selection
+from zenlake.unfinished import temporary_folder
 
 # Each table, the columns that name its nodes, and whether its rows have a key.
 _TABLES: Final = {
@@ -98,7 +98,7 @@ def opened(store: Tables, selection: Selection) -> Iterator[Database]:
             cause = f"the lake has no table {table!r}: read its captures again"
             raise LakeError(cause, store.directory)
     with (
-        TemporaryDirectory(prefix="zenlake-") as spill,
+        temporary_folder() as spill,
         sql_duckdb.opened(snapshot, spill) as connection,
     ):
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -15,6 +14,7 @@ from zenlake.lake.store import Snapshot, Store
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
+from zenlake.unfinished import temporary_folder
 from zenlake.why.collector import Collector
 from zenlake.why.lake_queries import (
     CAPTURES,
@@ -59,7 +59,7 @@ def read_snapshot(
 ) -> Iterator[Evidence]:
     """The same, of tables that are open already."""
     with (
-        TemporaryDirectory(prefix="zenlake-") as spill,
+        temporary_folder() as spill,
         sql_duckdb.opened(snapshot, spill) as connection,
     ):
         yield from read_tables(connection, wanted, only)

@@ -170,18 +170,22 @@ def test_errors_of_a_worker_are_those_of_its_work() -> None:
             workers.run(end_at_once, [{}])
 
 
-def test_an_interrupt_ends_workers_and_removes_the_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_workers_and_removes_the_folder(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     program = f"""
 import signal, sys
 from zenlake.lake.direct import capture_tables
 from tests.lake.direct.failing import wait_for_ever
-from zenlake.cli.main import main
+from zenlake.cli.__main__ import run
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     capture_tables.PROCESS_BYTES_MIN = 1
     capture_tables.read_capture = wait_for_ever
-    sys.exit(main(["sql", {QUERIES!r}, "FROM queries"]))
+    sys.argv[1:] = ["sql", {QUERIES!r}, "FROM queries"]
+    run()
 """
     path = tmp_path / "program.py"
     path.write_text(program)
@@ -197,14 +201,16 @@ if __name__ == "__main__":
     )
     try:
         assert process.stdout is not None
-        worker = int(process.stdout.readline())
-        # As a terminal does: to all processes of the group.
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=20) == (b"", b"")
-        assert process.returncode == 130
-        assert not list(temporary.iterdir())
-        with pytest.raises(ProcessLookupError):
-            os.kill(worker, 0)
+        assert int(process.stdout.readline()) != process.pid
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does: to all processes of the group
+        else:
+            process.send_signal(number)
+        # A worker holds the other end of the pipes until it ends.
+        assert process.communicate(timeout=60) == (b"", b"")
+        if number != signal.SIGKILL:  # after which nobody tidies up
+            assert process.returncode == 128 + number
+            assert not list(temporary.iterdir())
     finally:
         process.kill()
         process.wait()

@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
@@ -68,10 +66,11 @@ def read(
 ) -> Iterator[CaptureTables]:
     """Captures, folders and patterns; all tables, or those that are named (others are empty).
 
-    The files are removed at the end of the `with`. A capture that cannot be read is an error.
+    The files are removed at the end of the `with`; meanwhile they take about as much room as the
+    captures, where `TMPDIR` says. A capture that cannot be read is an error.
     """
     inputs = inputs_of(paths)
-    with _temporary_folder() as folder:
+    with unfinished.temporary_folder() as folder:
         with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
             reader = _Reader(folder, inputs, workers, tell)
             found = reader.read(TABLES if tables is None else tables)
@@ -81,7 +80,7 @@ def read(
 @contextmanager
 def no_rows() -> Iterator[CaptureTables]:
     """The tables without rows."""
-    with _temporary_folder() as folder:
+    with unfinished.temporary_folder() as folder:
         with _writing(folder):
             _write_empty_files(folder)
         yield CaptureTables(folder, [], [])
@@ -221,17 +220,6 @@ def _write_empty_files(folder: Path) -> None:
     for name, table in TABLES.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         pq.write_table(table.arrow.empty_table(), folder / name / EMPTY_FILE)
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """`TMPDIR` says where; it has to have room for about as much as the captures."""
-    with TemporaryDirectory(prefix="zenlake-", ignore_cleanup_errors=True) as name:
-        number = unfinished.register(lambda: rmtree(name, ignore_errors=True))
-        try:
-            yield Path(name)
-        finally:
-            unfinished.forget(number)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Ctrl-C ends it at once, whatever a worker is doing.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ class Workers:
         from multiprocessing.connection import Connection, wait
 
         while len(self._started) < min(self._processes, len(jobs)):
-            with _ignoring_interrupts():
+            with _interrupts_blocked():
                 self._started.append(_Worker())
         results: list[Result | None] = [None] * len(jobs)
         pending = list(enumerate(jobs))[::-1]
@@ -78,7 +79,6 @@ class _Worker:
         # A fork would copy the locks of threads that Arrow and DuckDB have running.
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
-        # A daemon does not outlive this process.
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
@@ -108,6 +108,7 @@ class _Worker:
 
 
 def _serve(connection: Connection) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_pandas_out()
     while True:
         try:
@@ -122,14 +123,28 @@ def _serve(connection: Connection) -> None:
         connection.send(answer)
 
 
+def _end_with_parent() -> None:
+    """The command may be killed: nobody waits for the answer to a job of minutes."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
 @contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """A process that is started inherits it: only the command itself acts on Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupts_blocked() -> Iterator[None]:
+    """A process that is started inherits it: only the command itself acts on Ctrl-C.
+
+    One that comes now is acted on afterwards.
+    """
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # with the first process, it would let signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
