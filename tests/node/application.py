@@ -73,7 +73,7 @@ class Application(Outlet):
         bodies = [message.body for _, message in list(self.got) if isinstance(message, Declare)]
         return [type(body).__name__ for body in bodies if not isinstance(body, DeclareFinal)]
 
-    def wait_for(self, count: int, timeout_s: float = 5.0) -> list[bytes]:
+    def wait_for(self, count: int, timeout_s: float = 20.0) -> list[bytes]:
         wait_until(lambda: len(self.payloads()) >= count, timeout_s)
         return self.payloads()
 
@@ -114,6 +114,29 @@ def opened(*all_settings: NodeSettings) -> Iterator[list[Node]]:
             thread.start()
         for thread in threads:
             thread.join()
+
+
+def until_routed(speaker: Application, key: str, listener: Application) -> None:
+    """Until what the speaker publishes reaches the listener, who has got nothing afterwards."""
+
+    def is_heard() -> bool:
+        speaker.put(key, b"anyone?", BLOCK)
+        return bool(listener.payloads())
+
+    wait_until(is_heard)
+    speaker.put(key, b"last", BLOCK)
+    wait_until(lambda: listener.payloads()[-1] == b"last")
+    listener.got.clear()
+
+
+def until_declared(node: Node, count: int) -> None:
+    """Until the neighbours of a node have declared so much."""
+
+    def declared() -> int:
+        faces = [runner.face for runner in list(node.runners.values())]
+        return sum(face.declaration_count for face in faces if face is not None)
+
+    wait_until(lambda: declared() == count)
 
 
 def port_of(node: Node) -> int:

@@ -122,7 +122,6 @@ def test_a_group_needs_no_connection(group: str) -> None:
         applications = [Application(node) for node in nodes]
         for application in applications[1:]:
             application.subscribe("shared/**")
-        time.sleep(0.1)
         applications[0].put("shared/key", b"to all", BLOCK)
         applications[0].put("shared/long", bytes(50_000), BLOCK)
         for application in applications[1:]:

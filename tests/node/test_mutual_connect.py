@@ -11,7 +11,7 @@ import pytest
 
 from tests.chance import IS_FULL, first_seed
 from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.node.application import BLOCK, Application, settings_of, wait_until
+from tests.node.application import BLOCK, Application, settings_of, until_routed, wait_until
 from tests.node.test_node import free_port
 from zenlake.node import Node
 from zenlake.node.claims import Claim, Claims
@@ -47,17 +47,10 @@ def test_exactly_one_session_survives() -> None:
 
 
 def assert_hears_once(speaker: Application, key: str, listener: Application) -> None:
-    """As soon as the speaker's node knows of the listener's subscription."""
-
-    def is_heard() -> bool:
-        speaker.put(key, b"anyone?", BLOCK)
-        return bool(listener.payloads())
-
-    wait_until(is_heard)
+    until_routed(speaker, key, listener)
     speaker.put(key, b"once", BLOCK)
     speaker.put(key, b"last", BLOCK)
-    wait_until(lambda: listener.payloads()[-1] == b"last")
-    assert listener.payloads().count(b"once") == 1
+    assert listener.wait_for(2) == [b"once", b"last"]
 
 
 def are_connected(left: Node, right: Node) -> bool:

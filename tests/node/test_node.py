@@ -16,6 +16,7 @@ from tests.node.application import (
     Application,
     opened,
     settings_of,
+    until_routed,
     wait_until,
 )
 from zenlake.errors import ZenlakeError
@@ -35,7 +36,8 @@ def talk(one: Node, other: Node) -> None:
     there, here = Application(one), Application(other)
     there.subscribe("there/**")
     here.subscribe("here")
-    time.sleep(0.05)
+    until_routed(here, "there/x", there)
+    until_routed(there, "here", here)
     for _ in range(3):
         here.put("there/x", b"from other", BLOCK)
         there.put("here", b"from one", BLOCK)
@@ -73,7 +75,7 @@ def change(settings: NodeSettings, **values: object) -> NodeSettings:
         {"compression": True},
         {"batch_size": 100},
         {"batching": False},
-        {"lease_ms": 300},
+        {"lease_ms": 1000, "keep_alive": 10},
     ],
     ids=str,
 )
@@ -84,7 +86,7 @@ def test_transport_options(values: dict[str, object]) -> None:
             wait_until(lambda: len(one.runners) == len(other.runners) == 1)
             talk(one, other)
             if "lease_ms" in values:
-                time.sleep(1.0)
+                time.sleep(1.2)
             assert len(one.runners) == len(other.runners) == 1
 
 
@@ -92,10 +94,10 @@ def test_a_long_message_goes_in_fragments() -> None:
     with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
         receiver, sender = Application(one), Application(other)
         receiver.subscribe("long")
-        time.sleep(0.05)
+        until_routed(sender, "long", receiver)
         payload = bytes(range(256)) * 40_000
         sender.put("long", payload, BLOCK)
-        assert receiver.wait_for(1, 10.0) == [payload]
+        assert receiver.wait_for(1) == [payload]
 
 
 def test_users_and_passwords() -> None:
@@ -225,14 +227,7 @@ def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) ->
         wait_until(lambda: not connecting.runners)
         with opened(settings_of(listen=[endpoint])) as [second]:
             wait_until(lambda: len(second.runners) == 1 == len(connecting.runners))
-            sender = Application(second)
-
-            def is_heard() -> bool:
-                """As soon as the declaration has come, too."""
-                sender.put("kept/here", b"again", BLOCK)
-                return bool(application.payloads())
-
-            wait_until(is_heard)
+            until_routed(Application(second), "kept/here", application)
     finally:
         connecting.close()
 
@@ -320,7 +315,7 @@ def test_many_threads_share_a_node() -> None:
         with opened(connecting) as [client]:
             receiver, sender = Application(one), Application(client)
             receiver.subscribe("many/**")
-            time.sleep(0.1)
+            until_routed(sender, "many/x", receiver)
 
             def publish(number: int) -> None:
                 for count in range(500):
@@ -331,7 +326,7 @@ def test_many_threads_share_a_node() -> None:
                 thread.start()
             for thread in threads:
                 thread.join()
-            receiver.wait_for(4000, 20.0)
+            receiver.wait_for(4000)
             for number in range(8):
                 own = [
                     bytes(message.body.payload)  # type: ignore[attr-defined]

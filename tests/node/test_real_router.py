@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from tests.node.application import BLOCK, Application, opened, settings_of, until_routed, wait_until
 from tests.node.router import RealNode
 from tests.node.test_node import free_port
 from zenlake.wire import WhatAmI
@@ -45,11 +45,11 @@ def test_two_of_ours_through_a_real_router() -> None:
         with opened(*clients) as (left, right):
             receiver, sender = Application(left), Application(right)
             receiver.subscribe("demo/**")
-            time.sleep(0.2)
+            until_routed(sender, "demo/key", receiver)
             for number in range(5000):
                 sender.put("demo/key", number.to_bytes(2, "big"), BLOCK)
             sender.put("demo/long", bytes(3_000_000), BLOCK)
-            payloads = receiver.wait_for(5001, 20.0)
+            payloads = receiver.wait_for(5001)
             assert payloads == [n.to_bytes(2, "big") for n in range(5000)] + [bytes(3_000_000)]
 
 

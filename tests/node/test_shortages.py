@@ -12,7 +12,16 @@ import pytest
 import zenlake
 from tests.links.faulty_socket import make_faulty
 from tests.links.leftovers import open_sockets, own_threads
-from tests.node.application import BLOCK, Application, opened, port_of, settings_of, wait_until
+from tests.node.application import (
+    BLOCK,
+    Application,
+    opened,
+    port_of,
+    settings_of,
+    until_declared,
+    until_routed,
+    wait_until,
+)
 from tests.node.test_abuse import RawClient, opens_quickly
 from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces
@@ -119,15 +128,15 @@ def test_a_node_that_cannot_open_says_so_and_leaves_nothing(shortage: Shortage, 
 def test_a_sender_without_a_thread_of_its_own_still_sends(shortage: Shortage, count: int) -> None:
     with opened(settings_of()) as [node]:
         settings = settings_of(WhatAmI.CLIENT, node.locators())
-        settings.lease_ms = 400  # a KEEP_ALIVE every 100 ms
+        settings.lease_ms, settings.keep_alive = 4_000, 40  # a KEEP_ALIVE every 100 ms
         with opened(settings) as [client]:
             listener, publisher = Application(node), Application(client)
             listener.subscribe("k")
-            time.sleep(0.2)
+            until_routed(publisher, "k", listener)
             shortage.of("zenlake send", count)
             for number in range(2_000):
                 publisher.put("k", number.to_bytes(2, "little") * 500, BLOCK)
-            assert len(listener.wait_for(2_000, 20.0)) == 2_000
+            assert len(listener.wait_for(2_000)) == 2_000
             assert client.runners
             assert node.runners
 
@@ -196,12 +205,12 @@ def test_a_session_over_udp_survives_what_cannot_be_sent(code: int, sends_client
         sender, receiver = (client, node) if sends_client else (node, client)
         publisher, listener = Application(sender), Application(receiver)
         listener.subscribe("k")
-        time.sleep(0.3)
+        until_routed(publisher, "k", listener)
         runner = next(iter(sender.runners.values()))
         link: object = runner.link
         faulty = make_faulty(link if sends_client else link._listener)  # type: ignore[attr-defined]
         faulty.faults = {"send": (code, 5)}
-        wait_until(lambda: put_and_look(publisher, listener), 5.0)
+        wait_until(lambda: put_and_look(publisher, listener))
         assert list(sender.runners.values()) == [runner]
         assert not runner.ended.is_set()
         assert sender.stats()["dropped_datagrams"] == 5
@@ -263,7 +272,7 @@ def test_a_callback_without_another_reader_comes_back_to_read(shortage: Shortage
             shortage.of("zenlake read", 1_000_000)
             session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
             publisher = Application(node)
-            time.sleep(0.3)
+            until_declared(node, 1)
             for number in range(3):
                 publisher.put("k", bytes([number]), BLOCK)
                 time.sleep(0.05)
