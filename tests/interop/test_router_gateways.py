@@ -60,8 +60,6 @@ def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kin
         assert nodes["p"].items("w", 0) == [["PUT", "t/p"], ["DELETE", "t/p"]]
 
 
-# On a busy machine the client of a deployed router hears DELETE and PUT when the second one is
-# killed, for a reason that is not known: `make interop` shows it.
 @pytest.mark.parametrize("killed", [0, 1] if IS_FULL else [0])
 def test_tokens_live_on_when_one_of_two_gateways_ends(killed: int) -> None:
     """With deployed routers they end with the primary gateway, here the second (SN-115)."""
@@ -81,10 +79,10 @@ def test_tokens_live_on_when_one_of_two_gateways_ends(killed: int) -> None:
         peer.ask("token", name="t", key="t/peer")
         client.ask("token", name="t", key="t/client")
         expected = [["PUT", "t/client"], ["PUT", "t/peer"]]
-        for node in (client, peer):
-            assert sorted(node.items("w", 2)) == expected
+        for name, node in (("client", client), ("peer", peer)):
+            assert sorted(node.items("w", 2)) == expected, name
         time.sleep(4 * REST_SECONDS)  # for all routers to hear of it from both gateways
         held[killed].kill()
         time.sleep(2 * REST_SECONDS)
-        for node in (client, peer):
-            assert sorted(node.items("w", 2)) == expected
+        for name, node in (("client", client), ("peer", peer)):
+            assert sorted(node.items("w", 2)) == expected, name

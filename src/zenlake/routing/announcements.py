@@ -22,7 +22,7 @@ from zenlake.routing.entity import (
 from zenlake.routing.entity_table import in_aggregate
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.interest import DownInterest
-from zenlake.routing.late_tokens import LateTokens
+from zenlake.routing.late_tokens import LateToken, LateTokens
 from zenlake.routing.memory import TOLD_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
@@ -158,16 +158,19 @@ class Announcer:
             self._endings.add(token, face)
             self.tell_token_gone(face, token.key)
 
-    def offer_late_token(self, face: Face, key: str) -> Job:
-        """Tell a face of a token that was taken for its own, if it asked for what there is."""
+    def offer_late_token(self, late: LateToken) -> Job:
+        """Tell a face of a token that might have been its own, and is not."""
+        face = late.face
         found: list[DownInterest] = []
-        yield from self._find_interests(TOKEN, key, found)
+        yield from self._find_interests(TOKEN, late.key, found)
         for interest in found:
-            if interest.face is face and interest.mode != InterestMode.FUTURE:
-                token = self._tables.entities[TOKEN].get(key)
+            if interest.face is face and (late.is_new or interest.mode != InterestMode.FUTURE):
+                token = self._tables.entities[TOKEN].get(late.key)
                 info = None if token is None else token.info_for(face)
-                if token is not None and info is not None and interest.is_live():
-                    self._offer(token, interest, info, False)
+                if token is None or info is None or face in token.told:
+                    return
+                if interest.is_live():
+                    self.tell(token, face, info, None)
             self._work.steps -= 1
             if self._work.steps <= 0:
                 yield
@@ -331,6 +334,8 @@ class Announcer:
     ) -> None:
         if in_answer and interest.pending is not None:
             self.tell(entity, interest.face, info, interest.id)
+        elif entity.kind == TOKEN and self.late_tokens.defers(entity, interest.face):
+            return
         elif interest.face not in entity.told or (in_answer and _awaits(interest)):
             self.tell(entity, interest.face, info, None)
 

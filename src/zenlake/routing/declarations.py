@@ -181,9 +181,9 @@ class Declarations:
                     yield
 
     def handle_timeout(self, now: float) -> None:
-        """Tell peers of tokens that were taken for their own, which they have ended."""
+        """Tell peers of tokens that might have been their own, and are not."""
         for late in self._announcer.late_tokens.take_due(now):
-            self._tables.work.run(self._announcer.offer_late_token(late.face, late.key))
+            self._tables.work.run(self._announcer.offer_late_token(late))
 
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters

@@ -160,7 +160,8 @@ class Interests:
         if info is None:
             return
         if interest.mode != InterestMode.CURRENT:
-            self._announcer.tell(entity, face, info, interest.id)
+            if entity.kind != TOKEN or not self._announcer.late_tokens.defers(entity, face):
+                self._announcer.tell(entity, face, info, interest.id)
             return
         pending = interest.pending
         if pending is not None:
