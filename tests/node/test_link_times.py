@@ -89,3 +89,15 @@ def test_idle_links_cost_nothing() -> None:
     before = sum(one.looks for one in runners)
     assert len(times.take_due(1.0)) == 1
     assert sum(one.looks for one in runners) == before
+
+
+def test_links_that_are_over_do_not_wait_for_their_deadline() -> None:
+    """Each keeps much alive, and thousands may come and go before the first deadline."""
+    lasting = Runner(2.0)
+    times = times_of(lasting)
+    for number in range(1_000):
+        runner = Runner(3.0 + number)
+        times.add(cast("LinkRunner", runner), 0.0)
+        runner.is_over = True
+        assert len(times) <= 16
+    assert due(times, 2_000.0) == [lasting]

@@ -3,11 +3,15 @@
 Every message moves the deadlines of a link, always to a later time. So nothing is noted when
 that happens: a link is looked at when the deadline comes that it had before, and noted again
 with the one that it has by then.
+
+Links that are over are left out from time to time, and not only when their deadline comes: each of
+them keeps more than a hundred objects alive, and Python's garbage collector, which stops everybody,
+would look at those of all links that came and went in the last seconds.
 """
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 # which is given up some time after.
 _LOOK_S: Final = 5.0
 
+_ENTRIES_MIN: Final = 16
+"""With fewer entries nobody looks for links that are over."""
+
 
 class LinkTimes:
     """A heap of deadlines; the caller sees to it that one thread at a time uses it."""
@@ -25,11 +32,19 @@ class LinkTimes:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, LinkRunner]] = []
         self._count = 0  # equal deadlines keep their order
+        self._entries_max = _ENTRIES_MIN  # then links that are over are left out
 
     def add(self, runner: LinkRunner, now: float) -> None:
         self._count += 1
         deadline = min(runner.next_deadline(), now + _LOOK_S)
         heappush(self._heap, (deadline, self._count, runner))
+        if len(self._heap) >= self._entries_max:
+            self._heap = [entry for entry in self._heap if not entry[2].is_over]
+            heapify(self._heap)
+            self._entries_max = max(_ENTRIES_MIN, 2 * len(self._heap))
+
+    def __len__(self) -> int:
+        return len(self._heap)
 
     def next_deadline(self) -> float:
         return self._heap[0][0] if self._heap else inf

@@ -50,7 +50,7 @@ from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 
 # Threads end at once, but for readers that run a callback: programs shall exit within a second.
 _CLOSE_S: Final = 0.5
-_RETIRED_MIN: Final = 64
+_RETIRED_MIN: Final = 16
 FRAGMENTS_OF_PROCESS: Final = HeldBytes()
 """What the sessions of all nodes hold."""
 reset_after_fork(FRAGMENTS_OF_PROCESS.clear)
