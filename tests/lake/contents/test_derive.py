@@ -21,6 +21,7 @@ from zenlake.lake.pipeline.derive_task import derive_captures
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import TABLES
+from zenlake.lake.tables import build_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -103,7 +104,7 @@ def by_spark(
 ) -> BySpark:
     """What is too much for a task; in small batches, over which groups of rows go on."""
     shapes: dict[str, list[tuple[str, str, str]]] = {}
-    original = derive.build_all
+    original = build_all
 
     def noted(tables: Any, keep: Callable[[str, DataFrame], DataFrame]) -> dict[str, DataFrame]:
         def noting(name: str, frame: DataFrame) -> DataFrame:

@@ -140,14 +140,14 @@ def given() -> Staged:
 
 @pytest.fixture(scope="module")
 def tables(engine: Engine) -> dict[str, dict[str, list[Row]]]:
-    events, *known = (frame(engine, name, rows) for name, rows in given().items())
+    events, sessions, captures = (frame(engine, name, rows) for name, rows in given().items())
     exchanged: Any = exchanges.build(events)
     sent = requests.build(events, exchanged)
     traced = traces.join(sent, traces.build(sent))
     replied = replies.build(events, exchanged, traced)
     offered = frame(engine, "declarations", [])
-    causes = unanswered.build(traced, replied, offered, *known)
-    asked = queries.build(events, traced, replied, *known, causes)
+    causes = unanswered.build(traced, replied, offered, sessions, captures)
+    asked = queries.build(events, traced, replied, sessions, captures, causes)
     return {
         "exchanges": by_case(engine.sql(WITH_CAPTURE, exchanges=exchanged, events=events)),
         "replies": by_case(replied),
