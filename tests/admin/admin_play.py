@@ -11,6 +11,7 @@ from zenlake.admin.facts import SessionFacts, Transport
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.settings import AdminSettings
 from zenlake.admin.space import AdminSpace
+from zenlake.routing.face import Face
 from zenlake.wire import (
     Encoding,
     Err,
@@ -50,6 +51,8 @@ class FakeFacts:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.members: list[SessionFacts] = []
+        self.drops: dict[Face, dict[str, int]] = {}
+        """Of groups and their members."""
 
     def locators(self) -> list[str]:
         return ["tcp/10.0.0.1:7447"]
@@ -63,6 +66,9 @@ class FakeFacts:
 
     def group_members(self) -> list[SessionFacts]:
         return self.members
+
+    def group_drops(self, face: Face) -> dict[str, int] | None:
+        return self.drops.get(face)
 
     def counters(self) -> dict[str, object]:
         return {"transports": len(self.names)}

@@ -73,6 +73,18 @@ def test_a_destination_tells_how_its_link_is_doing(play: AdminPlay) -> None:
     assert destination["round_trip_us"] is None
 
 
+def test_what_a_group_lost_is_told() -> None:
+    play = AdminPlay("peer")
+    play.enters("c2", "client")
+    play.enters("group", "peer", group=True)
+    face = play.faces["group"]
+    play.facts.drops[face] = {"dropped_datagrams": 3}
+    (destination,) = explain(play, "c2", "key=demo/a")["sent_to"]
+    assert destination["zid"] == "group"
+    assert destination["drops"] == {"dropped_datagrams": 3}
+    assert "queued_bytes" not in destination
+
+
 def test_what_was_lost_on_the_way_here_is_told(play: AdminPlay) -> None:
     play.facts.names = ["c2"]
     play.dispatcher.tables.counters.refused_declarations = 3

@@ -140,16 +140,20 @@ class Explain:
         counters = self._counters(face)
         if counters is not None:
             drops = counters.get("drops")
-            shown["queued_bytes"] = counters.get("queued_bytes")
-            shown["round_trip_us"] = counters.get("round_trip_us")
-            if isinstance(drops, dict):
+            if not face.is_multicast:
+                shown["queued_bytes"] = counters.get("queued_bytes")
+                shown["round_trip_us"] = counters.get("round_trip_us")
+            if isinstance(drops, dict) and "dropped_messages" in drops:
                 shown["dropped_messages"] = drops.get("dropped_messages")
             shown["drops"] = self._drops(counters, _LOST_OUTWARD)
         return shown
 
     def _counters(self, face: Face) -> dict[str, object] | None:
-        if face.is_local or face.is_multicast:
+        if face.is_local:
             return None
+        if face.is_multicast:
+            drops = self._facts.group_drops(face)
+            return None if drops is None else {"drops": drops}
         transport = self._facts.transport_with(face.zid)
         return None if transport is None else transport.counters()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zenlake.wire import WhatAmI, ZenohId
+
+if TYPE_CHECKING:
+    from zenlake.routing.face import Face
 
 
 class SessionFacts(NamedTuple):
@@ -42,6 +45,10 @@ class NodeFacts(Protocol):
         ...
 
     def group_members(self) -> list[SessionFacts]: ...
+
+    def group_drops(self, face: Face) -> dict[str, int] | None:
+        """What was lost, by cause: to a multicast group, or from one of its members."""
+        ...
 
     def counters(self) -> dict[str, object]:
         """Of the whole node, without what its open transports count themselves."""

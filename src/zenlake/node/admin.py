@@ -180,6 +180,13 @@ class Facts:
                 )
         return found
 
+    def group_drops(self, face: Face) -> dict[str, int] | None:
+        for group in self._node.groups:
+            drops = group.drops_of(face)
+            if drops is not None:
+                return drops
+        return None
+
     def counters(self) -> dict[str, object]:
         node = self._node
         return {

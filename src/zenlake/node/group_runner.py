@@ -206,6 +206,24 @@ class GroupRunner:
         with self.sender.lock:
             return list(self._group.peers.values())
 
+    def drops_of(self, face: Face) -> dict[str, int] | None:
+        """What was lost, by cause (node/stats.py): to this group, or from one of its members.
+
+        None if the face is neither.
+        """
+        if face is self._face:
+            return {"dropped_datagrams": self.sender.dropped}
+        for peer, member in list(self._members.items()):
+            if member is face:
+                inbound = peer.inbound
+                return {
+                    "stale_frames": inbound.stale_frames,
+                    "dropped_fragments": inbound.reassembly.dropped_fragments,
+                    "unfinished_messages": inbound.reassembly.dropped_messages,
+                    "ignored_messages": inbound.ignored_messages,
+                }
+        return None
+
     def transports(self) -> list[TransportInfo]:
         return [self._describe(peer) for peer in self.peers()]
 
