@@ -11,7 +11,7 @@ import zenlake
 from tests.hosts import host_mode
 from zenlake.node import Node
 
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 
 
 def config_of(mode: str = "peer", **values: str) -> zenlake.Config:

@@ -14,7 +14,7 @@ from tests.api.memory import MemoryNetwork
 from zenlake.api.cancellation import CancellationToken
 from zenlake.api.session import Session
 
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 
 
 def test_cancel_calls_every_registered_hook() -> None:

@@ -121,7 +121,7 @@ import time, zenlake
 config = zenlake.Config()
 config.insert_json5("scouting/multicast/enabled", "false")
 session = zenlake.open(config)
-session.declare_subscriber("k", lambda sample: time.sleep(10))
+session.declare_subscriber("k", lambda sample: time.sleep(60))
 session.put("k", b"")
 session.put("k", b"")
 time.sleep(0.1)
@@ -129,9 +129,9 @@ print(time.time())
 {leaving}
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=90, check=True
     )
-    assert time.time() - float(done.stdout) < 1.0
+    assert time.time() - float(done.stdout) < 30
     assert done.stderr == ""
 
 

@@ -17,7 +17,7 @@ from tests.links.leftovers import nothing_left, own_threads
 from zenlake.node import Node
 from zenlake.node.relief import AWAY, RELIEF
 
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 
 
 @pytest.fixture
