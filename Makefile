@@ -129,8 +129,7 @@ $(VENV)/stamp: $(BUILD)
 	@touch $@
 
 # What others wrote is taken from the plain environment: it is large, and the same. Old build output
-# would be packed again, so it goes first. Numba's kernels are compiled once, and not by each
-# process that tests them.
+# would be packed again, so it goes first.
 $(COMPILED)/stamp: $(BUILD) $(SOURCES) | $(VENV)/stamp
 	@echo "== compiling into $(COMPILED)"
 	@scripts/bootstrap.sh compiler
@@ -140,6 +139,7 @@ $(COMPILED)/stamp: $(BUILD) $(SOURCES) | $(VENV)/stamp
 	@$(VENV)/$(PACKAGES) > "$$($(COMPILED)/$(PACKAGES))/plain.pth"
 	@touch $@
 
+# Once, and not by each process that tests them.
 $(COMPILED)/kernels-stamp: $(COMPILED)/stamp
 	@echo "== compiling the kernels of the lake"
 	@$(COMPILED)/bin/python -m tests.kernels

@@ -347,6 +347,25 @@ def test_many_queries_end_with_the_replier(play: Play) -> None:
     assert play.dispatcher.next_deadline() is None
 
 
+def test_a_budget_does_not_end_what_got_the_number_of_an_ended_branch(play: Play) -> None:
+    """Numbers begin again after 2^32 requests."""
+    for name in ("c2", "c3"):
+        play.says(name, queryable(1, "q"))
+    ask = request(1, "q")
+    ask.budget = 1
+    ask.target = QueryTarget.ALL
+    play.says("c1", ask)
+    faces = [play.faces[name] for name in ("c2", "c3")]
+    first, other = (next(iter(face.branches)) for face in faces)
+    play.says("c2", end(first))
+    faces[0]._next_request_id = first
+    play.says("c1", request(2, "q"))
+    assert first in faces[0].branches
+    play.says("c3", reply(other, "q"))
+    assert first in faces[0].branches, "it belongs to the second query"
+    assert other not in faces[1].branches
+
+
 def test_the_application_may_answer_from_within_the_call() -> None:
     """A session without a fitting queryable ends its part before the next face is asked."""
     play = Play("peer", gossip=False)

@@ -87,8 +87,7 @@ class LinkRunner:
             return
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
-        if node.events.has_listeners:
-            node.events.tell(True, self.info, self.link_info())
+        self._tell_listeners(True)
         assert self.face is not None
         assert self._reader is not None
         try:
@@ -97,6 +96,11 @@ class LinkRunner:
             self.close()
             raise
         node.note_deadline(self)
+
+    def _tell_listeners(self, came: bool) -> None:
+        events = self.node.events
+        if events.has_listeners:
+            events.tell(came, self.info, self.link_info())
 
     def link_info(self) -> LinkInfo:
         """Made when somebody asks: the interfaces are asked of the system."""
@@ -183,8 +187,7 @@ class LinkRunner:
         node.retire(self)
         node.claims.release(self.claim)
         self._log_end()
-        if node.events.has_listeners:
-            node.events.tell(False, self.info, self.link_info())
+        self._tell_listeners(False)
         self.ended.set()
 
     def _log_end(self) -> None:

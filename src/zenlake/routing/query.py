@@ -31,6 +31,7 @@ class Query:
         """The faces it was sent to that have not finished."""
 
         self._last: Branch | None = None
+        """The one that was added last; each refers to the one before."""
 
         self.size = 0
         """The bytes charged to the face for it."""
@@ -41,24 +42,28 @@ class Query:
         self.open_branches += 1
 
     def branches(self) -> list[Branch]:
-        """Also those that have ended."""
+        """Those that have not ended, in the order in which they were added.
+
+        The number of one that has ended may belong to another query by now.
+        """
         found = []
         branch = self._last
         while branch is not None:
-            found.append(branch)
+            if not branch.is_ended:
+                found.append(branch)
             branch = branch.before
         found.reverse()
         return found
 
     def note_ended(self) -> bool:
-        """One of its branches; whether it was the last."""
+        """One of its branches has ended; whether it was the last."""
         self.open_branches -= 1
         if self.open_branches == 0:
             self.give_up()
         return self.open_branches == 0
 
     def give_up(self) -> None:
-        """Its branches, which refer to it."""
+        """Forget its branches, which refer to it."""
         self._last = None
 
 
@@ -74,4 +79,4 @@ class Branch(Timer):
         self.face = face
         self.request_id = request_id
         self.before: Branch | None = None
-        """Of the same query."""
+        """The branch of the same query that was added before."""

@@ -21,8 +21,8 @@ from zenlake.lake.pipeline.tasks import Job, Result
 from zenlake.lake.reading.parquet_files import ParquetFiles
 from zenlake.lake.schema import TABLES
 
-SMALL_BYTES: Final = 8 << 20
-"""Of staged files, which are compressed: below it all steps together fit into memory."""
+IN_MEMORY_BYTES_MAX: Final = 8 << 20
+"""Of staged files, which are compressed: with fewer bytes all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
 
 
@@ -39,7 +39,7 @@ def derive_captures(job: Job) -> Result:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What Python does for one table, DuckDB need not wait for with another.
-        is_small = _staged_bytes(job) < SMALL_BYTES
+        is_small = _staged_bytes(job) < IN_MEMORY_BYTES_MAX
         # To share small steps among threads takes longer than to do them.
         threads = 1 if is_small else job["threads"]
         with (
@@ -72,7 +72,7 @@ def _put_together(engine: Engine, job: Job, build: Build) -> _Writer:
 
 
 class _Writer:
-    """Writes tables; what is published and read again is read from its files, if it is large."""
+    """Writes tables; what is read again is read from their files, unless it is small."""
 
     def __init__(self, engine: Engine, folder: Path, has_several: bool) -> None:
         self.found: list[tuple[str, str, str]] = []
