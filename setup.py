@@ -57,6 +57,7 @@ HOT_MODULES = (
     "src/zenlake/node/link_reader.py",
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/outward.py",
+    "src/zenlake/node/pauses.py",
     "src/zenlake/node/send_budget.py",
     "src/zenlake/node/sender.py",
     "src/zenlake/node/turn.py",

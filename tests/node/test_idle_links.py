@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,9 +20,10 @@ from tests.node.application import (
     wait_until,
 )
 from zenlake.node import Node
-from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
+from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S, IdleLinks
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import FULL, Outward
+from zenlake.node.pauses import PAUSE_S
 from zenlake.node.turn import Turn
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.settings import RoutingSettings
@@ -221,3 +224,41 @@ def test_many_silent_links_share_a_thread() -> None:
                 runner.link.close()
             for runner in runners:  # those who lost them come back meanwhile
                 assert runner.ended.wait(20.0)
+
+
+class SlowReader:
+    """Needs a millisecond for its link, and notes when it began and ended."""
+
+    def __init__(self, times: list[tuple[float, float]]) -> None:
+        self._times = times
+
+    def wake(self) -> None:
+        began = time.monotonic()
+        while time.monotonic() < began + 0.001:
+            pass
+        self._times.append((began, time.monotonic()))
+
+    def drop(self, cause: str) -> None:
+        raise AssertionError(cause)
+
+
+def test_others_run_while_many_links_end_at_once() -> None:
+    """Hundreds of links that were reset at once kept everybody else waiting until all were over."""
+    count, at_a_time = 30, 4
+    idle = IdleLinks()
+    idle.open()
+    pipes = [os.pipe() for _ in range(count)]
+    times: list[tuple[float, float]] = []
+    try:
+        for _, far in pipes:
+            os.close(far)
+        for near, _ in pipes:
+            assert idle.add(near, SlowReader(times))
+        wait_until(lambda: len(times) == count)
+    finally:
+        idle.close(10.0)
+        for near, _ in pipes:
+            os.close(near)
+    pauses = [began - ended for (_, ended), (began, _) in itertools.pairwise(times)]
+    for first in range(0, len(pauses) - at_a_time, at_a_time):
+        assert max(pauses[first : first + at_a_time]) >= PAUSE_S

@@ -8,7 +8,8 @@ for anything else the link gets a reader again.
 
 To start a reader takes far longer than to route a message, and thousands of links that speak now
 and then would need one for each; a hundred that wait for Python's lock cost more than they do. So
-where there are many links, this thread also routes what is short and waits for nobody.
+where there are many links, this thread also routes what is short and waits for nobody. After a
+while of that it lets others run.
 
 Without epoll (systems other than Linux) every link keeps its reader.
 """
@@ -19,9 +20,11 @@ import logging
 import os
 import select
 import threading
+from time import monotonic
 from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
+from zenlake.node.pauses import PAUSE_S, pause_if_busy
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 
 log = logging.getLogger("zenlake.node")
@@ -129,8 +132,14 @@ class IdleLinks:
         self._waiter = None
 
     def _run(self, epoll: select.epoll) -> None:
+        paused_at = 0.0
         while not self._ends():
-            for descriptor, _ in epoll.poll(maxevents=_EVENTS_AT_ONCE):
+            polled_at = monotonic()
+            ready = epoll.poll(maxevents=_EVENTS_AT_ONCE)
+            woken_at = monotonic()
+            if woken_at - polled_at > PAUSE_S:
+                paused_at = woken_at
+            for descriptor, _ in ready:
                 if descriptor == self._wake_fd:
                     os.eventfd_read(descriptor)
                     continue
@@ -138,6 +147,7 @@ class IdleLinks:
                     reader = self._readers.pop(descriptor, None)
                 if reader is not None:
                     self._wake(reader)
+                    paused_at = pause_if_busy(paused_at)
 
     def _wake(self, reader: IdleReader) -> None:
         try:

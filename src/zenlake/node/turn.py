@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final, cast
 from zenlake.forks import InheritedLock
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import Outward
+from zenlake.node.pauses import pause, pause_if_busy
 from zenlake.node.relief import AWAY
 from zenlake.node.threads import ThreadError
 from zenlake.node.timer import Timer
@@ -41,10 +42,6 @@ Links = list[tuple[Outward, int, bool]] | None
 """Links that got something in a turn, as `LinkOutlet.take` gives them."""
 
 MESSAGES_IN_A_TURN: Final = 256
-# Long enough for a waiting thread to run and take the lock.
-_PAUSE_S: Final = 0.0001
-# Links that bring much at once let others run after so long.
-_BUSY_S_MAX: Final = 0.002
 
 
 class Turn:
@@ -223,14 +220,9 @@ class Turn:
     def pause_bulk(self) -> None:
         """By the owner of `bulk`: whoever waits for the node's lock is next.
 
-        Others may not even have come as far as waiting for ours: compiled code keeps Python's own
-        lock. To release that for a moment is worse than to keep it. A thread that waits for it is
-        woken, comes too late, and begins anew to wait the 5 ms after which it would be given the
-        lock. So it is released for as long as a thread needs to wake.
+        Others may not even have come as far as waiting for ours: they wait for Python's own.
         """
-        if self._waiting or monotonic() - self._paused_at > _BUSY_S_MAX:
-            sleep(_PAUSE_S)
-            self._paused_at = monotonic()
+        self._paused_at = pause() if self._waiting else pause_if_busy(self._paused_at)
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
