@@ -11,6 +11,9 @@ export PYTHON
 # pip reads the second for the packages a build needs, older ones read the first for both.
 export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
+# Some machines forbid bytecode files. Without them every process of the tests compiles the modules
+# again, which takes longer than many of the tests.
+export PYTHONDONTWRITEBYTECODE :=
 
 BUILD := pyproject.toml setup.py constraints.txt
 # With the folders, whose time changes when a file goes away.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
@@ -31,11 +32,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.extend(real)
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Keep modules and collected tests out of the garbage collector's sight.
 
     They are half a million objects that live as long as the process: without this each full
     collection looks at all of them, which takes half a second.
     """
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
