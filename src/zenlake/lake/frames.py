@@ -54,7 +54,6 @@ class Lake:
     def sql(self, text: str) -> DataFrame:
         """A question to the tables, by their names, with `ke_intersects` and `ke_includes`."""
         from zenlake.lake.sql_spark import register
-        from zenlake.lake.sql_traces import wants_traces
 
-        register(self.spark, self._snapshot, wants_traces(text))
+        register(self.spark, self._snapshot)
         return self.spark.sql(text)

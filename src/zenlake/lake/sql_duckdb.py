@@ -18,7 +18,6 @@ from duckdb.func import FunctionNullHandling
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
-from zenlake.lake.sql_traces import LATENCIES, TRACE_ID, traced, wants_traces
 from zenlake.lake.store import LakeError, Snapshot
 from zenlake.lake.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
@@ -52,7 +51,7 @@ def query(snapshot: Snapshot, sql: str, seconds_max: float | None = None) -> Ite
     limit = TimeLimit(seconds_max)
     with (
         temporary_folder() as spill,
-        opened(snapshot, spill, SQL_BYTES_MAX, with_traces=wants_traces(sql)) as connection,
+        opened(snapshot, spill, SQL_BYTES_MAX) as connection,
     ):
         try:
             _check_reads_only(connection, sql)
@@ -75,7 +74,7 @@ def write_parquet(
     limit = TimeLimit(seconds_max)
     with (
         temporary_folder() as spill,
-        opened(snapshot, spill, SQL_BYTES_MAX, (str(path),), wants_traces(sql)) as connection,
+        opened(snapshot, spill, SQL_BYTES_MAX, (str(path),)) as connection,
     ):
         try:
             _check_reads_only(connection, sql)
@@ -102,7 +101,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
     limit = TimeLimit(seconds_max)
     with (
         temporary_folder() as spill,
-        opened(snapshot, spill, with_traces=wants_traces(sql)) as connection,
+        opened(snapshot, spill) as connection,
     ):
         try:
             _check_reads_only(connection, sql)
@@ -123,28 +122,22 @@ def opened(
     spill: str | Path,
     bytes_max: int | None = None,
     writable: Sequence[str] = (),
-    with_traces: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with the tables as views; it writes only to memory, to the folder `spill` and to
     the paths that are `writable`.
 
-    `bytes_max` is how much memory it may take; a share of the machine's by default. `with_traces`
-    gives `samples` their `trace_id`, which costs a join.
+    `bytes_max` is how much memory it may take; a share of the machine's by default.
     """
     with duckdb.connect(":memory:") as connection:
         # It is shown on standard output wherever Python runs no file (`python -c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
-        # Views name others that are there.
-        for table in sorted(snapshot.manifest.tables, key=lambda name: name != LATENCIES):
+        for table in snapshot.manifest.tables:
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
             try:
                 columns = _columns(connection, table, source, snapshot.manifest.has_older_rows)
-                rows = f"SELECT {columns} FROM {source}"
-                if with_traces and table == "samples" and LATENCIES in snapshot.manifest.tables:
-                    rows = traced(f"({rows})", snapshot.manifest.has_older_rows)
-                connection.execute(f'CREATE VIEW "{table}" AS {rows}')
+                connection.execute(f'CREATE VIEW "{table}" AS SELECT {columns} FROM {source}')
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
@@ -196,8 +189,7 @@ def _described(sql: str) -> str | None:
     table = None if match is None else TABLES.get(match[1].lower())
     if table is None:
         return None
-    columns = [*table.columns, TRACE_ID] if table.name == "samples" else table.columns
-    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in columns)
+    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
     return f"""
         SELECT column_name, column_type, comment
         FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))

@@ -21,7 +21,6 @@ from zenlake.lake.function import Function
 from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import literal, session
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
-from zenlake.lake.sql_traces import LATENCIES, TRACE_ID, traced, wants_traces
 from zenlake.lake.store import LakeError, Snapshot
 
 _CODE: Final = re.compile(r"^\s*\[([A-Z0-9_.]+)\]\s*")
@@ -56,7 +55,7 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
     spark = session(master, app="zenlake sql", log_level="OFF")
     files_before = spark.conf.get(_FILES)
     try:
-        register(spark, snapshot, wants_traces(sql))
+        register(spark, snapshot)
         # Other files are no tables: FROM csv.`/etc/passwd` would read one.
         spark.conf.set(_FILES, "false")
         sql = sql.strip().rstrip(";")
@@ -76,11 +75,8 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
             spark.stop()
 
 
-def register(spark: SparkSession, snapshot: Snapshot, with_traces: bool = False) -> None:
-    """The tables of a snapshot as temporary views, and the functions beyond Spark's own.
-
-    `with_traces` gives `samples` their `trace_id`, which costs a join.
-    """
+def register(spark: SparkSession, snapshot: Snapshot) -> None:
+    """The tables of a snapshot as temporary views, and the functions beyond Spark's own."""
     for table, folder in snapshot.tables.items():
         reader = spark.read.option("mergeSchema", "true")
         columns = _columns(table, snapshot.files(table))
@@ -90,12 +86,6 @@ def register(spark: SparkSession, snapshot: Snapshot, with_traces: bool = False)
         if snapshot.manifest.has_older_rows:
             frame = with_computed(frame, table)
         frame.createOrReplaceTempView(table)
-    if with_traces and LATENCIES in snapshot.tables:
-        older = snapshot.manifest.has_older_rows
-        frame = spark.sql(traced("samples", older))
-        comment = {"comment": TRACE_ID.comment}
-        frame = frame.withColumn("trace_id", frame["trace_id"].alias("", metadata=comment))
-        frame.createOrReplaceTempView("samples")
     register_functions(spark)
 
 

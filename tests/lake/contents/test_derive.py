@@ -31,6 +31,8 @@ pytestmark = pytest.mark.xdist_group("spark")
 CHOSEN = ("liveliness", "mixed_versions", "peers_gossip", "queries", "ros2", "routers_ring")
 NAMES = [*PATHS] if IS_FULL else CHOSEN
 PUT_TOGETHER = [name for name in TABLES if name not in WRITTEN and name != "captures"]
+"""Beside `samples`, of which some are read and some are written again."""
+PLACE = ["capture", "session", "seq", "trace_id"]
 PARTS = 3
 """Of each staged table, so that Spark finds rows of a session in several places."""
 Files = dict[str, dict[str, list[Path]]]
@@ -142,7 +144,7 @@ def rows_of(files: Files, table: str) -> list[str]:
     return rows(pa.concat_tables(pq.ParquetFile(path).read().cast(schema) for path in paths))
 
 
-@pytest.mark.parametrize("table", PUT_TOGETHER)
+@pytest.mark.parametrize("table", [*PUT_TOGETHER, "samples"])
 def test_the_same_rows(table: str, by_duckdb: Files, by_spark: BySpark) -> None:
     found = rows_of(by_spark.files, table)
     assert found == rows_of(by_duckdb, table)
@@ -152,3 +154,19 @@ def test_the_same_rows(table: str, by_duckdb: Files, by_spark: BySpark) -> None:
 @pytest.mark.parametrize("table", PUT_TOGETHER)
 def test_frames_of_spark_have_the_declared_columns(table: str, by_spark: BySpark) -> None:
     assert by_spark.shapes[table] == shape(TABLES[table].base.spark.fields)
+
+
+def test_samples_have_the_traces_of_latencies(lake: Path) -> None:
+    """Also where a capture has none, and its files are those that were read."""
+    latencies = pq.read_table(lake / "latencies", columns=PLACE).to_pylist()
+    samples = pq.read_table(lake / "samples", columns=[*PLACE, "key", "ignored"]).to_pylist()
+    known = {_place(row): row["trace_id"] for row in latencies}
+    for row in samples:
+        own = row["seq"] if row["key"] is not None and row["ignored"] is None else None
+        assert row["trace_id"] == known.get(_place(row), own)
+    assert {row["capture"] for row in samples} > {row["capture"] for row in latencies}
+    assert len([row for row in latencies if row["trace_id"] not in (None, row["seq"])]) > 100
+
+
+def _place(row: dict[str, object]) -> tuple[object, ...]:
+    return row["capture"], row["session"], row["seq"]

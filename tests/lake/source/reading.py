@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import pyarrow as pa
+from pyspark.sql.types import StructType
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source.data_source import CaptureReader
 from zenlake.lake.source.options import read_options
 
 
-def read(path: str, table: str = "messages", **options: str) -> pa.Table:
-    """`path` is what `load` would be given, `options` are those of the reader."""
-    reader = CaptureReader(
-        read_options({"path": path, "table": table, **options}), TABLES[table].spark
-    )
+def read(
+    path: str, table: str = "messages", names: list[str] | None = None, **options: str
+) -> pa.Table:
+    """`path` is what `load` would be given, `options` are those of the reader.
+
+    `names` are the columns of a schema that the user gives.
+    """
+    schema = TABLES[table].spark
+    if names is not None:
+        schema = StructType([schema[name] for name in names])
+    reader = CaptureReader(read_options({"path": path, "table": table, **options}), schema)
     found = [batch for task in reader.partitions() for batch in reader.read(task)]
-    return pa.Table.from_batches(found, TABLES[table].arrow)
+    arrow = TABLES[table].arrow
+    return pa.Table.from_batches(found, pa.schema([arrow.field(one) for one in schema.names]))
 
 
 def rows(found: pa.Table) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql.types import StructType
 
 from tests.lake.faults.captures import replicated
 from tests.lake.source.reading import read, rows
 from zenlake.lake.pipeline import survey_task
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source import planning
+from zenlake.lake.source.data_source import ZenohSource
 from zenlake.lake.source.options import read_options
 
 SOURCES = (
@@ -44,18 +46,39 @@ def test_the_same_rows(table: str, large: str, request: pytest.FixtureRequest) -
 
 @pytest.mark.usefixtures("in_splits")
 @pytest.mark.parametrize(
-    ("table", "tasks"), [("messages", 3), ("declarations", 3), ("queries", 1), ("captures", 1)]
+    ("table", "columns", "tasks"),
+    [
+        ("messages", None, 3),
+        ("declarations", None, 3),
+        ("queries", None, 1),
+        ("captures", None, 1),
+        ("samples", None, 1),
+        ("samples", ["key", "trace_id"], 1),
+        ("samples", ["key", "payload"], 3),
+    ],
 )
-def test_what_splits_and_what_does_not(table: str, tasks: int, large: str) -> None:
-    asked = {"path": large, "table": table, "partitions": "3"}
-    assert len(planning.tasks_for(read_options(asked))) == tasks
+def test_what_splits_and_what_does_not(
+    table: str, columns: list[str] | None, tasks: int, large: str
+) -> None:
+    source = ZenohSource({"path": large, "table": table, "partitions": "3"})
+    whole = source.schema()
+    schema = whole if columns is None else StructType([whole[name] for name in columns])
+    assert len(source.reader(schema).partitions()) == tasks
+
+
+@pytest.mark.usefixtures("in_splits")
+def test_samples_without_traces_are_read_in_splits(large: str) -> None:
+    names = [name for name in TABLES["samples"].names if name != "trace_id"]
+    expected = read(large, "samples").select(names)
+    found = read(large, "samples", names, partitions="3")
+    assert rows(found) == rows(expected)
 
 
 def test_small_captures_share_tasks(tmp_path: Path) -> None:
     source = Path(__file__).parents[2] / "data" / "captures" / "liveliness.pcapng.gz"
     for number in range(10):
         (tmp_path / f"{number}.pcapng.gz").symlink_to(source)
-    tasks = planning.tasks_for(read_options({"path": str(tmp_path), "partitions": "4"}))
+    tasks = planning.tasks_for(read_options({"path": str(tmp_path), "partitions": "4"}), False)
     assert sorted(len(task) for task in tasks) == [2, 2, 3, 3]
     assert len({job["capture"] for task in tasks for job in task}) == 10
     assert read(str(tmp_path), partitions="4").num_rows == 10 * read(str(source)).num_rows

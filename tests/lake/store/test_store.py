@@ -273,7 +273,7 @@ def test_what_is_in_the_way_of_a_table_stays(tmp_path: Path) -> None:
         ('{"schema_version": 1}', "damaged: no 'version'"),
         ('{"schema_version": 1, "version": 7}', "it says version 7"),
         ('{"schema_version": "1"}', "'1' is no int"),
-        ('{"schema_version": 4}', r"newer zenlake \(schema 4, known: 3\)"),
+        ('{"schema_version": 5}', r"newer zenlake \(schema 5, known: 4\)"),
     ],
 )
 def test_a_damaged_or_newer_manifest(tmp_path: Path, damage: str, cause: str) -> None:

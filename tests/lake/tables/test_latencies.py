@@ -13,17 +13,16 @@ from tests.trace.sidecar import PATHS, sidecar_of
 from zenlake.lake.duck import Engine, build_tables
 from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import TABLES
-from zenlake.lake.sql_traces import wants_traces
 
 Row = dict[str, Any]
 MS = 1_000_000
 
 
-def built(tmp_path: Path, samples: pa.Table) -> list[Row]:
+def built(tmp_path: Path, samples: pa.Table, table: str = "latencies") -> list[Row]:
     path = str(tmp_path / "samples.parquet")
     pq.write_table(samples, path)
     with Engine(tmp_path) as engine:
-        [frame] = build_tables(engine, [{"samples": [path]}], [])["latencies"]
+        [frame] = build_tables(engine, [{"samples": [path]}], [])[table]
         found = [row for batch in frame.batches() for row in batch.to_pylist()]
     return sorted(found, key=lambda row: (row["capture"], row["seq"]))
 
@@ -94,6 +93,23 @@ def test_traces(tmp_path: Path) -> None:
     assert found == {case: wanted for case, (_, wanted) in CASES.items()}
 
 
+def test_samples_have_the_same_traces(tmp_path: Path) -> None:
+    """Those on one hop are their own; a capture without others is not written again."""
+    more = (sent(9, "x>y", b"own"), sent(10, "x>y", key=None))
+    rows = [
+        {"capture": case, **row, "trace_id": None if row["key"] is None else row["seq"]}
+        for case, (given, _) in CASES.items()
+        for row in (*given, *more)
+    ]
+    samples = pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)
+    wanted = {case: [*traces, 9, None] for case, (_, traces) in CASES.items() if traces}
+    expected = [row for row in samples.to_pylist() if row["capture"] in wanted]
+    expected.sort(key=lambda row: (row["capture"], row["seq"]))
+    for row in expected:
+        row["trace_id"] = wanted[row["capture"]].pop(0)
+    assert built(tmp_path, samples, "samples") == expected
+
+
 def test_latencies_are_since_the_first_hop(tmp_path: Path) -> None:
     rows = [sent(1, "p>r"), sent(3, "r>s"), sent(7, "r>t"), sent(8, "t>u")]
     given = [{"capture": "c", **row} for row in rows]
@@ -113,20 +129,3 @@ def test_real_publications(tmp_path: Path, name: str) -> None:
     puts = [*sidecar.of("put"), *sidecar.of("delete")]
     assert len(traces) == len(puts)
     assert all(row["latency_ms"] > 0 for row in found if row["is_last"])
-
-
-@pytest.mark.parametrize(
-    ("sql", "wanted"),
-    [
-        ("SELECT trace_id FROM samples", True),
-        ("SELECT * FROM samples", True),
-        ("SELECT s.* FROM samples s", True),
-        ("DESCRIBE samples", True),
-        ("SELECT count(*) FROM samples", False),
-        ("SELECT count( * ) FROM samples", False),
-        ("SELECT key FROM samples", False),
-        ("SELECT trace_id FROM queries", False),
-    ],
-)
-def test_only_who_asks_pays_for_the_join(sql: str, wanted: bool) -> None:
-    assert wants_traces(sql) == wanted

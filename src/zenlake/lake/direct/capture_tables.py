@@ -166,7 +166,7 @@ class _Reader:
         captures_file: Path,
         tables: Collection[str],
     ) -> None:
-        """Adds what it writes to `files`."""
+        """Adds what it writes to `files`, or puts it in the place of what was read."""
         self._step("derive")
         job: Job = {
             "tasks": [
@@ -183,8 +183,11 @@ class _Reader:
         (result,) = self._workers.run(derive_captures, [job])
         if "failure" in result:
             raise LakeError(result["failure"])
+        derived: Files = {}
         for capture, table, path in result["files"]:
-            files[capture].setdefault(table, []).append(Path(path).name)
+            derived.setdefault(capture, {}).setdefault(table, []).append(Path(path).name)
+        for capture, found in derived.items():
+            files[capture] |= found
 
     def _step(self, name: str, size: int = 0) -> Path:
         place = self._folder / name

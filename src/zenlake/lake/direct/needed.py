@@ -9,7 +9,6 @@ from typing import Final
 from zenlake.lake.duck.build import BUILDS
 from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
-from zenlake.lake.sql_traces import LATENCIES, wants_traces
 
 _WORD: Final = re.compile(r"\w+")
 _BY_TEXT: Final = re.compile(r"\bquery(?:_table)?\s*\(", re.IGNORECASE)
@@ -25,8 +24,6 @@ def tables_in(sql: str) -> frozenset[str]:
     if _BY_TEXT.search(sql):
         return frozenset(TABLES)
     words = {word.lower() for word in _WORD.findall(sql)}
-    if wants_traces(sql):
-        words.add(LATENCIES)
     return frozenset(name for name in TABLES if name in words)
 
 

@@ -30,6 +30,8 @@ class Build(NamedTuple):
     gives: frozenset[str]
     reads: frozenset[str]
     """Tables that reading captures gives; `captures` is always there."""
+    is_by_task: bool = False
+    """Whether its parts are the files of one task each, which are of one capture."""
 
 
 BUILDS: Final = (
@@ -45,16 +47,22 @@ BUILDS: Final = (
             {"declare_events", "interest_events", "node_events", "edge_events", "sessions"}
         ),
     ),
-    Build(build_ways, gives=frozenset({"latencies"}), reads=frozenset({"samples"})),
+    Build(
+        build_ways,
+        gives=frozenset({"latencies", "samples"}),
+        reads=frozenset({"samples"}),
+        is_by_task=True,
+    ),
 )
 
 EVENTS_MAX: Final = 800_000
 """Put together at a time."""
 _CAPTURES: Final = "captures"
+_SAMPLES: Final = "samples"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 _OF_SESSIONS: Final = (*_EVENTS, "sessions")
 _KINDS: Final = {**WRITTEN, _CAPTURES: TABLES[_CAPTURES]}
-_READ: Final = (*_OF_SESSIONS, "edge_events", "node_events", "samples", _CAPTURES)
+_READ: Final = (*_OF_SESSIONS, "edge_events", "node_events", _SAMPLES, _CAPTURES)
 
 
 def build_tables(
@@ -71,11 +79,12 @@ def build_tables(
     """
     files = {**_together(tasks), _CAPTURES: captures}
     whole = {name: engine.read(_KINDS[name], files.get(name, ())) for name in _READ}
-    parts = list(_parts(engine, tasks)) or [whole]
     hold = keep or (lambda name, frame: engine.keep(frame))
-    return {
-        name: found for build in builds for name, found in build.run(whole, parts, hold).items()
-    }
+    found: dict[str, list[Frame]] = {}
+    for build in builds:
+        parts = list(_by_task(engine, tasks) if build.is_by_task else _parts(engine, tasks))
+        found |= build.run(whole, parts or [whole], hold)
+    return found
 
 
 def _together(tasks: Sequence[Files]) -> dict[str, list[str]]:
@@ -99,6 +108,12 @@ def _parts(engine: Engine, tasks: Sequence[Files]) -> Iterator[dict[str, Frame]]
         rows += count
     if held:
         yield from _cut(engine, _together(held), rows)
+
+
+def _by_task(engine: Engine, tasks: Sequence[Files]) -> Iterator[dict[str, Frame]]:
+    for files in tasks:
+        if _SAMPLES in files:
+            yield {_SAMPLES: engine.read(_KINDS[_SAMPLES], files[_SAMPLES])}
 
 
 def _events(files: Files) -> int:

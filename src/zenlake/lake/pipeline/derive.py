@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.parquet as pq
+
 from zenlake.lake.pipeline.derive_task import derive_captures
 from zenlake.lake.pipeline.tasks import is_local, parallelism, run_tasks
 from zenlake.lake.reading.row_tables import WRITTEN
@@ -46,7 +48,10 @@ def derive(
     captures_file: Path,
     folder: Path,
 ) -> dict[str, dict[str, list[Path]]]:
-    """`tasks` are the files of each; what was written, by capture and table."""
+    """`tasks` are the files of each; what was written, by capture and table.
+
+    A table that tasks have read already is written anew where its rows change: it stands for them.
+    """
     paths = [path for files in tasks for found in files.values() for path in found]
     staged = sum(Path(path).stat().st_size for path in paths)
     if is_local(spark) and staged <= DERIVE_STAGED_BYTES_MAX:
@@ -125,6 +130,8 @@ def derive_on_spark(
     for name in frames:
         for number, path in enumerate(captures):
             parts = sorted(_place(folder, name, number).glob("*.parquet"))
+            if name in WRITTEN:  # none where they stay as they were read
+                parts = [part for part in parts if pq.read_metadata(part).num_rows]
             if parts:
                 found[path][name] = parts
     return found

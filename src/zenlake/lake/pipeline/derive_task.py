@@ -24,6 +24,8 @@ from zenlake.lake.schema import TABLES
 IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Of staged files, which are compressed: with fewer bytes all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
+_OF_ONE_CAPTURE: Final = frozenset({"samples"})
+"""Tables of which each frame has the rows of one capture, and need not be sorted."""
 
 
 def derive_captures(job: Job) -> Result:
@@ -95,7 +97,7 @@ class _Writer:
 
     def write(self, name: str, frame: Frame) -> list[str]:
         before = len(self.found)
-        if self._has_several:
+        if self._has_several and name not in _OF_ONE_CAPTURE:
             frame = frame.sortWithinPartitions("capture")
         for capture, parts in groupby(_parts(frame), lambda part: part[0]):
             self.found += _written(self._folder, name, capture, (part[1] for part in parts))

@@ -157,7 +157,7 @@ class _Pipeline:
             files["captures"] = [captures_file.with_name(f"{number}.parquet")]
             for part in results[path]:
                 for file in part["files"]:
-                    if file["table"] in TABLES:
+                    if file["table"] in TABLES and file["table"] not in derived[path]:
                         files.setdefault(file["table"], []).append(Path(file["path"]))
             rows = {name: sum(_row_count(one) for one in found) for name, found in files.items()}
             row = pq.read_table(files["captures"][0]).to_pylist()[0]
@@ -179,7 +179,8 @@ def run(
 ) -> Outcome:
     """Read captures into a lake. What is there already, unchanged, is left as it is.
 
-    `only` some tables of those that reading gives are made, for who needs no others.
+    `only` some tables of those that reading gives are made, for who needs no others; in these,
+    `samples.trace_id` does not reach over hops.
     """
     captures = captures_in(paths)
     store = Store(lake)

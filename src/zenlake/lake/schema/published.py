@@ -45,6 +45,11 @@ _ENTITY_ID: Final = Column("entity_id", BIGINT, "number of what is declared or u
 _IGNORED: Final = Column(
     "ignored", STRING, "why a receiver would not take it, such as an old sequence number"
 )
+_TRACE_ID: Final = Column(
+    "trace_id",
+    BIGINT,
+    "the same on every hop of one publication: seq of its first; null if not known",
+)
 
 _ALL: Final = (
     Table(
@@ -122,6 +127,7 @@ _ALL: Final = (
             Column("source_eid", BIGINT, "entity that made it"),
             Column("source_sn", BIGINT, "its number in that entity's count"),
             _IGNORED,
+            _TRACE_ID,
         ),
     ),
     Table(
@@ -130,11 +136,7 @@ _ALL: Final = (
         (
             *_PLACE,
             _SEQ,
-            Column(
-                "trace_id",
-                BIGINT,
-                "the same on every hop of one publication: seq of its first; null if not known",
-            ),
+            _TRACE_ID,
             Column("kind", STRING, "PUT, DEL"),
             _KEY,
             Column(

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of all declarations together; a lake keeps the one it was written with.
 
 2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`, `violations.times`,
-TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason`).
+TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason`), 4
+`samples.trace_id`.
 """
 
 BIGINT: Final = "BIGINT"

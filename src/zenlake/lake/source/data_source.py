@@ -72,7 +72,8 @@ class CaptureReader(DataSourceReader):
         from zenlake.lake.source.planning import tasks_for
 
         with _Brief():
-            return [InputPartition(jobs) for jobs in tasks_for(self._options)]
+            tasks = tasks_for(self._options, self._is_derived())
+            return [InputPartition(jobs) for jobs in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from zenlake.lake.source.conditions import chosen
@@ -81,11 +82,23 @@ class CaptureReader(DataSourceReader):
         # Spark plans one task where there is nothing to read.
         jobs = partition.value or []
         with _Brief():
-            for rows in _tables(jobs, self._options.table.name):
+            for rows in self._tables(jobs):
                 found = self._columns.of(chosen(rows, self._options))
                 for filter in self._filters:
                     found = found.filter(mask(found, filter))
                 yield from found.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+
+    def _tables(self, jobs: Any) -> Iterator[pa.Table]:
+        from zenlake.lake.source.deriving import derive_rows
+        from zenlake.lake.source.streaming import read_rows
+
+        table = self._options.table.name
+        return derive_rows(jobs, table) if self._is_derived() else read_rows(jobs, table)
+
+    def _is_derived(self) -> bool:
+        from zenlake.lake.source.deriving import is_derived
+
+        return is_derived(self._options.table.name, self._columns.names)
 
 
 class FilteringReader(CaptureReader):
@@ -99,10 +112,3 @@ class FilteringReader(CaptureReader):
                 self._filters.append(filter)
             else:
                 yield filter
-
-
-def _tables(jobs: Any, table: str) -> Iterator[pa.Table]:
-    from zenlake.lake.source.deriving import derive_rows, is_derived
-    from zenlake.lake.source.streaming import read_rows
-
-    return derive_rows(jobs, table) if is_derived(table) else read_rows(jobs, table)

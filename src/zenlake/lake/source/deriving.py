@@ -5,7 +5,7 @@ A task has no Spark session, so the steps run on DuckDB (`lake/duck`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zenlake.lake.duck import Engine, build_tables
+from zenlake.lake.duck import BUILDS, Engine, build_tables
 from zenlake.lake.pipeline.capture_rows import capture_row
 from zenlake.lake.pipeline.read_task import read_capture
 from zenlake.lake.pipeline.survey_task import sha256_of
@@ -26,6 +26,8 @@ from zenlake.lake.source.planning import unpack
 from zenlake.lake.store import LakeError
 
 _CAPTURES: Final = "captures"
+_SAMPLES: Final = "samples"
+_TRACE_ID: Final = "trace_id"
 
 
 def derive_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
@@ -43,11 +45,31 @@ def derive_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
         pq.write_table(captures, captures_file)
         with Engine(folder) as engine:
             try:
-                for frame in build_tables(engine, tasks, [captures_file]).get(table, ()):
-                    for batch in frame.batches():
-                        yield pa.Table.from_batches([batch])
+                for batch in _batches(engine, tasks, captures_file, table):
+                    yield pa.Table.from_batches([batch])
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), jobs[0]["capture"]) from None
+
+
+def _batches(
+    engine: Engine, tasks: list[dict[str, list[str]]], captures_file: str, table: str
+) -> Iterator[pa.RecordBatch]:
+    builds = [build for build in BUILDS if table in build.gives]
+    frames = build_tables(engine, tasks, [captures_file], builds=builds)[table]
+    if table not in WRITTEN:
+        for frame in frames:
+            yield from frame.batches()
+        return
+    # A frame for each task that has some; none of its rows where they stay as they were read.
+    read = [files[table] for files in tasks if table in files]
+    for frame, files in zip(frames, read, strict=False):
+        batches = frame.batches()
+        first = next(batches, None)
+        if first is None:
+            batches = engine.read(WRITTEN[table], files).batches()
+        else:
+            yield first
+        yield from batches
 
 
 def _read(
@@ -72,6 +94,6 @@ def _sources(table: str) -> frozenset[str]:
         return frozenset[str]().union(*(one.sources for one in found)) - {_CAPTURES}
 
 
-def is_derived(table: str) -> bool:
-    """Whether it is put together, and not simply read."""
-    return table not in WRITTEN
+def is_derived(table: str, columns: Collection[str]) -> bool:
+    """Whether these columns are put together, and not simply read."""
+    return table not in WRITTEN or (table == _SAMPLES and _TRACE_ID in columns)

@@ -17,7 +17,6 @@ from zenlake import trace
 from zenlake.errors import LocalError
 from zenlake.lake.pipeline.survey_task import SPLIT_BYTES, survey_splits
 from zenlake.lake.pipeline.tasks import Job
-from zenlake.lake.reading.row_tables import WRITTEN
 from zenlake.lake.source.inputs import Input, inputs_of, place_hint
 from zenlake.lake.source.options import Options
 from zenlake.lake.store import LakeError
@@ -30,11 +29,14 @@ _OF_SESSIONS: Final = ("declarations", "interests")
 """Put together, but from messages of one session each; a session is never split."""
 
 
-def tasks_for(options: Options) -> list[list[Job]]:
-    """What each task reads: one split of a large capture, or several small ones."""
+def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
+    """What each task reads: one split of a large capture, or several small ones.
+
+    What is put together needs all of a capture, apart from what is so within one session.
+    """
     cores = os.cpu_count() or 1
     tasks_max = options.partitions or _PARTITIONS_PER_CORE * cores
-    is_split = options.table.name in WRITTEN or options.table.name in _OF_SESSIONS
+    is_split = not is_derived or options.table.name in _OF_SESSIONS
     inputs = inputs_of(options.paths)
     jobs = [job for one in inputs for job in _jobs_of(one, tasks_max if is_split else 1)]
     tasks = [[job] for job in jobs if job["splits"]]

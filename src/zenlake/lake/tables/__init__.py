@@ -46,8 +46,8 @@ def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
 
     `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is asked to hold
     on to what is read several times (`exchanges`, `requests`, `asked`, `replies`, `causes`,
-    `declarations`, `contents`, `hops`): it may persist a frame, or write it and give what it reads
-    back.
+    `declarations`, `contents`, `hops`, `latencies`, `changed`): it may persist a frame, or write it
+    and give what it reads back.
     """
     found = [build(tables, [tables], keep) for build in (build_talks, build_lives, build_ways)]
     return {name: frame for tables in found for name, [frame] in tables.items()}
@@ -103,9 +103,17 @@ def build_lives(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
 
 
 def build_ways(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """Which ways publications took."""
+    """Which ways publications took; `samples` only of captures in which one crossed two links.
+
+    Others have their `trace_id` already, as they were read.
+    """
     contents = keep("contents", latencies.contents_of(whole["samples"]))
-    return {"latencies": [latencies.build(contents, keep)]}
+    found = keep("latencies", latencies.build(contents, keep))
+    changed = keep("changed", latencies.changed_of(found))
+    return {
+        "latencies": [found],
+        "samples": [latencies.traced(part["samples"], changed) for part in parts],
+    }
 
 
 def _queryables(declare_events: DataFrame) -> DataFrame:

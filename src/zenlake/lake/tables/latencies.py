@@ -125,6 +125,22 @@ LEFT JOIN (SELECT spot, seq, sender_zid FROM {contents}) AS firsts
     ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
 """
 
+# Readers write what is true of one hop: each row is the first of its publication.
+_CHANGED: Final = """
+SELECT xxhash64(capture) AS capture, xxhash64(capture, session) AS spot, seq, trace_id
+FROM {latencies} WHERE trace_id IS DISTINCT FROM seq
+"""
+
+_TRACED: Final = """
+SELECT samples.* EXCEPT (trace_id),
+    CASE WHEN changed.seq IS NULL THEN samples.trace_id ELSE changed.trace_id END AS trace_id
+FROM {samples} AS samples
+LEFT SEMI JOIN (SELECT DISTINCT capture FROM {changed}) AS captures
+    ON xxhash64(samples.capture) = captures.capture
+LEFT JOIN {changed} AS changed
+    ON samples.seq = changed.seq AND xxhash64(samples.capture, samples.session) = changed.spot
+"""
+
 
 def contents_of(samples: DataFrame) -> DataFrame:
     """What is compared: payloads as numbers. It is read several times."""
@@ -138,3 +154,13 @@ def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> D
     measured = query(_MEASURED, numbered=numbered)
     found = query(_LATENCIES, contents=contents, measured=measured)
     return conform(found, TABLES["latencies"])
+
+
+def changed_of(latencies: DataFrame) -> DataFrame:
+    """Rows of samples whose `trace_id` is another than readers write."""
+    return query(_CHANGED, latencies=latencies)
+
+
+def traced(samples: DataFrame, changed: DataFrame) -> DataFrame:
+    """All samples of captures in which a `trace_id` changes; the others stay as they were read."""
+    return conform(query(_TRACED, samples=samples, changed=changed), TABLES["samples"])

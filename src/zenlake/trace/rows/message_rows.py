@@ -105,6 +105,8 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             None if source is None else source.eid,
             None if source is None else source.sn,
             event.ignored,
+            # Of what crosses one link only; a later step knows what crosses several.
+            None if event.ignored is not None or event.key is None else seq,
         )
     )
 

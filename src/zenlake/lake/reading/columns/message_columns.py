@@ -113,9 +113,10 @@ def sample_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | N
         stamp, stamp_ns = stamp.fill_null(other), stamp_ns.fill_null(other_ns)
     qos = qos_of(rows, chosen)
     found = place_columns(rows, places, chosen) | sender_columns(rows, places, chosen)
+    key = coded(keys.codes[chosen], keys.texts)
     found |= {
         "kind": coded(np.where(is_put, 0, 1), ("PUT", "DEL")),
-        "key": coded(keys.codes[chosen], keys.texts),
+        "key": key,
         "payload": payload,
         "payload_size": pa.compute.binary_length(payload).cast(pa.int64()),
         "encoding": encodings(rows, chosen, is_put),
@@ -130,6 +131,8 @@ def sample_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | N
         "source_eid": rows.numbers("source_eid", chosen),
         "source_sn": rows.numbers("source_sn", chosen),
         "ignored": pa.nulls(len(chosen), pa.string()),
+        # Of what crosses one link only; a later step knows what crosses several.
+        "trace_id": pa.compute.if_else(key.is_valid(), found["seq"], None),
     }
     return table_of("samples", found)
 
