@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from shlex import quote
 
+from zenlake.trace.timelines.origins import first_hand
+from zenlake.trace.timelines.presence import tell_late
 from zenlake.trace.timelines.unanswered import present
-from zenlake.why.gone import tell_gone
+from zenlake.why.gone import tell_gone, wording
 from zenlake.why.hidden_links import hidden_link
 from zenlake.why.network import Network
-from zenlake.why.origins import first_hand
 from zenlake.why.records import Declaration, Moment
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted, key_text
+from zenlake.why.words import counted, key_text
 
 
 @dataclass(slots=True)
@@ -77,24 +78,8 @@ def explain_absence(
 
 
 def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
-    words = network.words
-    path = first_hand(network, life)
-    first = path[-1]
-    assert life.declared is not None
-    late = apart(at.time_ns, life.declared.time_ns)
-    if first.declared is not None and first.declared > at:
-        late = apart(at.time_ns, first.declared.time_ns)
-        sentence = (
-            f"{words.who(first.sender)} declared its {entity} {key_text(life.key)} only {late} "
-            f"later (packet {first.declared.packet})"
-        )
-    else:
-        sentence = (
-            f"{words.who(life.sender)} told {words.who(life.receiver)} only {late} later (packet "
-            f"{life.declared.packet}) of the {entity} {key_text(life.key)} of "
-            f"{words.who(first.sender)}"
-        )
-    return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], first.sender)
+    sentence, path = tell_late(network, life, at.time_ns, wording(network))
+    return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], path[-1].sender)
 
 
 def _gone(network: Network, life: Declaration, at: Moment) -> Absence:

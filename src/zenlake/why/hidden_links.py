@@ -5,8 +5,8 @@ Whoever they are may have declared anything, so that nobody declared something c
 
 from __future__ import annotations
 
+from zenlake.trace.timelines.origins import sources
 from zenlake.why.network import Network
-from zenlake.why.origins import sources
 from zenlake.why.records import Declaration, Query
 from zenlake.why.words import key_text
 

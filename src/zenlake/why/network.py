@@ -84,6 +84,19 @@ class Network:
         """What a node was told of exactly this key."""
         return self._told_of.get((zid, entity, key), [])
 
+    def told_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
+        """What a node was told of keys that this one intersects."""
+        told = self.told_to(zid, entity)
+        return [one for one in told if one.key is not None and meet(one.key, key)]
+
+    def role(self, zid: str | None) -> str | None:
+        return self.words.role(zid)
+
+    def closer(self, session: str) -> str | None:
+        """Who closed it by CLOSE; None if nobody did."""
+        life = self.evidence.sessions.get(session)
+        return None if life is None or life.outcome != "closed" else life.closer
+
     def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
         """By which a publisher of exactly this key asked for subscribers."""
         return self._publishers[publisher, key]
@@ -125,12 +138,14 @@ class Network:
         for session in self.evidence.sessions.values():
             found.connect(session.opener, self.words.role(session.opener), session.acceptor)
             found.connect(session.acceptor, self.words.role(session.acceptor), session.opener)
+            closer = self.closer(session.id)
+            if closer is not None:
+                found.closers[session.id] = closer
         for life in self.evidence.declarations:
             if life.entity == "queryable" and life.key is not None and not life.is_answer:
-                declared_ns = 0 if life.declared is None else life.declared.time_ns
-                ended_ns = None if life.ended is None else life.ended.time_ns
-                ends = (declared_ns, ended_ns, life.ended_by)
-                found.add(Queryable(life.sender, life.receiver, life.key, *ends))
+                ends = (life.declared_ns, life.ended_ns, life.ended_by)
+                place = (life.session, life.node_id)
+                found.add(Queryable(life.sender, life.receiver, life.key, *ends, *place))
         found.hidden = self.hidden()
         return found
 
@@ -184,8 +199,8 @@ class Network:
 
     def life_of(self, queryable: Queryable) -> Declaration | None:
         for life in self.told_by(queryable.sender, "queryable"):
-            declared_ns = 0 if life.declared is None else life.declared.time_ns
-            if (life.receiver, life.key, declared_ns) == (queryable[1:4]):
+            place = (life.receiver, life.key, life.declared_ns)
+            if place == (queryable.receiver, queryable.key, queryable.declared_ns):
                 return life
         return None
 

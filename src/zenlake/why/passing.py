@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.why.network import IN_CAPTURE_ONLY, Network
-from zenlake.why.origins import is_behind_hidden_router
 from zenlake.why.records import Declaration, Flow, Loss, Sample
 
 _UNSURE_NS: Final = 50_000_000

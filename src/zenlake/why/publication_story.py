@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.trace.timelines.origins import first_hand
 from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.gone import Gone, tell_gone
 from zenlake.why.network import Network
-from zenlake.why.origins import first_hand
 from zenlake.why.passing import Passing, all_passings
 from zenlake.why.records import Declaration, Flow, Loss
 from zenlake.why.story import Story

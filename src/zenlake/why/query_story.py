@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.trace.timelines.unanswered import (
     OWN_QUERYABLE,
     Hop,
@@ -13,7 +14,6 @@ from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.delivery import consolidation_mode, dropped
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
-from zenlake.why.origins import is_behind_hidden_router
 from zenlake.why.query_ends import (
     end_ns,
     late_replies,

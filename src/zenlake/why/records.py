@@ -155,6 +155,18 @@ class Declaration:
     is_answer: bool = False
     """Whether it answers a liveliness get: there at that moment, and no promise."""
 
+    @property
+    def declared_ns(self) -> int:
+        """0 where it was declared before the capture."""
+        return 0 if self.declared is None else self.declared.time_ns
+
+    @property
+    def ended_ns(self) -> int | None:
+        return None if self.ended is None else self.ended.time_ns
+
+    def end_with_router(self, time_ns: int) -> None:
+        self.ended, self.ended_by = Moment(time_ns, None), "router"
+
     def is_alive(self, time_ns: int) -> bool:
         if self.declared is not None and self.declared.time_ns > time_ns:
             return False

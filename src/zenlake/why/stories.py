@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from zenlake.trace.timelines.origins import end_with_their_routers
 from zenlake.why.causes import WELL, rank
 from zenlake.why.journeys import Journey, journeys
 from zenlake.why.link_story import link_stories
 from zenlake.why.network import Network
-from zenlake.why.origins import end_with_their_routers
 from zenlake.why.publication_story import origins, publication_story
 from zenlake.why.query_story import query_story
 from zenlake.why.reconnect_story import reconnect_stories
@@ -49,7 +49,7 @@ def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> R
     """
     tells_each = tells_each or wanted.query is not None
     network = Network(evidence)
-    end_with_their_routers(network)
+    end_with_their_routers(network, evidence.declarations)
     made = Report(evidence)
     is_asked = wanted.key is not None or wanted.query is not None or wanted.packet is not None
     groups: dict[tuple[object, ...], Story] = {}

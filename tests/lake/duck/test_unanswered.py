@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,10 @@ SERVER = "b200000000000000000000000000000b"
 FINER = {
     "key_mismatch": {"no_queryable"},
     "at_chunk": {"no_queryable"},
-    # Nobody undeclares what ends with a router further on: only `why` follows that.
-    "gone": {"gone", "not_passed_on"},
 }
 """Causes of `why`, and those of the table where it does not know as much."""
+NAMED = ("gone", "not_yet_declared", "not_passed_on")
+"""Causes with a node to look at, which the reason names as well."""
 EXPECTED = {
     "own/state": ("own_queryable", "the requester's own queryable own/** is asked inside it"),
     "nobody/answers/this": ("no_queryable", "nobody ever declared a queryable for it"),
@@ -114,5 +115,23 @@ def test_bundled_failures_have_the_same_causes(name: str, tmp_path: Path) -> Non
             row = rows[story.session, story.at.packet, story.request_id]
             if row["verdict"] == "empty":
                 assert row["cause"] in FINER.get(story.cause, {story.cause})
+                if story.cause in NAMED:
+                    assert f"node {story.culprit} " in row["reason"]
             else:
                 assert row["cause"] is None
+
+
+def test_the_table_follows_an_end_to_its_origin(tmp_path: Path) -> None:
+    """Through a line of routers, as `why` does, and says whether it was closed or lost."""
+    capture = Path(path_of("line_of_routers"))
+    rows = {row["key"]: row for row in tables_of(capture, tmp_path)["queries"]}
+    reasons = {key: row["reason"] for key, row in rows.items() if row["cause"] == "gone"}
+    client = "[0-9a-f]+"
+    for key, words in {
+        "srv/undeclared": f"of node {client} was undeclared 306.4 ms before; node 91b3.* passed",
+        "srv/closed": f"went with its session: node ({client}) closed that with node 91b3",
+        "srv/killed": "went with its session with node 91b3.*, which was lost 302.4 ms before",
+        "srv/behind": r"of node 91b3\w+ \(it had it from node 6902.* with node af07.*was lost",
+    }.items():
+        assert re.search(words, reasons.pop(key)), key
+    assert not reasons

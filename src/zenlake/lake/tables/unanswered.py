@@ -45,22 +45,25 @@ of_sessions AS (
     SELECT capture, {_SESSIONS} AS part, session, time_ns AS seq, NULL AS trace_id, time_ns,
         closed_ns AS end_ns, opener_zid AS one_zid, acceptor_zid AS other_zid,
         opener_role AS role, acceptor_role AS words, NULL AS key, outcome AS how,
-        false AS is_empty, NULL AS lost_ns
+        false AS is_empty, NULL AS lost_ns, NULL AS node_id,
+        CASE WHEN outcome = 'closed' AND ended_by = 'close'
+            THEN if(ender = 'opener', opener_zid, acceptor_zid) END AS closer_zid
     FROM {{sessions}}
 ),
 of_captures AS (
     SELECT capture, {_SESSIONS} AS part, NULL AS session, 0 AS seq, NULL AS trace_id, 0 AS time_ns,
         NULL AS end_ns, NULL AS one_zid, NULL AS other_zid, NULL AS role, undecoded AS words,
-        NULL AS key, 'capture' AS how, false AS is_empty, NULL AS lost_ns
+        NULL AS key, 'capture' AS how, false AS is_empty, NULL AS lost_ns, NULL AS node_id,
+        NULL AS closer_zid
     FROM {{captures}}
 ),
 of_queryables AS (
     SELECT capture, {_QUERYABLES} AS part, session, seq, NULL AS trace_id,
         coalesce(declared_ns, 0) AS time_ns, undeclared_ns AS end_ns, sender_zid AS one_zid,
         receiver_zid AS other_zid, NULL AS role, NULL AS words, key, ended_by AS how,
-        false AS is_empty, NULL AS lost_ns
+        false AS is_empty, NULL AS lost_ns, node_id, NULL AS closer_zid
     FROM {{queryables}}
-    WHERE key IS NOT NULL
+    WHERE key IS NOT NULL AND NOT is_answer
 ),
 of_requests AS (
     SELECT requests.capture, {_REQUESTS} AS part, requests.session, requests.seq,
@@ -71,7 +74,8 @@ of_requests AS (
         empty.seq IS NOT NULL AS is_empty,
         CASE WHEN requests.final_ns IS NULL
             AND coalesce(sessions.closed_ns <= requests.deadline_ns, true)
-            THEN sessions.closed_ns END AS lost_ns
+            THEN sessions.closed_ns END AS lost_ns,
+        NULL AS node_id, NULL AS closer_zid
     FROM {{requests}} AS requests
     LEFT SEMI JOIN (SELECT DISTINCT capture, coalesce(trace_id, -seq) AS trace_id FROM {{empty}})
         AS traced
@@ -145,6 +149,7 @@ def _of_capture(rows: Iterator[Row]) -> Iterator[Row]:
     for part, of_part in groupby(rows, lambda row: row["part"]):
         if part == _REQUESTS:
             known.hidden = hidden_text(encrypted, partial)
+            known.end_with_routers()
             for _, trace in groupby(of_part, lambda row: row["trace_id"]):
                 yield from _of_trace(known, list(trace))
             return
@@ -157,11 +162,20 @@ def _of_capture(rows: Iterator[Row]) -> Iterator[Row]:
                 partial += row["how"] == "partial"
                 known.connect(row["one_zid"], row["role"], row["other_zid"])
                 known.connect(row["other_zid"], row["words"], row["one_zid"])
+                if row["closer_zid"] is not None:
+                    known.closers[row["session"]] = row["closer_zid"]
 
 
 def _queryable(row: Row) -> Queryable:
     return Queryable(
-        row["one_zid"], row["other_zid"], row["key"], row["time_ns"], row["end_ns"], row["how"]
+        row["one_zid"],
+        row["other_zid"],
+        row["key"],
+        row["time_ns"],
+        row["end_ns"],
+        row["how"],
+        row["session"],
+        row["node_id"],
     )
 
 

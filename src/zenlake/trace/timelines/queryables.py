@@ -7,15 +7,17 @@ own does the requester have. The index is filled before the first question.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from zenlake.errors import ZenlakeError
 from zenlake.keyexpr import canonize
 from zenlake.keyexpr.tree import KeyTree
 from zenlake.limits import QUERYABLES_COMPARED_MAX, QUERYABLES_MAX
+from zenlake.trace.timelines.origins import end_with_their_routers
 
 
-class Queryable(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Queryable:
     """The life of one queryable, as one node told another."""
 
     sender: str | None
@@ -26,9 +28,20 @@ class Queryable(NamedTuple):
     ended_ns: int | None
     """None while it is declared."""
     ended_by: str | None
+    """undeclare, session, or router: the one it came from is gone."""
+    session: str = ""
+    node_id: int | None = None
+    """Between routers, the one it comes from, in the count of the sender; 0 is the sender."""
+
+    @property
+    def entity(self) -> str:
+        return "queryable"
 
     def is_alive(self, time_ns: int) -> bool:
         return self.declared_ns <= time_ns and (self.ended_ns is None or self.ended_ns >= time_ns)
+
+    def end_with_router(self, time_ns: int) -> None:
+        self.ended_ns, self.ended_by = time_ns, "router"
 
 
 Keys = KeyTree[list[Queryable]]
@@ -45,6 +58,8 @@ class Queryables:
         self._queryables_max = queryables_max
         self._compared_max = compared_max
         self.roles: dict[str, str] = {}
+        self.closers: dict[str, str] = {}
+        """Who closed a session by CLOSE."""
         self.hidden: str | None = None
         """What of the capture may hold declarations that are not seen, in words."""
         self.is_full = False
@@ -54,6 +69,8 @@ class Queryables:
         self._neighbours: dict[str, set[str | None]] = defaultdict(set)
         self._told_to: dict[str | None, Keys] = {}
         self._told_by: dict[str | None, Keys] = {}
+        self._told_of: dict[tuple[str | None, str], list[Queryable]] = defaultdict(list)
+        self._relayed: list[Queryable] = []
 
     def connect(self, zid: str | None, role: str | None, other: str | None) -> None:
         """A session of a node."""
@@ -67,6 +84,9 @@ class Queryables:
         if self._count > self._queryables_max:
             self.is_full = True
             return
+        self._told_of[queryable.receiver, queryable.key].append(queryable)
+        if queryable.node_id:
+            self._relayed.append(queryable)
         for trees, zid in (
             (self._told_to, queryable.receiver),
             (self._told_by, queryable.sender),
@@ -78,6 +98,23 @@ class Queryables:
                 tree.insert(key, [queryable])
             else:
                 known.append(queryable)
+
+    def end_with_routers(self) -> None:
+        """Once all are added: what came from a router that is gone ends with it."""
+        end_with_their_routers(self, self._relayed)
+
+    def role(self, zid: str | None) -> str | None:
+        return self.roles.get(zid or "")
+
+    def closer(self, session: str) -> str | None:
+        return self.closers.get(session)
+
+    def told_of(self, zid: str, entity: str, key: str) -> list[Queryable]:
+        """Of exactly this key."""
+        return self._told_of.get((zid, key), [])
+
+    def told_matching(self, zid: str, entity: str, key: str) -> list[Queryable]:
+        return self._found(self._told_to, zid, key)
 
     def offered(self, node: str | None, requester: str | None, key: str) -> list[Queryable]:
         """Matching ones to which a node could pass on a query of `requester`.

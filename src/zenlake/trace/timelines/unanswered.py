@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from zenlake.trace.timelines.origins import is_behind_hidden_router
+from zenlake.trace.timelines.presence import Wording, tell_gone, tell_late
 from zenlake.trace.timelines.queryables import Queryable, Queryables
 
 Who = Callable[[str | None], str]
@@ -155,6 +157,8 @@ def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> str:
     """A queryable matched and was declared; no link shows that it was asked."""
     if one.sender == hop.responder:
         return "no_reply"
+    if is_behind_hidden_router(queryables, one):
+        return "not_visible"
     if hop.target == "all_complete":
         return "not_complete"
     roles = queryables.roles
@@ -192,9 +196,8 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
         return f"the queryable {key} is of {sender}, a peer: routers do not relay between peers"
     if found.cause == "not_passed_on":
         return f"{sender} declared the queryable {key}, and is not seen to be asked"
-    if found.cause in ("gone", "not_yet_declared"):
-        assert one is not None
-        return presence_text(one, hop.time_ns, sender, apart)
+    if one is not None:
+        return _presence_text(queryables, found.cause, one, hop.time_ns, who, apart)
     if hop.key is None:
         return "the key is not known: its alias was declared before the capture"
     if found.cause == "no_queryable":
@@ -204,15 +207,26 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     return f"no queryable for it is seen; the capture shows only one link of {who(hop.responder)}"
 
 
-def presence_text(one: Queryable, time_ns: int, sender: str, apart: Callable[[int], str]) -> str:
-    """Of a queryable that was not there: since when, or until when."""
-    if one.declared_ns > time_ns:
-        later = apart(one.declared_ns - time_ns)
-        return f"{sender} declared its queryable {_short(one.key)} only {later} later"
-    how = "was undeclared" if one.ended_by == "undeclare" else "went with its session"
-    when = "" if one.ended_ns is None else f" {apart(time_ns - one.ended_ns)} before"
-    return f"it was gone: the queryable {_short(one.key)} of {sender} {how}{when}"
+def _presence_text(
+    queryables: Queryables,
+    cause: str,
+    one: Queryable,
+    time_ns: int,
+    who: Who,
+    apart: Callable[[int], str],
+) -> str:
+    """Of a queryable that was not there, or may not have been."""
+    words = Wording(who, _short, apart)
+    if cause == "gone":
+        return f"it was gone: {tell_gone(queryables, one, time_ns, words).sentence}"
+    if cause == "not_yet_declared":
+        return tell_late(queryables, one, time_ns, words)[0]
+    return (
+        f"{who(one.sender)} declared the queryable {_short(one.key)}; it has that from another "
+        "router, which may be gone: that is not in the capture, only link state says so"
+    )
 
 
-def _short(key: str) -> str:
+def _short(key: str | None) -> str:
+    key = key or ""
     return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"
