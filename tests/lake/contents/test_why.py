@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.lake.contents.tables import Tables, name_of
+from tests.trace.sidecar import PATHS
 from tests.why.told import path_of
 from zenlake.cli.main import main
+from zenlake.lake import sql_duckdb
 from zenlake.lake.pipeline.pipeline import run
+from zenlake.lake.store import Store
 from zenlake.why import Wanted, report
 from zenlake.why.from_capture import read_capture
-from zenlake.why.from_lake import read_lake
+from zenlake.why.from_lake import read_lake, read_tables
+from zenlake.why.records import Evidence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +50,7 @@ VERDICTS = {
     "no_reply": {"empty"},
 }
 """What `queries.verdict` may be of the first hop, where that is the cause."""
+EVERYTHING = Wanted(key="**")
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +72,35 @@ def _stories(made: Any) -> list[Any]:
     return [*(story.as_json(roles) for story in made.stories), made.counts]
 
 
-@pytest.mark.parametrize("wanted", [Wanted(), Wanted(key="**")], ids=["failures", "all"])
-def test_bundled_captures(lake: Path, wanted: Wanted) -> None:
-    found = told(lake, wanted)
-    assert len(found) >= 28
-    for capture, stories in found.items():
-        assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
+@pytest.fixture(scope="module")
+def everything(lake: Path) -> list[Evidence]:
+    """Read once: a lake of many captures takes long to read for each of them."""
+    return list(read_lake(str(lake), EVERYTHING))
+
+
+def test_bundled_captures(everything: list[Evidence]) -> None:
+    assert len(everything) >= 28
+    for evidence in everything:
+        expected = report(read_capture(evidence.capture, EVERYTHING), EVERYTHING)
+        assert _stories(report(evidence, EVERYTHING)) == _stories(expected), evidence.capture
+
+
+def test_failures_of_bundled_captures(lake: Path) -> None:
+    """Of all captures that have some, and of two that have none."""
+    expected = {
+        capture: report(read_capture(capture, Wanted()), Wanted())
+        for capture in map(str, PATHS.values())
+    }
+    chosen = [capture for capture, made in expected.items() if made.stories]
+    assert len(chosen) > 10
+    chosen += [capture for capture, made in expected.items() if not made.stories][:2]
+    with (
+        TemporaryDirectory() as spill,
+        sql_duckdb.opened(Store(lake).snapshot(), spill) as connection,
+    ):
+        for capture in chosen:
+            [evidence] = read_tables(connection, Wanted(), capture)
+            assert _stories(report(evidence, Wanted())) == _stories(expected[capture]), capture
 
 
 @pytest.mark.parametrize(
@@ -94,15 +123,17 @@ def test_failures(failures: Path, wanted: Wanted) -> None:
         assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
 
 
-def test_stories_agree_with_the_verdicts_of_the_tables(lake: Path, tables: Tables) -> None:
-    wanted, compared = Wanted(key="**"), 0
-    for evidence in read_lake(str(lake), wanted):
+def test_stories_agree_with_the_verdicts_of_the_tables(
+    everything: list[Evidence], tables: Tables
+) -> None:
+    compared = 0
+    for evidence in everything:
         rows = {
             (row["session"], row["seq"]): row
             for row in tables.of(name_of(evidence.capture), "queries")
         }
         seqs = {(one.session, one.at, one.request_id): one.seq for one in evidence.queries}
-        for story in report(evidence, wanted, tells_each=True).stories:
+        for story in report(evidence, EVERYTHING, tells_each=True).stories:
             if story.subject == "query":
                 seq = seqs[story.session or "", story.at, story.request_id or 0]
                 row = rows[story.session, seq]

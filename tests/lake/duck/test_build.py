@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.faults import scaled
 from tests.trace.sidecar import PATHS
 from zenlake.lake.duck import Engine, build, build_tables
 from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import TABLES
 
-NAMES = ("queries", "routers_ring", "liveliness")
+NAMES = ("mixed_versions", "routers_ring", "liveliness")
 Tasks = list[dict[str, list[str]]]
 Rows = dict[str, Counter[str]]
 
@@ -61,7 +62,7 @@ def test_parts_give_the_same_rows(
     assert {name for name, rows in whole.items() if not rows} <= {"ros_entities"}
     events = sum(build._events(files) for files in staged[0])
     # By task, and then some sessions of each.
-    for events_max, parts_min in ((events // 2, 2), (events // 20, 10)):
+    for events_max, parts_min in ((events // 2, 2), (events // scaled(6, 20), scaled(6, 10))):
         monkeypatch.setattr(build, "EVENTS_MAX", events_max)
         cut, parts = built(tmp_path, *staged)
         assert parts >= parts_min
