@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zenlake.cli.output import print_json, safe
-from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake
+from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
@@ -48,10 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    start_quickly(args)
     if bool(args.captures) == (args.lake is not None):
         raise LocalError("give captures or --lake DIR: one of them")
     if args.lake is None:
-        source = opened_captures("report", args, args.captures)
+        with needs_extra("report", "sql"):
+            from zenlake.report.database import SAMPLES, TABLES_READ
+        source = opened_captures(
+            "report", args, args.captures, tables=TABLES_READ, as_read=[SAMPLES]
+        )
     else:
         source = opened_lake("report", args.lake)
     with source as (tables, is_damaged):

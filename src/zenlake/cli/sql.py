@@ -17,7 +17,7 @@ from zenlake.cli.output import Lines, safe
 from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
-from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake
+from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 from zenlake.limits import SQL_SECONDS_MAX
 
@@ -95,6 +95,7 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
+    start_quickly(args)
     # Spark is a process of its own, which must not be left. A prompt goes on after Ctrl-C.
     is_ended = args.master is not None and bool(args.words)
     with ending_at_once() if is_ended else nullcontext():

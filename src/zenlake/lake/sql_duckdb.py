@@ -7,7 +7,7 @@ still overwrite those, so anything but a query is refused before it runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -18,7 +18,7 @@ from duckdb.func import FunctionNullHandling
 
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql_functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
-from zenlake.lake.store import LakeError, Snapshot
+from zenlake.lake.store import LakeError, Manifest, Snapshot
 from zenlake.lake.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
 from zenlake.unfinished import temporary_folder
@@ -122,22 +122,29 @@ def opened(
     spill: str | Path,
     bytes_max: int | None = None,
     writable: Sequence[str] = (),
+    only: Collection[str] | None = None,
+    is_loaded: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with the tables as views; it writes only to memory, to the folder `spill` and to
     the paths that are `writable`.
 
-    `bytes_max` is how much memory it may take; a share of the machine's by default.
+    `bytes_max` is how much memory it may take; a share of the machine's by default. `only` names
+    the tables to open; with `is_loaded` they are copied into the database, so that no query opens
+    the files again.
     """
     with duckdb.connect(":memory:") as connection:
         # It is shown on standard output wherever Python runs no file (`python -c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
+        kind = "TABLE" if is_loaded else "VIEW"
         for table in snapshot.manifest.tables:
+            if only is not None and table not in only:
+                continue
             files = [str(file) for file in snapshot.files(table)]
             source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
             try:
-                columns = _columns(connection, table, source, snapshot.manifest.has_older_rows)
-                connection.execute(f'CREATE VIEW "{table}" AS SELECT {columns} FROM {source}')
+                columns = _columns(connection, table, source, snapshot.manifest)
+                connection.execute(f'CREATE {kind} "{table}" AS SELECT {columns} FROM {source}')
             except duckdb.Error as error:
                 raise LakeError(" ".join(str(error).split()), snapshot.directory / table) from None
             paths += {*files, *map(_literal, files)}
@@ -160,13 +167,15 @@ def opened(
 
 
 def _columns(
-    connection: duckdb.DuckDBPyConnection, table: str, source: str, has_older_rows: bool
+    connection: duckdb.DuckDBPyConnection, table: str, source: str, manifest: Manifest
 ) -> str:
     """Those of all files; a declared column that all files are older than is null.
 
     TIMESTAMPs are computed for rows that are older than them.
     """
-    if table not in TABLES:
+    has_older_rows = manifest.has_older_rows
+    # To open the files for their columns takes as long as many a query.
+    if table not in TABLES or (manifest.files(table) and not has_older_rows):
         return "*"
     found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     replaced, added = [], []

@@ -29,6 +29,11 @@ _TABLES: Final = {
     "losses": (("sender_zid", "receiver_zid"), False),
     "violations": (("sender_zid",), False),
 }
+SAMPLES: Final = "samples"
+"""For the stories, which do without `trace_id`."""
+TABLES_READ: Final = ("captures", *_TABLES, SAMPLES)
+LOADED_BYTES_MAX: Final = 8 << 20
+"""Of files, which are compressed: with fewer bytes all rows fit into memory."""
 _ROWS_AT_ONCE: Final = 256
 """Written by one statement, which takes about as long as for one row."""
 _KEYED: Final = ("messages", "queries", "replies", "declarations")
@@ -93,13 +98,15 @@ def opened(store: Tables, selection: Selection) -> Iterator[Database]:
     captures = snapshot.manifest.captures
     if not captures:
         raise LakeError("the lake is empty: read captures into it first", store.directory)
-    for table in ("captures", *_TABLES):
+    for table in TABLES_READ:
         if table not in snapshot.manifest.tables:
             cause = f"the lake has no table {table!r}: read its captures again"
             raise LakeError(cause, store.directory)
     with (
         temporary_folder() as spill,
-        sql_duckdb.opened(snapshot, spill) as connection,
+        sql_duckdb.opened(
+            snapshot, spill, only=TABLES_READ, is_loaded=_is_small(snapshot)
+        ) as connection,
     ):
         try:
             zids = [zid for (zid,) in connection.execute("SELECT zid FROM nodes").fetchall()]
@@ -109,6 +116,13 @@ def opened(store: Tables, selection: Selection) -> Iterator[Database]:
             yield database
         except duckdb.Error as error:
             raise sql_error(str(error)) from None
+
+
+def _is_small(snapshot: Snapshot) -> bool:
+    try:
+        return snapshot.size(TABLES_READ) < LOADED_BYTES_MAX
+    except OSError:
+        return False  # a file is missing, of which DuckDB tells
 
 
 def _choose(database: Database) -> None:

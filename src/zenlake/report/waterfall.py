@@ -59,7 +59,7 @@ _REPLIES: Final = f"""
               PARTITION BY capture, coalesce(trace_id, -query_seq) ORDER BY seq) AS place
           FROM replies r SEMI JOIN stories s
           ON s.capture = r.capture AND s.story = coalesce(r.trace_id, -r.query_seq))
-    WHERE place <= {REPLIES_MAX} ORDER BY time_ns, packet"""
+    WHERE place <= {REPLIES_MAX} ORDER BY capture, seq"""
 
 
 def waterfall(database: Database, names: Names, axis: TimeAxis) -> Record:

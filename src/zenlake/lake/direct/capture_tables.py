@@ -63,8 +63,11 @@ def read(
     paths: Sequence[str],
     tables: Collection[str] | None = None,
     tell: Tell = lambda name, place, size: None,
+    as_read: Collection[str] = (),
 ) -> Iterator[CaptureTables]:
     """Captures, folders and patterns; all tables, or those that are named (others are empty).
+
+    Of the tables `as_read` columns that need other messages are null: `trace_id` of samples.
 
     The files are removed at the end of the `with`; meanwhile they take about as much room as the
     captures, where `TMPDIR` says. A capture that cannot be read is an error.
@@ -73,7 +76,7 @@ def read(
     with unfinished.temporary_folder() as folder:
         with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
             reader = _Reader(folder, inputs, workers, tell)
-            found = reader.read(TABLES if tables is None else tables)
+            found = reader.read(TABLES if tables is None else tables, as_read)
         yield found
 
 
@@ -96,9 +99,10 @@ class _Reader:
         self._workers = workers
         self._tell = tell
 
-    def read(self, tables: Collection[str]) -> CaptureTables:
+    def read(self, tables: Collection[str], as_read: Collection[str]) -> CaptureTables:
+        derived = [name for name in tables if name not in as_read]
         captures = self._survey()
-        parts = self._read(captures, read_for(tables))
+        parts = self._read(captures, [*read_for(derived), *as_read])
         rows = [
             capture_row({**one, "path": one["capture"]}, found)
             for one, found in zip(captures, parts, strict=True)
@@ -108,7 +112,7 @@ class _Reader:
             for file in (file for part in found for file in part["files"]):
                 files[row["capture"]].setdefault(file["table"], []).append(Path(file["path"]).name)
         everything = self._write_captures(rows, files)
-        self._derive(parts, files, everything, tables)
+        self._derive(parts, files, everything, derived)
         _write_empty_files(self._tables)
         entries = [
             CaptureEntry(row["capture"], row["sha256"], row["bytes"], files[row["capture"]], {}, {})

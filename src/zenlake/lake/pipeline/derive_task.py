@@ -67,9 +67,11 @@ def _put_together(engine: Engine, job: Job, build: Build) -> _Writer:
         writer = _Writer(own, Path(job["folder"]), len(job["captures"]) > 1)
         captures = [job["captures_file"]]
         tables = build_tables(own, job["tasks"], captures, writer.keep, [build])
+        wanted = job.get("tables", TABLES)
         for name, frames in tables.items():
-            for frame in frames if name not in writer.kept else ():
-                writer.write(name, frame)
+            if name in wanted and name not in writer.kept:
+                for frame in frames:
+                    writer.write(name, frame)
     return writer
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,3 +31,7 @@ class Snapshot:
             raise LakeError(f"no table {table!r}, there are: {known}", self.directory)
         folder = self.directory / table
         return [folder / name for name in (EMPTY_FILE, *self.manifest.files(table))]
+
+    def size(self, tables: Iterable[str]) -> int:
+        """Bytes of the files of these tables."""
+        return sum(file.stat().st_size for table in tables for file in self.files(table))
