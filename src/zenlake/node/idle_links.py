@@ -8,8 +8,7 @@ for anything else the link gets a reader again.
 
 To start a reader takes far longer than to route a message, and thousands of links that speak now
 and then would need one for each; a hundred that wait for Python's lock cost more than they do. So
-where there are many links, this thread also routes what is short and waits for nobody. After a
-while of that it lets others run.
+where there are many links, this thread also routes what is short and waits for nobody.
 
 Without epoll (systems other than Linux) every link keeps its reader.
 """
@@ -20,11 +19,12 @@ import logging
 import os
 import select
 import threading
+from collections import deque
 from time import monotonic
 from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
-from zenlake.node.pauses import PAUSE_S, pause_if_busy
+from zenlake.node.pauses import BUSY_S_MAX, pause
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 
 log = logging.getLogger("zenlake.node")
@@ -132,24 +132,31 @@ class IdleLinks:
         self._waiter = None
 
     def _run(self, epoll: select.epoll) -> None:
-        paused_at = 0.0
+        """Links that have something to say go before those that end: these have the time."""
+        end = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
+        ending: deque[int] = deque()
         while not self._ends():
-            polled_at = monotonic()
-            ready = epoll.poll(maxevents=_EVENTS_AT_ONCE)
-            woken_at = monotonic()
-            if woken_at - polled_at > PAUSE_S:
-                paused_at = woken_at
-            for descriptor, _ in ready:
+            for descriptor, events in epoll.poll(0 if ending else None, _EVENTS_AT_ONCE):
                 if descriptor == self._wake_fd:
                     os.eventfd_read(descriptor)
-                    continue
-                with self._lock:
-                    reader = self._readers.pop(descriptor, None)
-                if reader is not None:
-                    self._wake(reader)
-                    paused_at = pause_if_busy(paused_at)
+                elif events & end:
+                    ending.append(descriptor)
+                else:
+                    self._wake(descriptor)
+            if ending:
+                self._wake_some(ending)
+                pause()
 
-    def _wake(self, reader: IdleReader) -> None:
+    def _wake_some(self, descriptors: deque[int]) -> None:
+        deadline = monotonic() + BUSY_S_MAX
+        while descriptors and monotonic() < deadline:
+            self._wake(descriptors.popleft())
+
+    def _wake(self, descriptor: int) -> None:
+        with self._lock:
+            reader = self._readers.pop(descriptor, None)
+        if reader is None:
+            return
         try:
             reader.wake()
         except Exception:  # others must be woken

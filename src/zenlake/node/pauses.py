@@ -10,16 +10,16 @@ from __future__ import annotations
 from time import monotonic, sleep
 from typing import Final
 
-PAUSE_S: Final = 0.0001
-_BUSY_S_MAX: Final = 0.002
+_PAUSE_S: Final = 0.0001
+BUSY_S_MAX: Final = 0.002
 
 
 def pause() -> float:
     """Let others run; when this ended."""
-    sleep(PAUSE_S)
+    sleep(_PAUSE_S)
     return monotonic()
 
 
 def pause_if_busy(paused_at: float) -> float:
     """A pause if the last one, which ended at `paused_at`, is long ago; when the last one ended."""
-    return pause() if monotonic() - paused_at > _BUSY_S_MAX else paused_at
+    return pause() if monotonic() - paused_at > BUSY_S_MAX else paused_at
