@@ -154,7 +154,9 @@ class FullLink(Outward):
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
         return FULL
 
-    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+    def settle(
+        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    ) -> None:
         self.settled.append((full, is_blocking))
 
 

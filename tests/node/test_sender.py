@@ -13,6 +13,7 @@ from tests.faults import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
 from zenlake.node.drop_warnings import DropWarnings
+from zenlake.node.gathering import send_gathered
 from zenlake.node.outward import DROPPED, FULL, TAKEN
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.sender import Sender
@@ -147,6 +148,19 @@ def test_nothing_gathers_where_nothing_more_comes() -> None:
         assert ("zenlake send memory/other" in names) is not is_last
         assert (bench.sends == 1000) is is_last
         finish(bench)
+
+
+def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
+    bench = Bench()
+    for _ in range(1000):
+        bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
+        bench.sender.settle(-1, False, False, True)
+    names = [thread.name for thread in threading.enumerate()]
+    assert "zenlake send memory/other" not in names
+    assert bench.sends < 1000
+    send_gathered()
+    assert len(bench.receive_payloads(1000)) == 1000
+    finish(bench)
 
 
 def test_express_does_not_gather(bench: Bench) -> None:

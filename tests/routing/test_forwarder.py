@@ -39,8 +39,9 @@ NOW = 1_700_000_000 << 32
 class Neighbour(Outlet):
     """Keeps the bytes that a link would get."""
 
-    def __init__(self, bytes_max: int) -> None:
+    def __init__(self, bytes_max: int, room_bytes: int = 0) -> None:
         self.bytes_max = bytes_max
+        self.room = room_bytes
         self.data = b""
         self.portions: list[Portion] = []
         self.reliable: set[bool] = set()
@@ -52,6 +53,9 @@ class Neighbour(Outlet):
 
     def portion_bytes_max(self) -> int:
         return self.bytes_max
+
+    def room_bytes(self, qos: int, reliable: bool) -> int:
+        return self.room
 
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         self.portions += portions
@@ -67,14 +71,21 @@ class Neighbour(Outlet):
 class Network:
     """A router, a publisher, and subscribers that write its key in different ways."""
 
-    def __init__(self, bytes_max: int, timestamping: bool, wall_ns: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        bytes_max: int,
+        timestamping: bool,
+        wall_ns: Callable[[], int],
+        room_bytes: int = 0,
+        subscribers: int = 4,
+    ) -> None:
         self.dispatcher = Dispatcher(
             ZenohId.from_int(0xA1),
             WhatAmI.ROUTER,
             RoutingSettings(timestamping=timestamping, wall_ns=wall_ns),
         )
         self.publisher = self.enter(1, WhatAmI.CLIENT, Neighbour(bytes_max))
-        self.outlets = [Neighbour(bytes_max) for _ in range(4)]
+        self.outlets = [Neighbour(bytes_max, room_bytes) for _ in range(subscribers)]
         alias = DeclareKeyExpr(7, WireExpr(0, "robot"))
         self.say(self.publisher, Declare(alias))
         for n, outlet in enumerate(self.outlets):
@@ -140,15 +151,27 @@ def as_runs(messages: list[NetworkMessage]) -> list[NetworkMessage]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(runs(), st.booleans(), st.booleans(), st.sampled_from([64, 700, 4096, 1 << 20]))
+@given(
+    runs(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([64, 700, 4096, 1 << 20]),
+    st.sampled_from([0, 50, 500]),
+    st.sampled_from([4, 6]),
+)
 def test_neighbours_get_the_same_bytes(
-    messages: list[NetworkMessage], timestamping: bool, reliable: bool, bytes_max: int
+    messages: list[NetworkMessage],
+    timestamping: bool,
+    reliable: bool,
+    bytes_max: int,
+    room_bytes: int,
+    subscribers: int,
 ) -> None:
     def wall_ns() -> int:
         return NS
 
-    one_by_one = Network(bytes_max, timestamping, wall_ns)
-    as_a_run = Network(bytes_max, timestamping, wall_ns)
+    one_by_one = Network(bytes_max, timestamping, wall_ns, room_bytes, subscribers)
+    as_a_run = Network(bytes_max, timestamping, wall_ns, room_bytes, subscribers)
     wanted = one_by_one.publish(messages, reliable)
     read = [messages[0], *as_runs(messages[1:])]
     assert isinstance(read[1], PushRun)
@@ -163,6 +186,22 @@ def test_neighbours_get_the_same_bytes(
         one_by_one.dispatcher.hlc is not None
         and as_a_run.dispatcher.hlc.last == one_by_one.dispatcher.hlc.last
     )
+
+
+def test_portions_fill_the_batches_of_a_neighbour() -> None:
+    """The first portion goes into the batch that is being filled, the others fill one each."""
+    payload_bytes, room_bytes, bytes_max = 100, 450, 1_000
+    network = Network(bytes_max, False, lambda: NS, room_bytes, subscribers=1)
+    key = WireExpr(0, "robot/pose")
+    messages: list[NetworkMessage] = [Push(key, Put(bytes(payload_bytes))) for _ in range(31)]
+    network.publish([messages[0], *as_runs(messages[1:])], True)
+    [outlet] = network.outlets
+    each = len(outlet.data) // 30
+    counts = [portion.count for portion in outlet.portions]
+    first, most = room_bytes // each, bytes_max // each
+    assert counts[0] == first
+    assert counts[1:-1] == [most] * ((30 - first) // most)
+    assert sum(counts) == 30
 
 
 @settings(max_examples=60, deadline=None)

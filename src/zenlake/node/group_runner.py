@@ -58,7 +58,9 @@ class GroupSender(Outward):
             self._group.push(data, qos & 7, reliable, qos & 0x10 != 0)
         return TAKEN
 
-    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+    def settle(
+        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    ) -> None:
         with self.lock:
             while unit := self._group.next_unit(time.monotonic()):
                 if not self._sockets.send(unit):

@@ -42,6 +42,9 @@ class LinkOutlet(Outlet):
     def portion_bytes_max(self) -> int:
         return self.sender.portion_bytes_max()
 
+    def room_bytes(self, qos: int, reliable: bool) -> int:
+        return self.sender.room_bytes(qos, reliable)
+
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         for portion in portions:
             outcome = self.sender.push_portion(portion, qos, reliable)

@@ -121,6 +121,8 @@ class LinkReader:
         except (LinkError, TransportError) as error:
             cause = error.cause
         finally:
+            if GATHERING:
+                send_gathered()
             if cause is not None:
                 self._runner.drop(cause)
 
@@ -274,9 +276,12 @@ class LinkReader:
             # A link that is alone has nobody to give way to.
             self._is_bulk = len(data) >= _BULK_BYTES and len(self._runner.node.runners) > 1
         if self._is_bulk:
-            with self.turn.bulk:
+            self.turn.begin_bulk()
+            try:
                 self._decode(data, now)
                 self.turn.pause_bulk()
+            finally:
+                self.turn.bulk.release()
         else:
             self._decode(data, now)
         if self.transport.inbound.reassembly.report is not None:
@@ -315,6 +320,8 @@ class LinkReader:
                 deliveries.clear()
                 break
             if face.job is not None:
+                if GATHERING:
+                    send_gathered()
                 sinks = turn.resume(face)
             else:
                 first = deliveries[0]

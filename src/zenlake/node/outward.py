@@ -23,6 +23,10 @@ class Outward:
         """How long publications that are pushed together may be, 0 if each must come alone."""
         return 0
 
+    def room_bytes(self, qos: int, reliable: bool) -> int:
+        """How much of that goes into the batch that is being filled."""
+        return 0
+
     def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
         """As `push`, for several publications in one."""
         raise NotImplementedError
@@ -34,10 +38,13 @@ class Outward:
         """
         raise NotImplementedError
 
-    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+    def settle(
+        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    ) -> None:
         """Without it: send what was pushed, wait for room where `full` is a priority.
 
-        With `is_last` nothing waits for more to come: the caller has nothing more.
+        With `is_last` nothing waits for more to come: the caller has nothing more. If the caller
+        `comes_back`, it sends what gathers before it waits for anything.
         """
         raise NotImplementedError
 

@@ -44,8 +44,6 @@ _UNITS_IN_A_ROW: Final = 64
 _LARGE_BYTES: Final = 65_535
 # Units are joined into one call up to this size; longer ones are not worth being copied.
 _JOINED_BYTES: Final = 32 * 1024
-# Publications of a run are pushed together, so that four times as many fit into a batch.
-_PORTIONS_IN_A_BATCH: Final = 4
 _FRAME_HEADER_BYTES: Final = 16  # or less, and the length before it
 _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
@@ -157,10 +155,12 @@ class Sender(Outward):
         agreed = self._transport.agreed
         if agreed.low_latency:
             return 0
-        return max(1, (agreed.batch_size - _FRAME_HEADER_BYTES) // _PORTIONS_IN_A_BATCH)
+        return max(1, agreed.batch_size - _FRAME_HEADER_BYTES)
+
+    def room_bytes(self, qos: int, reliable: bool) -> int:
+        return self._transport.outbound.room_bytes(qos & 7, reliable)
 
     def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
-        """A batch holds several portions, so cutting them as a whole wastes little of it."""
         more = portion.count - 1
         with self.lock:
             self._absorb()
@@ -278,7 +278,9 @@ class Sender(Outward):
             for data in appended:
                 self._transport.push(data, _DATA, True, False)
 
-    def settle(self, full: int, is_blocking: bool, is_last: bool = False) -> None:
+    def settle(
+        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    ) -> None:
         """Send what was pushed or, if more may come, let it gather.
 
         Then wait for room in the queue of priority `full`, -1 if none was filled.
@@ -287,13 +289,13 @@ class Sender(Outward):
             text, self._refused = self._refused, ""
             self._drop_warnings.unsendable(text, self._link.dst)
         with self.lock:
-            sends = self._begin_to_send(-inf if is_last else inf)
+            sends = self._begin_to_send(-inf if is_last else inf, comes_back)
         if sends:
             self._send()
         if full >= 0:
             self._wait_for_room(full, is_blocking)
 
-    def _begin_to_send(self, apart_s: float) -> bool:
+    def _begin_to_send(self, apart_s: float, comes_back: bool = False) -> bool:
         """Under the lock. Batches that are full go at once, and leave what gathers behind them."""
         if self._is_sending:
             return False
@@ -305,14 +307,14 @@ class Sender(Outward):
         elif self._transport.outbound.has_full_batch:
             self._sends_all = False
             self._is_sending = True
-        elif self._gathering_since == 0.0 and not self._gather(now):
+        elif self._gathering_since == 0.0 and not self._gather(now, comes_back):
             self._sends_all = True
             self._is_sending = True
         return self._is_sending
 
-    def _gather(self, now: float) -> bool:
+    def _gather(self, now: float, comes_back: bool = False) -> bool:
         """Let messages wait for more; False if there is no thread that would send them."""
-        if not self._is_watching and not self._rouse():
+        if not comes_back and not self._is_watching and not self._rouse():
             return False
         self._gathering_since = now
         if not self._is_listed:

@@ -23,6 +23,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, cast
 
 from zenlake.forks import InheritedLock
+from zenlake.node.gathering import GATHERING, send_gathered
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import Outward
 from zenlake.node.pauses import pause, pause_if_busy
@@ -197,11 +198,21 @@ class Turn:
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, list[Sink] | None]:
         """The same for a link that brings much at once; whoever waits for the lock is next."""
-        with self.bulk:
+        self.begin_bulk()
+        try:
             after, links, sinks = self._receive(face, messages, start, reliable, now)
             self.pause_bulk()
-        _settle_links(links, False)
+        finally:
+            self.bulk.release()
+        _settle_links(links, False, True)
         return after, sinks
+
+    def begin_bulk(self) -> None:
+        """Take `bulk`; what the links have gathered does not wait for it."""
+        if not self.bulk.acquire(False):
+            if GATHERING:
+                send_gathered()
+            self.bulk.acquire()
 
     def _receive(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
@@ -303,10 +314,10 @@ class Turn:
             self.end()
 
 
-def _settle_links(links: Links, is_last: bool) -> None:
+def _settle_links(links: Links, is_last: bool, comes_back: bool = False) -> None:
     if links is not None:
         for outward, full, is_blocking in links:
-            outward.settle(full, is_blocking, is_last)
+            outward.settle(full, is_blocking, is_last, comes_back)
 
 
 def _settle_sinks(sinks: list[Sink] | None) -> None:

@@ -161,6 +161,11 @@ class Lane:
             self._ready.popleft()
         return frame_batch(content) if self._prefix_bytes else content
 
+    def room_bytes(self, reliable: bool) -> int:
+        """How many bytes of messages still go into the FRAME that is being filled."""
+        kind: i64 = _RELIABLY if reliable else _BEST_EFFORT
+        return self._batch_bytes - self._size if self._frame == kind else 0
+
     def queued_bytes(self) -> int:
         return self._ready_bytes + self._size
 

@@ -140,6 +140,10 @@ class Outbound:
             sealed += lane.has_sealed()
         return sealed > 0
 
+    def room_bytes(self, priority: int, reliable: bool) -> int:
+        """How many bytes of messages still go into the batch that is being filled."""
+        return self._lanes[priority if self._is_qos else 0].room_bytes(reliable)
+
     def queued_bytes(self, priority: int) -> int:
         return self._lanes[priority if self._is_qos else 0].queued_bytes()
 

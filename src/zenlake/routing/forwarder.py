@@ -23,6 +23,10 @@ from zenlake.wire.values.timestamp import Timestamp, ntp64_of_ns
 from zenlake.wire.writer import BytesWriter
 
 _UNSTAMPED: Final = -1
+# For so few neighbours the portions are made to fill each one's batches. For more they are made
+# once, and so short that little of a batch stays empty.
+_FEW_FACES: Final = 4
+_SHARED_PORTIONS_IN_A_BATCH: Final = 4
 
 
 class Forwarder:
@@ -70,17 +74,22 @@ class Forwarder:
         first = run.first
         qos = DEFAULT_QOS if first.qos is None else first.qos.byte
         # Neighbours that write the key in the same way get the same bytes.
-        made: dict[tuple[bytes, int], list[Portion]] = {}
+        made: dict[tuple[bytes, int, int], list[Portion]] = {}
+        is_shared = len(route.faces) > _FEW_FACES
         for index in range(len(route.faces)):
             face = route.faces[index]
             if face is source:
                 continue
             copy = self._first_for(run, route, index, time)
             bytes_max = face.outlet.portion_bytes_max()
-            place = (bytes(copy), bytes_max)
+            if is_shared:
+                bytes_max = first_bytes_max = max(1, bytes_max // _SHARED_PORTIONS_IN_A_BATCH)
+            else:
+                first_bytes_max = face.outlet.room_bytes(qos, reliable)
+            place = (bytes(copy), first_bytes_max, bytes_max)
             portions = made.get(place)
             if portions is None:
-                portions = _portions(run, copy, time, bytes_max)
+                portions = _portions(run, copy, time, first_bytes_max, bytes_max)
                 made[place] = portions
             face.outlet.send_portions(portions, qos, reliable)
 
@@ -102,17 +111,20 @@ class Forwarder:
         return copy
 
 
-def _portions(run: PushRun, copy: Push, time: int, bytes_max: int) -> list[Portion]:
+def _portions(
+    run: PushRun, copy: Push, time: int, first_bytes_max: int, bytes_max: int
+) -> list[Portion]:
     encoded = bytes(copy)
     if not run.is_timed and time == _UNSTAMPED:
-        return run.portions(encoded[:-1], bytes_max)  # without the length of the empty payload
+        head = encoded[:-1]  # without the length of the empty payload
+        return run.portions(head, first_bytes_max, bytes_max)
     time_at = len(encoded) - len(bytes(copy.body)) + 1
     if run.is_timed:
-        return run.portions(encoded[:time_at], bytes_max)
+        return run.portions(encoded[:time_at], first_bytes_max, bytes_max)
     out = BytesWriter()
     write_z64(out, time)
     middle = encoded[time_at + len(out.getvalue()) : -1]
-    return run.stamped_portions(encoded[:time_at], time, middle, bytes_max)
+    return run.stamped_portions(encoded[:time_at], time, middle, first_bytes_max, bytes_max)
 
 
 def _learn(hlc: Hlc, run: PushRun, wall: int) -> bool:

@@ -50,6 +50,10 @@ class Outlet:
         """How long the portions of `send_portions` may be, 0 if it takes none."""
         return 0
 
+    def room_bytes(self, qos: int, reliable: bool) -> int:
+        """How long the first of them may be to leave with what was taken before."""
+        return 0
+
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         """Take encoded publications that were made for this face, with their QoS byte."""
         raise NotImplementedError

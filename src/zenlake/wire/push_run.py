@@ -39,10 +39,11 @@ class Portion:
 class _PortionWriter:
     """Cuts what is written into portions; parts are joined once, so that each is copied once."""
 
-    __slots__ = ("_bytes_max", "_count", "_made", "_parts", "_size")
+    __slots__ = ("_bytes_max", "_count", "_made", "_next_bytes_max", "_parts", "_size")
 
-    def __init__(self, bytes_max: i64) -> None:
-        self._bytes_max: i64 = bytes_max
+    def __init__(self, first_bytes_max: i64, bytes_max: i64) -> None:
+        self._bytes_max: i64 = first_bytes_max
+        self._next_bytes_max: i64 = bytes_max
         self._made: list[Portion] = []
         self._parts: list[bytes] = []
         self._count: i64 = 0
@@ -50,11 +51,13 @@ class _PortionWriter:
 
     def begin(self, size: i64) -> list[bytes]:
         """Where the parts of the next message, of so many bytes, go."""
-        if self._count > 0 and self._size + size > self._bytes_max:
-            self._made.append(Portion(b"".join(self._parts), self._count))
-            self._parts = []
-            self._count = 0
-            self._size = 0
+        if self._size + size > self._bytes_max:
+            if self._count > 0:
+                self._made.append(Portion(b"".join(self._parts), self._count))
+                self._parts = []
+                self._count = 0
+                self._size = 0
+            self._bytes_max = self._next_bytes_max
         self._count += 1
         self._size += size
         return self._parts
@@ -116,11 +119,14 @@ class PushRun(NetworkMessage):
             pos = self._end(pos)
         return found
 
-    def portions(self, head: bytes, bytes_max: i64) -> list[Portion]:
-        """The messages with another head, as many in each portion as fit, but at least one."""
+    def portions(self, head: bytes, first_bytes_max: i64, bytes_max: i64) -> list[Portion]:
+        """The messages with another head, as many in each portion as fit, but at least one.
+
+        The first portion is shorter, or left out if it would hold none.
+        """
         if head == self.buffer[self.start : self.start + self.head_bytes]:
-            return self._same_portions(bytes_max)
-        writer = _PortionWriter(bytes_max)
+            return self._same_portions(first_bytes_max, bytes_max)
+        writer = _PortionWriter(first_bytes_max, bytes_max)
         pos = self.start
         while pos < self.stop:
             rest = self.buffer[pos + self.head_bytes : self._end(pos)]
@@ -130,31 +136,34 @@ class PushRun(NetworkMessage):
             parts.append(rest)
         return writer.end()
 
-    def _same_portions(self, bytes_max: i64) -> list[Portion]:
+    def _same_portions(self, first_bytes_max: i64, bytes_max: i64) -> list[Portion]:
         """As they are: pieces of the buffer."""
         made: list[Portion] = []
+        limit = first_bytes_max
         count: i64 = 0
         first = self.start
         pos = self.start
         while pos < self.stop:
             end = self._end(pos)
-            if count > 0 and end - first > bytes_max:
-                made.append(Portion(self.buffer[first:pos], count))
-                first = pos
-                count = 0
+            if end - first > limit:
+                if count > 0:
+                    made.append(Portion(self.buffer[first:pos], count))
+                    first = pos
+                    count = 0
+                limit = bytes_max
             count += 1
             pos = end
         made.append(Portion(self.buffer[first : self.stop], count))
         return made
 
     def stamped_portions(
-        self, head: bytes, time: int, middle: bytes, bytes_max: i64
+        self, head: bytes, time: int, middle: bytes, first_bytes_max: i64, bytes_max: i64
     ) -> list[Portion]:
         """The messages with a time each: `time`, and one more for each of the next.
 
         `head` ends before the time, `middle` is what follows it up to the length.
         """
-        writer = _PortionWriter(bytes_max)
+        writer = _PortionWriter(first_bytes_max, bytes_max)
         high = time >> 7
         low: i64 = time & 0x7F
         after = _after_low_bits(high) + middle
