@@ -82,6 +82,7 @@ class Sender(Outward):
         "_largest",
         "_link",
         "_message_bytes_max",
+        "_needs_watch",
         "_own_thread",
         "_queues",
         "_refused",
@@ -134,6 +135,7 @@ class Sender(Outward):
         self._gathering_since = 0.0
         self._is_listed = False  # in GATHERING
         self._is_watching = False  # the own thread
+        self._needs_watch = True  # of the own thread: nobody comes back to send what gathers
         self._budget = SendBudget()
         self._unlocked: list[bytes] = []  # appended without the lock, not yet in a batch
         self._takes_unlocked = False  # the list does
@@ -300,21 +302,22 @@ class Sender(Outward):
         if self._is_sending:
             return False
         now = monotonic()
-        has_time = self._budget.has_time(apart_s, now)
+        has_time = self._budget.has_time(apart_s, now) and not comes_back
+        self._needs_watch = not comes_back
         if has_time or not self._is_batching:
             self._sends_all = True
             self._is_sending = True
         elif self._transport.outbound.has_full_batch:
             self._sends_all = False
             self._is_sending = True
-        elif self._gathering_since == 0.0 and not self._gather(now, comes_back):
+        elif self._gathering_since == 0.0 and not self._gather(now):
             self._sends_all = True
             self._is_sending = True
         return self._is_sending
 
-    def _gather(self, now: float, comes_back: bool = False) -> bool:
+    def _gather(self, now: float) -> bool:
         """Let messages wait for more; False if there is no thread that would send them."""
-        if not comes_back and not self._is_watching and not self._rouse():
+        if self._needs_watch and not self._is_watching and not self._rouse():
             return False
         self._gathering_since = now
         if not self._is_listed:
