@@ -109,3 +109,25 @@ def test_beyond_the_limits_nothing_is_concluded() -> None:
     known = network(*matching, compared_max=5)
     assert explain(known, hop()) is not None
     assert explain(known, hop()) is None
+
+
+@pytest.mark.parametrize(
+    ("leaver", "cause"), [("a1", "gone"), ("a2", "not_passed_on"), (None, "not_passed_on")]
+)
+def test_a_router_behind_goes_shortly_before_the_session_with_the_next(
+    leaver: str | None, cause: str
+) -> None:
+    """Routers a1, a2, a3 in a line: a3 goes, a client asks a1, then a1 and a2 part."""
+    made = Queryables()
+    made.connect(ASKER, "client", "a1")
+    for one, other in (("a1", "a2"), ("a2", "a1"), ("a2", "a3"), ("a3", "a2")):
+        made.connect(one, "router", other)
+    made.add(Queryable("a3", "a2", "k/a", 10, 50, "session", "a3-a2"))
+    made.add(Queryable("a2", "a1", "k/a", 11, 900, "session", "a2-a1", node_id=2))
+    if leaver is not None:
+        made.leavers["a2-a1"] = leaver
+    made.end_with_routers()
+    answer = found(made, hop(ASKER, "a1", 100))
+    assert answer.cause == cause
+    if answer.cause == "gone":
+        assert "node a3" in reason(made, answer, lambda zid: f"node {zid}", lambda ns: f"{ns} ns")

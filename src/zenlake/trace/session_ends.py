@@ -111,6 +111,11 @@ def cause_of(end: SessionEnd) -> str | None:
     return "capture_incomplete" if end.is_lossy else "session_lost"
 
 
+def leaver_of(end: SessionEnd) -> str | None:
+    """The side that ended it without being forced to: the other one was not silent before."""
+    return end.ender if cause_of(end) in (None, "session_lost") else None
+
+
 def _refused(end: SessionEnd) -> str:
     if end.step == "INIT_SYN" and end.version not in (None, _VERSION):
         return "refused_version"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from zenlake.limits import WHY_KEYS_COMPARED_MAX
+from zenlake.trace.session_ends import OPENER, leaver_of
 from zenlake.trace.timelines.queryables import Queryable, Queryables, hidden_text
 from zenlake.why.disjoint import Difference, nearest
 from zenlake.why.records import (
@@ -97,6 +98,14 @@ class Network:
         life = self.evidence.sessions.get(session)
         return None if life is None or life.outcome != "closed" else life.closer
 
+    def leaver(self, session: str) -> str | None:
+        """Who ended it without being forced to; None if the other side was silent, or nobody."""
+        life = self.evidence.sessions.get(session)
+        side = None if life is None or life.end is None else leaver_of(life.end)
+        if life is None or side is None:
+            return None
+        return life.opener if side == OPENER else life.acceptor
+
     def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
         """By which a publisher of exactly this key asked for subscribers."""
         return self._publishers[publisher, key]
@@ -141,6 +150,9 @@ class Network:
             closer = self.closer(session.id)
             if closer is not None:
                 found.closers[session.id] = closer
+            leaver = self.leaver(session.id)
+            if leaver is not None:
+                found.leavers[session.id] = leaver
         for life in self.evidence.declarations:
             if life.entity == "queryable" and life.key is not None and not life.is_answer:
                 ends = (life.declared_ns, life.ended_ns, life.ended_by)

@@ -47,21 +47,24 @@ of_sessions AS (
         opener_role AS role, acceptor_role AS words, NULL AS key, outcome AS how,
         false AS is_empty, NULL AS lost_ns, NULL AS node_id,
         CASE WHEN outcome = 'closed' AND ended_by = 'close'
-            THEN if(ender = 'opener', opener_zid, acceptor_zid) END AS closer_zid
+            THEN if(ender = 'opener', opener_zid, acceptor_zid) END AS closer_zid,
+        CASE WHEN coalesce(cause, 'session_lost') = 'session_lost'
+            THEN CASE ender WHEN 'opener' THEN opener_zid WHEN 'acceptor' THEN acceptor_zid END
+            END AS leaver_zid
     FROM {{sessions}}
 ),
 of_captures AS (
     SELECT capture, {_SESSIONS} AS part, NULL AS session, 0 AS seq, NULL AS trace_id, 0 AS time_ns,
         NULL AS end_ns, NULL AS one_zid, NULL AS other_zid, NULL AS role, undecoded AS words,
         NULL AS key, 'capture' AS how, false AS is_empty, NULL AS lost_ns, NULL AS node_id,
-        NULL AS closer_zid
+        NULL AS closer_zid, NULL AS leaver_zid
     FROM {{captures}}
 ),
 of_queryables AS (
     SELECT capture, {_QUERYABLES} AS part, session, seq, NULL AS trace_id,
         coalesce(declared_ns, 0) AS time_ns, undeclared_ns AS end_ns, sender_zid AS one_zid,
         receiver_zid AS other_zid, NULL AS role, NULL AS words, key, ended_by AS how,
-        false AS is_empty, NULL AS lost_ns, node_id, NULL AS closer_zid
+        false AS is_empty, NULL AS lost_ns, node_id, NULL AS closer_zid, NULL AS leaver_zid
     FROM {{queryables}}
     WHERE key IS NOT NULL AND NOT is_answer
 ),
@@ -75,7 +78,7 @@ of_requests AS (
         CASE WHEN requests.final_ns IS NULL
             AND coalesce(sessions.closed_ns <= requests.deadline_ns, true)
             THEN sessions.closed_ns END AS lost_ns,
-        NULL AS node_id, NULL AS closer_zid
+        NULL AS node_id, NULL AS closer_zid, NULL AS leaver_zid
     FROM {{requests}} AS requests
     LEFT SEMI JOIN (SELECT DISTINCT capture, coalesce(trace_id, -seq) AS trace_id FROM {{empty}})
         AS traced
@@ -164,6 +167,8 @@ def _of_capture(rows: Iterator[Row]) -> Iterator[Row]:
                 known.connect(row["other_zid"], row["words"], row["one_zid"])
                 if row["closer_zid"] is not None:
                     known.closers[row["session"]] = row["closer_zid"]
+                if row["leaver_zid"] is not None:
+                    known.leavers[row["session"]] = row["leaver_zid"]
 
 
 def _queryable(row: Row) -> Queryable:

@@ -62,6 +62,9 @@ class Told(Protocol[L_co]):
     def closer(self, session: str) -> str | None:
         """Who closed it by CLOSE; None if nobody did."""
 
+    def leaver(self, session: str) -> str | None:
+        """Who ended it without being forced to; None if the other side was silent, or nobody."""
+
 
 def sources(told: Told[L], life: L) -> list[L]:
     """What the sender of a declaration was told itself, by others than who is told now."""
@@ -136,9 +139,14 @@ def _last_end(found: list[L]) -> int | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _ends_too(life: Life, end_ns: int) -> bool:
-    """Whether its own session ended as well: who is in the middle went, and with it both."""
-    return life.ended_ns is not None and life.ended_ns <= end_ns + _GRACE_NS
+def _ends_too(told: Told[L], life: L, end_ns: int) -> bool:
+    """Whether its own session ended as well: who is in the middle went, and with it both.
+
+    Not if the receiver left that session: it went by itself, a moment after the router behind.
+    """
+    if life.ended_ns is None or life.ended_ns > end_ns + _GRACE_NS:
+        return False
+    return life.receiver is None or told.leaver(life.session) != life.receiver
 
 
 def _is_new(life: L, path: list[L]) -> bool:
@@ -161,7 +169,7 @@ def end_with_their_routers(told: Told[L], lives: Iterable[L]) -> None:
         is_changed = False
         for life in relayed:
             end_ns = None if life.ended_by == "router" else _last_end(sources(told, life))
-            if end_ns is None or _ends_too(life, end_ns):
+            if end_ns is None or _ends_too(told, life, end_ns):
                 continue
             life.end_with_router(max(end_ns, life.declared_ns))
             is_changed = True

@@ -60,6 +60,8 @@ class Queryables:
         self.roles: dict[str, str] = {}
         self.closers: dict[str, str] = {}
         """Who closed a session by CLOSE."""
+        self.leavers: dict[str, str] = {}
+        """Who ended a session without being forced to."""
         self.hidden: str | None = None
         """What of the capture may hold declarations that are not seen, in words."""
         self.is_full = False
@@ -108,6 +110,9 @@ class Queryables:
 
     def closer(self, session: str) -> str | None:
         return self.closers.get(session)
+
+    def leaver(self, session: str) -> str | None:
+        return self.leavers.get(session)
 
     def told_of(self, zid: str, entity: str, key: str) -> list[Queryable]:
         """Of exactly this key."""
