@@ -13,13 +13,15 @@ from tests.faults import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
 from zenlake.node.drop_warnings import DropWarnings
-from zenlake.node.gathering import send_gathered
 from zenlake.node.outward import DROPPED, FULL, TAKEN
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
+from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
+from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import CloseReason, CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
 
 BATCH = 1000
@@ -158,7 +160,9 @@ def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
     names = [thread.name for thread in threading.enumerate()]
     assert "zenlake send memory/other" not in names
     assert bench.sends < 1000
-    send_gathered()
+    turn = Turn(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    with turn.bulk:
+        turn.pause_bulk()  # of the reader, at the latest after a while
     assert len(bench.receive_payloads(1000)) == 1000
     finish(bench)
 

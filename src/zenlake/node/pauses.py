@@ -7,19 +7,14 @@ would be given the lock. So it is released for as long as a thread needs to wake
 
 from __future__ import annotations
 
-from time import monotonic, sleep
+from time import sleep
 from typing import Final
 
-_PAUSE_S: Final = 0.0001
 BUSY_S_MAX: Final = 0.002
+"""A thread that has worked for so long makes a pause."""
+_PAUSE_S: Final = 0.0001
 
 
-def pause() -> float:
-    """Let others run; when this ended."""
+def pause() -> None:
+    """Let others run."""
     sleep(_PAUSE_S)
-    return monotonic()
-
-
-def pause_if_busy(paused_at: float) -> float:
-    """A pause if the last one, which ended at `paused_at`, is long ago; when the last one ended."""
-    return pause() if monotonic() - paused_at > BUSY_S_MAX else paused_at

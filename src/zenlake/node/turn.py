@@ -26,7 +26,7 @@ from zenlake.forks import InheritedLock
 from zenlake.node.gathering import GATHERING, send_gathered
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import Outward
-from zenlake.node.pauses import pause, pause_if_busy
+from zenlake.node.pauses import BUSY_S_MAX, pause
 from zenlake.node.relief import AWAY
 from zenlake.node.threads import ThreadError
 from zenlake.node.timer import Timer
@@ -232,8 +232,13 @@ class Turn:
         """By the owner of `bulk`: whoever waits for the node's lock is next.
 
         Others may not even have come as far as waiting for ours: they wait for Python's own.
+        What links have gathered meanwhile leaves first.
         """
-        self._paused_at = pause() if self._waiting else pause_if_busy(self._paused_at)
+        if self._waiting or monotonic() - self._paused_at > BUSY_S_MAX:
+            if GATHERING:
+                send_gathered()
+            pause()
+            self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
