@@ -106,4 +106,26 @@ def test_many_cells_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     cells = data["traffic"]["cells"]
     assert len(cells["bin"]) <= 600
     assert data["traffic"]["step"] > 1
+    fine = data["traffic"]["fine"]
+    assert fine["step"] < 1
+    assert sum(fine["cells"]["messages"]) == 24_000
     assert sum(cells["messages"]) + data["traffic"]["leftOut"] == 24_000
+
+
+def test_of_many_messages_only_kinds_are_fine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make(tmp_path / "busy.lake", busy())
+    monkeypatch.setattr("zenlake.report.traffic.FINE_MESSAGES_MAX", 20_000)
+    steps = {}
+    for most in (b.FINE_CELLS_MAX, 2_000, 10):
+        monkeypatch.setattr("zenlake.report.traffic.FINE_CELLS_MAX", most)
+        traffic = collect(store, Selection())["traffic"]
+        assert traffic["step"] >= 1
+        fine = traffic["fine"]
+        steps[most] = fine and fine["step"]
+        if fine:
+            assert len(fine["cells"]["bin"]) <= most
+            assert sum(fine["cells"]["messages"]) == 24_000
+    assert steps[b.FINE_CELLS_MAX] < steps[2_000] < 1
+    assert steps[10] is None

@@ -285,6 +285,38 @@ def test_charts_zoom_together(browser: Chromium, robot_page: Path) -> None:
     assert browser.problems == []
 
 
+BARS = """(() => {
+  const chart = echarts.getInstanceByDom(document.getElementById('traffic-messages'));
+  const { series } = chart.getOption();
+  const values = series.flatMap((one) => one.data).filter((value) => value > 0);
+  return [series[0].data.length, values.length, values.reduce((sum, value) => sum + value, 0)];
+})()"""
+
+
+@pytest.mark.parametrize("is_by_kind", [True, False])
+def test_a_zoom_shows_smaller_parts_of_the_time(
+    browser: Chromium, robot_page: Path, is_by_kind: bool
+) -> None:
+    show(browser, robot_page)
+    _touched_charts(browser)
+    if not is_by_kind:
+        browser.run("[...document.querySelectorAll('#traffic button')][2].click()")
+    bars, filled, rates = browser.run(BARS)
+    for _ in range(4):
+        browser.run("document.querySelector('.zoom button').click()")
+        settled(browser)
+    finer, finer_filled, finer_rates = browser.run(BARS)
+    assert finer == pytest.approx(bars * 16, rel=0.01)
+    assert finer_filled > filled
+    # The same messages, each counted in a sixteenth of the time.
+    assert finer_rates == pytest.approx(rates * 16, rel=0.01)
+    assert "in bars of" in text_of(browser, "#zoom-status")
+    browser.run("[...document.querySelectorAll('.zoom button')].at(-1).click()")
+    settled(browser)
+    assert browser.run(BARS) == pytest.approx([bars, filled, rates])
+    assert browser.problems == []
+
+
 def test_a_text_in_keys_filters_every_section(browser: Chromium, robot_page: Path) -> None:
     show(browser, robot_page)
     browser.run("document.getElementById('key-search').value = 'JOINT'")

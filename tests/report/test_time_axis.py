@@ -11,9 +11,9 @@ from zenlake.report.time_axis import TimeAxis
 S = 1_000_000_000
 
 
-def place(axis: TimeAxis, ns: int) -> int:
+def place(axis: TimeAxis, ns: int, parts: int = 1) -> int:
     with duckdb.connect(":memory:") as database:
-        sql = f"SELECT {axis.bin_sql('t')} FROM (SELECT {ns}::BIGINT AS t)"
+        sql = f"SELECT {axis.bin_sql('t', parts)} FROM (SELECT {ns}::BIGINT AS t)"
         [(number,)] = database.execute(sql).fetchall()
     return int(number)
 
@@ -26,6 +26,16 @@ def test_one_capture_is_cut_evenly() -> None:
     assert axis.seconds == 240
     assert axis.ms(101 * S) == 1000
     assert axis.ms(None) is None
+
+
+def test_parts_of_a_stretch_are_numbered_through() -> None:
+    axis = TimeAxis([(0, 10 * S), (1000 * S, 1010 * S)])
+    for ns in (-1, 0, 4 * S + 1, 10 * S, 500 * S, 1000 * S, 1004 * S + 5, 1010 * S, 2000 * S):
+        assert place(axis, ns, 64) // 64 == place(axis, ns)
+    width = axis.width_ns
+    assert [place(axis, 3 * width - (-width * n // 4), 4) for n in range(4)] == [12, 13, 14, 15]
+    years = TimeAxis([(0, 9 * 10**18)])
+    assert place(years, 9 * 10**18, 64) == years.bins * 64 - 64
 
 
 def test_a_long_pause_is_left_out_a_short_one_not() -> None:

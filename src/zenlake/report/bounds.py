@@ -6,10 +6,16 @@ from typing import Final
 
 BINS_MAX: Final = 240
 """Stretches of time on the axis: about two pixels each on a phone."""
+PARTS: Final = 64
+"""Of a stretch, which are drawn when the time axis is zoomed."""
 SEGMENTS_MAX: Final = 12
 """Times in which something was recorded, with pauses between that are not drawn."""
 CELLS_MAX: Final = 40_000
 """Of traffic, by time, key, nodes and kind: about 1 MB."""
+FINE_MESSAGES_MAX: Final = 200_000
+"""With more there is no room for parts of stretches by key and node."""
+FINE_CELLS_MAX: Final = 20_000
+"""Of traffic by parts of stretches and kind alone, where that is so: about 0.3 MB."""
 CELL_LEVELS: Final = (
     # Stretches put together, keys, nodes; the first that is small enough is taken.
     (1, 200, 100),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from zenlake.report.bounds import LOSS_CELLS_MAX, LOSSES_MAX
+from zenlake.report.bounds import LOSS_CELLS_MAX, LOSSES_MAX, PARTS
 from zenlake.report.commands import around_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
@@ -16,9 +16,7 @@ KINDS: Final = ("sn_gap", "tcp_gap", "fragment", "truncated", "resync")
 
 def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
     times = database.one("SELECT count(*) FROM chosen_losses")[0]
-    cells = database.rows(f"""
-        SELECT {axis.bin_sql("time_ns")} AS bin, kind, sender_zid, receiver_zid, count(*)
-        FROM chosen_losses GROUP BY ALL ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {LOSS_CELLS_MAX}""")
+    parts, cells = _cells(database, axis)
     groups = database.records(f"""
         SELECT capture, kind, link, sender_zid, receiver_zid, reliability, priority, cause,
                count(*) AS times, sum("count")::BIGINT AS missing, sum(bytes)::BIGINT AS bytes,
@@ -30,6 +28,7 @@ def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
         "kinds": KINDS,
         "times": times,
         "leftOut": times - sum(row["times"] for row in groups),
+        "step": 1 / parts,
         "cells": [
             [
                 place,
@@ -43,6 +42,17 @@ def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
         ],
         "groups": [_group(row, names, axis) for row in groups],
     }
+
+
+def _cells(database: Database, axis: TimeAxis) -> tuple[int, list[tuple[Any, ...]]]:
+    """By parts of stretches if these are few enough, and how many parts a stretch has."""
+    for parts in (PARTS, 1):
+        cells = database.rows(f"""
+            SELECT {axis.bin_sql("time_ns", parts)} AS bin, kind, sender_zid, receiver_zid, count(*)
+            FROM chosen_losses GROUP BY ALL ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {LOSS_CELLS_MAX}""")
+        if len(cells) < LOSS_CELLS_MAX:
+            break
+    return parts, cells
 
 
 def _group(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from zenlake.lake.measures import recorded_ns, recorded_spans
-from zenlake.report.bounds import BINS_MAX, SEGMENTS_MAX
+from zenlake.report.bounds import BINS_MAX, PARTS, SEGMENTS_MAX
 
 _PAUSE_SHARE: Final = 0.2
 """A pause that is this part of the recorded time, or less, is drawn."""
@@ -48,13 +48,19 @@ class TimeAxis:
         """Since the origin: nanoseconds since 1970 are more than JavaScript counts."""
         return None if ns is None else round((ns - self.origin_ns) / 1e6, 3)
 
-    def bin_sql(self, column: str) -> str:
-        """The number of the stretch that a time lies in; those in a pause are the last before."""
+    def bin_sql(self, column: str, parts: int = 1) -> str:
+        """The number of the stretch that a time lies in; those in a pause are the last before.
+
+        With `parts`, of as many equal ones of each stretch, for who looks closer.
+        """
         cases = []
         for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
-            place = f"({column} - {segment.first_ns}) // {self.width_ns}"
-            bounded = f"least({segment.bins - 1}, greatest(0, {place}))"
-            value = f"({segment.first_bin} + {bounded})"
+            since = f"({column} - {segment.first_ns})"
+            if parts > 1:
+                # Of captures that lie years apart more than a BIGINT holds.
+                since = f"{since}::HUGEINT * {parts}"
+            bounded = f"least({segment.bins * parts - 1}, greatest(0, {since} // {self.width_ns}))"
+            value = f"({segment.first_bin * parts} + {bounded})::BIGINT"
             cases.append(
                 value if following is None else f"WHEN {column} < {following.first_ns} THEN {value}"
             )
@@ -66,6 +72,7 @@ class TimeAxis:
         return {
             "width": self.width_ns / 1e6,
             "bins": self.bins,
+            "parts": PARTS,
             "segments": [[self.ms(one.first_ns), one.first_bin, one.bins] for one in self.segments],
             "originMs": self.origin_ns // 1_000_000,
         }

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from zenlake.report.bounds import CELL_LEVELS, CELLS_MAX
+from zenlake.report.bounds import (
+    CELL_LEVELS,
+    CELLS_MAX,
+    FINE_CELLS_MAX,
+    FINE_MESSAGES_MAX,
+    PARTS,
+)
 from zenlake.report.database import Database
 from zenlake.report.names import NONE, OTHER
 from zenlake.report.time_axis import TimeAxis
@@ -24,12 +31,15 @@ CARRIED: Final = "kind NOT IN ('FRAME', 'FRAGMENT')"
 def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
     """Cells, column by column; the finest ones that are few enough.
 
-    Keys and nodes have the numbers of `key_ids` and `node_ids`, the most frequent first.
+    Keys and nodes have the numbers of `key_ids` and `node_ids`, the most frequent first. `step` is
+    how many stretches are put together; less than 1 for parts of one.
     """
-    step, keys, nodes = CELL_LEVELS[0]
+    messages = database.one("SELECT count(*) FROM chosen_messages")[0]
+    parts = PARTS if messages <= FINE_MESSAGES_MAX else 1
+    _, keys, nodes = CELL_LEVELS[0]
     database.run(f"""
         CREATE OR REPLACE TEMP TABLE cells AS
-        SELECT {axis.bin_sql("m.time_ns")} AS bin,
+        SELECT {axis.bin_sql("m.time_ns", parts)} AS bin,
                {_number("m.key", "k.id", keys)} AS key,
                {_number("m.sender_zid", "s.id", nodes)} AS sender,
                {_number("m.receiver_zid", "r.id", nodes)} AS receiver,
@@ -40,23 +50,54 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
         LEFT JOIN node_ids s ON s.zid = m.sender_zid
         LEFT JOIN node_ids r ON r.zid = m.receiver_zid
         GROUP BY ALL""")
-    for step, keys, nodes in CELL_LEVELS:
+    for step, keys, nodes in _levels(parts):
         _coarsen(database, step, keys, nodes)
         if database.one("SELECT count(*) FROM coarse")[0] <= CELLS_MAX:
             break
     columns = ("bin", "key", "sender", "receiver", "kind", "messages", "bytes")
     rows = database.rows(f"SELECT {', '.join(columns)} FROM coarse ORDER BY ALL LIMIT {CELLS_MAX}")
-    in_all = database.one("SELECT coalesce(sum(messages), 0) FROM cells")[0]
-    listed = zip(*rows, strict=True) if rows else [()] * len(columns)
-    cells = {name: list(map(int, values)) for name, values in zip(columns, listed, strict=True)}
+    cells = _by_column(columns, rows)
     return {
         "kinds": KINDS,
-        "step": step,
+        "step": step / parts,
         "keysByThemselves": keys,
         "nodesByThemselves": nodes,
         "cells": cells,
-        "leftOut": int(in_all) - sum(cells["messages"]),
+        "leftOut": messages - sum(cells["messages"]),
+        "fine": None if step == 1 and parts == PARTS else _fine(database, axis),
     }
+
+
+def _levels(parts: int) -> Iterator[tuple[int, int, int]]:
+    """Steps count parts of stretches."""
+    _, keys, nodes = CELL_LEVELS[0]
+    for step in (1, 4, 16):
+        if step < parts:
+            yield step, keys, nodes
+    for step, keys, nodes in CELL_LEVELS:
+        yield step * parts, keys, nodes
+
+
+def _fine(database: Database, axis: TimeAxis) -> dict[str, Any] | None:
+    """By kind alone, in the smallest parts of stretches that are few enough; None if none are."""
+    database.run(f"""
+        CREATE OR REPLACE TEMP TABLE fine AS
+        SELECT {axis.bin_sql("time_ns", PARTS)} AS bin, {KIND_SQL} AS kind, count(*) AS messages,
+               coalesce(sum(size) FILTER ({CARRIED}), 0) AS bytes
+        FROM chosen_messages GROUP BY ALL""")
+    columns = ("bin", "kind", "messages", "bytes")
+    for step in (1, 2, 4, 8, 16, 32):
+        rows = database.rows(f"""
+            SELECT bin // {step} AS bin, kind, sum(messages)::BIGINT, sum(bytes)::BIGINT
+            FROM fine GROUP BY ALL ORDER BY ALL LIMIT {FINE_CELLS_MAX + 1}""")
+        if len(rows) <= FINE_CELLS_MAX:
+            return {"step": step / PARTS, "cells": _by_column(columns, rows)}
+    return None
+
+
+def _by_column(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, list[int]]:
+    listed = zip(*rows, strict=True) if rows else [()] * len(columns)
+    return {name: list(map(int, values)) for name, values in zip(columns, listed, strict=True)}
 
 
 def _coarsen(database: Database, step: int, keys: int, nodes: int) -> None:

@@ -33,8 +33,9 @@ const near = new IntersectionObserver(
   { rootMargin: '400px 0px' },
 );
 
-// `make` gets the colours and gives what the library calls an option.
-function draw(element, label, make) {
+// `make` gets the colours and gives what the library calls an option. A chart over time also gets
+// how many stretches are in a bar, as `step` tells for what is seen now.
+function draw(element, label, make, step) {
   element.setAttribute('role', 'img');
   element.setAttribute('aria-label', label);
   if (!charts.has(element)) {
@@ -43,6 +44,7 @@ function draw(element, label, make) {
   }
   const entry = charts.get(element);
   entry.make = make;
+  entry.step = step;
   if (entry.isSeen) render(element, entry);
 }
 
@@ -51,7 +53,8 @@ function render(element, entry) {
     entry.chart = echarts.init(element, null, { renderer: 'canvas' });
     new ResizeObserver(() => entry.chart.resize()).observe(element);
   }
-  const option = finished(entry.make(colours()));
+  entry.drawnStep = entry.step && entry.step();
+  const option = finished(entry.make(colours(), entry.drawnStep));
   entry.chart.setOption(option, { notMerge: true });
   if (option.dataZoom && !zoomed.has(entry.chart)) followZoom(entry.chart);
 }
@@ -158,13 +161,19 @@ function clock(ms, digits) {
   return digits ? text.slice(11, 20 + digits) : text.slice(11, 19);
 }
 
-function dateAndClock(ms) {
-  return new Date(axis.originMs + ms).toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
+function dateAndClock(ms, digits) {
+  const text = new Date(axis.originMs + ms).toISOString().replace('T', ' ');
+  return text.slice(0, digits ? 20 + digits : 19) + ' UTC';
+}
+
+// When a bar begins; those of a zoomed axis are milliseconds long.
+function barTime(place, step) {
+  return dateAndClock(timeOf(place * step), axis.width * step < 1000 ? 3 : 0);
 }
 
 function clockDigits() {
   const seen = seenOf(axis.width * axis.bins);
-  return seen < 1000 ? 3 : seen < 20000 ? 1 : 0;
+  return seen < 1000 ? 3 : seen < 4000 ? 2 : seen < 20000 ? 1 : 0;
 }
 
 // An axis of stretches; `step` of them in one.

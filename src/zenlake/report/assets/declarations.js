@@ -33,15 +33,22 @@ function flags(life) {
   return found;
 }
 
+// Lives have times of their own; where not all are listed, there are counts by stretch alone.
+function finestAlive() {
+  const { lives, inAll } = data.declarations;
+  return isFiltered() || inAll <= lives.length ? 1 / axis.parts : 1;
+}
+
 // From the listed lives; of all of them where nothing is filtered.
-function aliveCounts(lives) {
-  if (!isFiltered()) return data.declarations.alive;
+function aliveCounts(lives, step) {
+  if (!isFiltered() && step >= 1) return data.declarations.alive;
+  const bins = Math.ceil(axis.bins / step);
   return data.declarations.entities.map((entity) => {
-    const alive = new Array(axis.bins).fill(0);
+    const alive = new Array(bins).fill(0);
     for (const life of lives) {
       if (life.entity !== entity) continue;
-      const last = Math.min(axis.bins - 1, Math.floor(placeOf(life.end)));
-      for (let i = Math.floor(placeOf(life.begin)); i <= last; i += 1) alive[i] += 1;
+      const last = Math.min(bins - 1, Math.floor(placeOf(life.end) / step));
+      for (let i = Math.floor(placeOf(life.begin) / step); i <= last; i += 1) alive[i] += 1;
     }
     return alive;
   });
@@ -140,8 +147,7 @@ function drawDeclarations() {
     );
   }
   declarationsBody.replaceChildren(...parts);
-  const alive = aliveCounts(fitting);
-  draw(chart, 'How many tokens, subscribers and queryables were alive over time', (c) => ({
+  const make = (c, step, alive = aliveCounts(fitting, step)) => ({
     legend: legend(c),
     grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
     dataZoom: zooming(c),
@@ -150,11 +156,11 @@ function drawDeclarations() {
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },
       formatter: (points) =>
         tip(
-          dateAndClock(timeOf(points[0].dataIndex)),
+          barTime(points[0].dataIndex, step),
           points.map((point) => [point.color, point.seriesName, count(point.value)]),
         ),
     },
-    xAxis: timeAxis(c, 1),
+    xAxis: timeAxis(c, step),
     yAxis: valueAxis(c, axisNumber, { minInterval: 1 }),
     series: entities.map((entity, i) => ({
       name: ENTITY_WORDS[entity],
@@ -164,9 +170,11 @@ function drawDeclarations() {
       data: alive[i],
       lineStyle: { width: 2, type: ['solid', 'dashed', 'dotted'][i] },
       itemStyle: { color: c.series[i] },
-      markLine: i === 0 ? pauses(c, 1) : undefined,
+      markLine: i === 0 ? pauses(c, step) : undefined,
     })),
-  }));
+  });
+  const label = 'How many tokens, subscribers and queryables were alive over time';
+  draw(chart, label, make, () => stepOf(finestAlive()));
 }
 
 // On a scale from the first declaration that is listed to the last end.

@@ -19,8 +19,17 @@ function setUpLosses() {
   ).append(lossesBody);
 }
 
+// Of each kind, with `step` stretches in a bar.
+function lossBars(step) {
+  const { kinds, cells } = data.losses;
+  const bars = kinds.map(() => new Array(Math.ceil(axis.bins / step)).fill(0));
+  for (const [bin, kind, sender, receiver, number] of cells)
+    if (nodeFits(sender, receiver)) bars[kind][Math.floor((bin * data.losses.step) / step)] += number;
+  return bars;
+}
+
 function drawLosses() {
-  const { kinds, cells, groups, times, leftOut } = data.losses;
+  const { kinds, groups, times, leftOut } = data.losses;
   if (times === 0) {
     lossesBody.replaceChildren(nothing('No losses: nothing is missing.'));
     return;
@@ -28,10 +37,7 @@ function drawLosses() {
   const fitting = groups.filter(
     (group) => nodeFits(group.from, group.to) && captureFits(group.capture),
   );
-  const bars = kinds.map(() => new Array(axis.bins).fill(0));
-  for (const [bin, kind, sender, receiver, number] of cells)
-    if (nodeFits(sender, receiver)) bars[kind][bin] += number;
-  if (!bars.some((bar) => bar.some(Boolean))) {
+  if (!lossBars(1).some((bar) => bar.some(Boolean))) {
     lossesBody.replaceChildren(nothing('No losses between this node and others.'));
     return;
   }
@@ -74,7 +80,7 @@ function drawLosses() {
         plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.',
       ),
     );
-  draw(chart, 'Losses over time, by kind', (c) => ({
+  const make = (c, step) => ({
     legend: legend(c),
     grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
     dataZoom: zooming(c),
@@ -83,13 +89,13 @@ function drawLosses() {
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },
       formatter: (points) =>
         tip(
-          dateAndClock(timeOf(points[0].dataIndex)),
+          barTime(points[0].dataIndex, step),
           points
             .filter((point) => point.value > 0)
             .map((point) => [point.color, point.seriesName, plural(point.value, 'time')]),
         ),
     },
-    xAxis: timeAxis(c, 1),
+    xAxis: timeAxis(c, step),
     yAxis: valueAxis(c, axisNumber, { minInterval: 1 }),
     series: kinds
       .map((kind, i) => ({
@@ -99,9 +105,10 @@ function drawLosses() {
         barMinWidth: 3,
         barCategoryGap: '0%',
         itemStyle: { color: c.series[i] },
-        data: bars[i],
-        markLine: i === 0 ? pauses(c, 1) : undefined,
+        data: lossBars(step)[i],
+        markLine: i === 0 ? pauses(c, step) : undefined,
       }))
       .filter((series) => series.data.some(Boolean)),
-  }));
+  });
+  draw(chart, 'Losses over time, by kind', make, () => stepOf(data.losses.step));
 }

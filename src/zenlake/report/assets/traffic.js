@@ -50,15 +50,25 @@ function groupOf(cells, i) {
   return nodeShort(cells.sender[i]) + ' → ' + nodeShort(cells.receiver[i]);
 }
 
+// Whether only kinds are asked for: of these the page may have smaller parts of the time.
+function isByKindAlone() {
+  return grouping === 'kind' && chosen.keys === null && chosen.node === null;
+}
+
+function trafficSource() {
+  return (isByKindAlone() && data.traffic.fine) || data.traffic;
+}
+
 // For each group two rows of sums, the largest groups first, the rest as one.
-function grouped() {
-  const { cells, step } = data.traffic;
+function grouped(step) {
+  const source = trafficSource();
+  const { cells } = source;
   const bins = Math.ceil(axis.bins / step);
   const groups = new Map();
   let unlisted = 0;
   for (let i = 0; i < cells.bin.length; i += 1) {
-    if (!nodeFits(cells.sender[i], cells.receiver[i])) continue;
-    if (!keyFits(cells.key[i])) {
+    if (!isByKindAlone() && !nodeFits(cells.sender[i], cells.receiver[i])) continue;
+    if (!isByKindAlone() && !keyFits(cells.key[i])) {
       if (cells.key[i] === OTHER) unlisted += cells.messages[i];
       continue;
     }
@@ -71,8 +81,9 @@ function grouped() {
         bytes: new Float64Array(bins),
       });
     const group = groups.get(name);
-    group.messages[cells.bin[i]] += cells.messages[i];
-    group.bytes[cells.bin[i]] += cells.bytes[i];
+    const bin = Math.floor((cells.bin[i] * source.step) / step);
+    group.messages[bin] += cells.messages[i];
+    group.bytes[bin] += cells.bytes[i];
     group.total += cells.messages[i];
   }
   const sorted = [...groups.values()].sort((a, b) => b.total - a.total);
@@ -107,8 +118,12 @@ function grouped() {
   return { unlisted, groups: sorted };
 }
 
+function trafficStep() {
+  return stepOf(trafficSource().step);
+}
+
 function drawTraffic() {
-  const { groups, unlisted } = grouped();
+  const { groups, unlisted } = grouped(trafficStep());
   const total = groups.reduce((sum, group) => sum + group.total, 0);
   byId('traffic-charts').hidden = total === 0;
   byId('traffic-nothing').hidden = total > 0;
@@ -121,14 +136,14 @@ function drawTraffic() {
         ' of less frequent keys are not shown: the page does not know which of them fit.',
     );
   if (chosen.keys !== null) notes.push('Messages without a key, such as keep-alives, are left out.');
-  if (data.traffic.leftOut > 0)
+  if (data.traffic.leftOut > 0 && trafficSource() === data.traffic)
     notes.push(plural(data.traffic.leftOut, 'message') + ' did not find room in this page.');
+  if (data.traffic.fine && trafficSource() === data.traffic)
+    notes.push('Zoom shows smaller parts of the time by kind, without a filter by key or node.');
   byId('traffic-note').textContent = notes.join(' ');
 }
 
 function drawRates(measure, groups, format, total) {
-  const { step } = data.traffic;
-  const seconds = (axis.width * step) / 1000;
   const label =
     (measure === 'messages' ? 'Messages' : 'Bytes') +
     ' per second over time, stacked by ' +
@@ -137,7 +152,7 @@ function drawRates(measure, groups, format, total) {
     (total === 0
       ? 'none'
       : groups.map((group) => group.name + ' ' + count(group.total) + ' messages').join(', '));
-  draw(byId('traffic-' + measure), label, (c) => ({
+  const make = (c, step, seconds = (axis.width * step) / 1000) => ({
     legend: legend(c),
     grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
     dataZoom: zooming(c),
@@ -145,7 +160,7 @@ function drawRates(measure, groups, format, total) {
       trigger: 'axis',
       axisPointer: { type: 'line', lineStyle: { color: c.soft } },
       formatter: (points) => {
-        const at = dateAndClock(timeOf(points[0].dataIndex * step));
+        const at = barTime(points[0].dataIndex, step);
         const seen = points.filter((point) => point.value > 0);
         return tip(
           at,
@@ -157,7 +172,7 @@ function drawRates(measure, groups, format, total) {
     },
     xAxis: timeAxis(c, step),
     yAxis: valueAxis(c, format),
-    series: groups.map((group, i) => ({
+    series: grouped(step).groups.map((group, i) => ({
       name: group.name,
       type: 'bar',
       stack: 'all',
@@ -170,5 +185,6 @@ function drawRates(measure, groups, format, total) {
       data: Array.from(group[measure], (value) => value / seconds),
       markLine: i === 0 ? pauses(c, step) : undefined,
     })),
-  }));
+  });
+  draw(byId('traffic-' + measure), label, make, trafficStep);
 }

@@ -3,6 +3,7 @@
 const zoom = { start: 0, end: 100 };
 const zoomed = new Set();
 const ZOOM_LEAST = 2;
+const BARS_MAX = 300;
 let zoomTimer = 0;
 
 // Wheels and fingers scroll the page; with Ctrl, or two fingers, they zoom.
@@ -41,19 +42,31 @@ function seenOf(places) {
   return Math.max(1, (places * (zoom.end - zoom.start)) / 100);
 }
 
+// Stretches in one bar: the fewer the less is seen, down to `finest`, which the page has.
+function stepOf(finest) {
+  let step = Math.max(1, finest);
+  while (step / 2 >= finest && seenOf(axis.bins) / (step / 2) <= BARS_MAX) step /= 2;
+  return step;
+}
+
+// Those that have finer bars to show are drawn again.
+function showZoom(source) {
+  for (const [element, entry] of charts) {
+    const { chart } = entry;
+    if (!zoomed.has(chart)) continue;
+    if (entry.step !== undefined && entry.step() !== entry.drawnStep) render(element, entry);
+    else if (chart === source) chart.setOption({});
+    else chart.dispatchAction({ type: 'dataZoom', ...zoom }, { silent: true });
+  }
+}
+
 function setZoom(start, end, source) {
   const span = Math.max(ZOOM_LEAST, Math.min(100, end - start));
   zoom.start = Math.max(0, Math.min(100 - span, start));
   zoom.end = zoom.start + span;
   tellZoom();
   clearTimeout(zoomTimer);
-  zoomTimer = setTimeout(() => {
-    for (const chart of zoomed) {
-      if (chart.isDisposed()) zoomed.delete(chart);
-      else if (chart === source) chart.setOption({});
-      else chart.dispatchAction({ type: 'dataZoom', ...zoom }, { silent: true });
-    }
-  }, 60);
+  zoomTimer = setTimeout(() => showZoom(source), 60);
 }
 
 function followZoom(chart) {
@@ -79,7 +92,8 @@ function tellZoom() {
         clock(to, digits) +
         ' UTC, ' +
         durationText(seenOf(axis.width * axis.bins)) +
-        ' recorded';
+        ' recorded, in bars of ' +
+        durationText(axis.width * trafficStep());
 }
 
 function zoomControls() {
