@@ -42,9 +42,10 @@ run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.l
 # Packages of which nothing is compiled.
 ONLY_PLAIN := columnar lake pyspark_zenoh report ros testing why
 # Long tests that find the same on plain Python and compiled.
-LONG := capture cli links simulation api/test_forks.py api/test_lifetimes.py api/test_typing.py
-LONG += keyexpr/test_tree_bounds.py node/test_attacks.py routing/test_memory.py
-LONG += routing/test_network_memory.py trace/test_byte_errors.py trace/test_losses.py
+LONG := capture cli links simulation api/test_forks.py api/test_lifetimes.py
+LONG += api/test_many_queries.py api/test_typing.py keyexpr/test_tree_bounds.py
+LONG += node/test_attacks.py node/test_chaos.py routing/test_memory.py
+LONG += routing/test_network_memory.py test_sources.py trace/test_byte_errors.py trace/test_losses.py
 # What is tested on plain Python before everything is tested compiled.
 FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
 
@@ -128,7 +129,8 @@ $(VENV)/stamp: $(BUILD)
 	@echo "== setting up $(VENV)"
 	@scripts/bootstrap.sh venv $(VENV)
 	@$(VENV)/$(PIP) pip
-	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) -e '.[test,lint,ros,lake]'
+	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) --no-compile -e '.[test,lint,ros,lake]'
+	@$(VENV)/bin/python -m compileall -qq -j 0 "$$($(VENV)/$(PACKAGES))" || true
 	@touch $@
 
 # What others wrote is taken from the plain environment: it is large, and the same. Old build output

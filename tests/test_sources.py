@@ -1,0 +1,64 @@
+"""What is in the files: imports that are declared, and no trace of a machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def imported(path: Path) -> set[str]:
+    """The packages a module needs when it runs; type checkers have more, and some it can miss."""
+    names: set[str] = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+            continue
+        if isinstance(node, ast.Try) and "ImportError" in "".join(map(ast.unparse, node.handlers)):
+            pending += node.handlers
+            continue
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(str(node.module))
+        pending += ast.iter_child_nodes(node)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    declared = {re.split(r"[^\w-]", text)[0] for text in sum(extras, project["dependencies"])}
+    modules = {"eclipse-zenoh": "zenoh"}
+    known = {"zenlake", *sys.stdlib_module_names, *(modules.get(name, name) for name in declared)}
+    for path in (ROOT / "src").rglob("*.py"):
+        assert imported(path) <= known, path
+
+
+def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    try:
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("git cannot list the files here")
+    trace = re.compile(
+        r"index[-_]url|trusted[-_]host|find[-_]links|\bfiles\.python[h]osted"
+        r"|(?<![\w*$./-])/(root|work|home|Users)/\w",
+        re.IGNORECASE,
+    )
+    for name in filter(None, done.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file():
+            found = trace.search(path.read_bytes().decode("utf-8", "replace"))
+            assert found is None, f"{name}: {found}"
