@@ -10,6 +10,8 @@ import pytest
 import zenlake
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
+
+pytestmark = pytest.mark.xdist_group("typing")
 mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
 
 PROGRAMS = Path(__file__).parents[1] / "programs"

@@ -13,6 +13,8 @@ from tests.columnar.inputs import CAPTURES, capture_inputs, drawn_inputs, vector
 from zenlake.columnar import Columns, decode, fields, to_arrow, units_of
 from zenlake.errors import LocalError
 
+pytestmark = pytest.mark.xdist_group("arrow")
+
 
 @pytest.fixture(scope="module")
 def columns() -> Columns:

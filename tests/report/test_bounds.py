@@ -12,6 +12,8 @@ from zenlake.report import Selection, collect
 from zenlake.report import bounds as b
 from zenlake.report.page import as_json
 
+pytestmark = pytest.mark.xdist_group("bounds")
+
 KEYS = 3_000
 NODES = 400
 

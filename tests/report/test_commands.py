@@ -23,6 +23,8 @@ from zenlake.report.commands import (
 )
 from zenlake.report.report import collect
 
+pytestmark = pytest.mark.xdist_group("commands")
+
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:

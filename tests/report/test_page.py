@@ -16,6 +16,8 @@ from tests.report.payloads import PAYLOADS
 from zenlake.report import Selection, collect
 from zenlake.report.page import as_json, html
 
+pytestmark = pytest.mark.xdist_group("page")
+
 
 class Parsed(HTMLParser):
     """Elements with their attributes and, of scripts and styles, the text."""

@@ -23,6 +23,8 @@ from zenlake.errors import LocalError
 from zenlake.lake.store import LakeError
 from zenlake.report import Selection, collect, write
 
+pytestmark = pytest.mark.xdist_group("report")
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

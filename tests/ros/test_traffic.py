@@ -19,7 +19,7 @@ from zenlake.trace import MessageSeen
 from zenlake.trace.fields import FIELDS
 from zenlake.trace.timelines.declarations import declarations
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.xdist_group("ros")]
 
 
 @pytest.fixture(scope="module")

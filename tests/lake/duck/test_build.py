@@ -16,6 +16,8 @@ from zenlake.lake.duck import Engine, build, build_tables
 from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import TABLES
 
+pytestmark = pytest.mark.xdist_group("build")
+
 NAMES = ("mixed_versions", "routers_ring", "liveliness")
 Tasks = list[dict[str, list[str]]]
 Rows = dict[str, Counter[str]]

@@ -15,6 +15,8 @@ from zenlake.why.from_capture import read_capture
 from zenlake.wire._generated.declare import UndeclareQueryable
 from zenlake.wire._generated.network import Declare
 
+pytestmark = pytest.mark.xdist_group("unanswered")
+
 ASKER = "c1a0000000000000000000000000000a"
 SERVER = "b200000000000000000000000000000b"
 FINER = {

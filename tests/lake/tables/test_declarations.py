@@ -10,6 +10,8 @@ from tests.lake.tables.cases import MS, Row, Staged, by_case, columns, frame, st
 from zenlake.lake.duck import Engine
 from zenlake.lake.tables import declarations
 
+pytestmark = pytest.mark.xdist_group("declarations")
+
 
 def declare(seq: int, id: int = 1, key: str | None = "k", **more: Any) -> Row:
     key_identity = f"0 {key}"

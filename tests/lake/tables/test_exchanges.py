@@ -29,6 +29,8 @@ from zenlake.lake.tables import (
     unanswered,
 )
 
+pytestmark = pytest.mark.xdist_group("exchanges")
+
 
 def request(seq: int, **more: Any) -> Row:
     return {"kind": "REQUEST", "seq": seq, "consolidation": "none", "timeout_ms": 100.0, **more}
