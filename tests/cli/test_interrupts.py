@@ -192,8 +192,7 @@ ke.run = run
 def spark_command(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     pytest.importorskip("pyspark")
     lake = str(tmp_path / "lake")
-    command = ["pipeline", CAPTURE, "--lake", lake, "--master", "local[1]"]
-    process = start(tmp_path, *command)
+    process = start(tmp_path, "pipeline", CAPTURE, "--lake", lake)
     yield process
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import FOLDER, PATHS
 from zenlake.lake.pipeline.pipeline import run
+from zenlake.lake.store import Store
+from zenlake.report import Selection, collect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,3 +30,9 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tables(lake: Path) -> Tables:
     return Tables(lake)
+
+
+@pytest.fixture(scope="session")
+def page_data(lake: Path) -> dict[str, Any]:
+    """What a page of all captures shows; that takes seconds."""
+    return collect(Store(lake), Selection())

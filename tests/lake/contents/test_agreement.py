@@ -16,8 +16,6 @@ from zenlake.lake import sql_duckdb
 from zenlake.lake.measures import recorded_ns
 from zenlake.lake.store import Store
 from zenlake.lake.summary import Summary, summarise
-from zenlake.report import Selection
-from zenlake.report.report import collect
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -25,9 +23,9 @@ Facts = dict[str, Any]
 ALL = [str(path) for path in PATHS.values()]
 
 
-@pytest.fixture(scope="module")
-def page(lake: Path) -> Facts:
-    return collect(Store(lake), Selection())
+@pytest.fixture
+def page(page_data: Facts) -> Facts:
+    return page_data
 
 
 @pytest.fixture(scope="module")

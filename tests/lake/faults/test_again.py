@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from tests.lake.faults.captures import A, B
 from tests.lake.faults.comparison import counts, differences, leftovers
 from tests.lake.faults.conftest import Lakes
+from zenlake.cli.main import main
 from zenlake.lake.pipeline import run
 from zenlake.lake.store import Store
 
@@ -29,6 +31,16 @@ def test_the_same_again_is_no_version(tmp_path: Path, lakes: Lakes, spark: Spark
     assert Store(lake).version() == 1
     assert differences(lake, lakes.old) == {}
     assert leftovers(lake) == []
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_command_says_what_was_there_already(
+    lakes: Lakes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = lakes.copy(tmp_path / "lake")
+    assert main(["pipeline", A, "--lake", str(lake), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["version"], found["read"], found["unchanged"]) == (1, [], [A])
 
 
 def test_a_file_that_changed_replaces_its_rows(
