@@ -36,6 +36,10 @@ def sent(seq: int, way: str, payload: bytes = b"1", **more: Any) -> Row:
     return {**usual, **place, "sender_zid": sender, "receiver_zid": receiver, **more}
 
 
+def stamped(seq: int, way: str, at: int, by: str = "r") -> Row:
+    return sent(seq, way, timestamp=f"{at}/{by}", timestamp_ns=at)
+
+
 CASES: dict[str, tuple[list[Row], list[int | None]]] = {
     "through a router": ([sent(1, "p>r"), sent(2, "r>s"), sent(3, "r>t")], [1, 1, 1]),
     "equal ones in order": (
@@ -51,7 +55,44 @@ CASES: dict[str, tuple[list[Row], list[int | None]]] = {
         [None, None, None],
     ),
     "two publishers": ([sent(1, "p>r"), sent(2, "q>r"), sent(3, "r>s")], [None, None, None]),
-    "a publisher with two neighbours": ([sent(1, "p>r"), sent(2, "p>s")], [None, None]),
+    "a publisher with two neighbours": ([sent(1, "p>r"), sent(2, "p>s"), sent(3, "r>t")], [1] * 3),
+    "two neighbours, not at once": ([sent(1, "p>r"), sent(99, "p>s")], [None, None]),
+    "values far apart, and a subscriber that came later": (
+        [*(sent(1, "p>r"), sent(50, "p>r"), sent(51, "r>s"), sent(99, "p>r"), sent(103, "r>s"))],
+        [1, 50, 50, 99, 99],
+    ),
+    "far apart, and two publishers": (
+        [sent(1, "p>r"), sent(2, "r>s"), sent(50, "q>r"), sent(51, "r>s"), sent(99, "p>r")],
+        [1, 1, 50, 50, 99],
+    ),
+    "far apart, and one took longer": (
+        [sent(1, "p>r"), sent(50, "p>r"), sent(52, "p>r"), sent(53, "r>s"), sent(60, "r>s")],
+        [None] * 5,
+    ),
+    "a subscriber that publishes the same": (
+        [sent(1, "p>r"), sent(2, "r>q"), sent(50, "q>r"), sent(51, "r>s")],
+        [1, 1, 50, 50],
+    ),
+    "a burst, of which a router adds timestamps, and a subscriber that leaves": (
+        [
+            *(sent(1, "p>r"), sent(2, "p>r"), sent(3, "p>r"), stamped(4, "r>t", 8)),
+            *(stamped(5, "r>s", 7), stamped(6, "r>s", 8), stamped(7, "r>s", 9)),
+        ],
+        [1, 2, 3, 2, 1, 2, 3],
+    ),
+    "two routers that add timestamps": (
+        [
+            *(sent(1, "p>r"), stamped(2, "r>u", 7), stamped(3, "u>s", 7)),
+            *(sent(4, "q>u"), stamped(5, "u>s", 8, "u"), stamped(6, "u>r", 8, "u")),
+            *(
+                sent(7, "x>y"),
+                sent(8, "q>u"),
+                stamped(9, "u>s", 9, "u"),
+                stamped(10, "u>r", 9, "u"),
+            ),
+        ],
+        [1, 1, 1, 4, 4, 4, None, 8, 8, 8],
+    ),
     "a node that is not known": ([sent(1, "p>r"), sent(2, "r>"), sent(3, "r>s")], [None] * 3),
     "passed on before it came": ([sent(1, "r>s"), sent(2, "p>r")], [None, None]),
     "a timestamp that the router adds": (
@@ -95,14 +136,14 @@ def test_traces(tmp_path: Path) -> None:
 
 def test_samples_have_the_same_traces(tmp_path: Path) -> None:
     """Those on one hop are their own; a capture without others is not written again."""
-    more = (sent(9, "x>y", b"own"), sent(10, "x>y", key=None))
+    more = (sent(1009, "x>y", b"own"), sent(1010, "x>y", key=None))
     rows = [
         {"capture": case, **row, "trace_id": None if row["key"] is None else row["seq"]}
         for case, (given, _) in CASES.items()
         for row in (*given, *more)
     ]
     samples = pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)
-    wanted = {case: [*traces, 9, None] for case, (_, traces) in CASES.items() if traces}
+    wanted = {case: [*traces, 1009, None] for case, (_, traces) in CASES.items() if traces}
     expected = [row for row in samples.to_pylist() if row["capture"] in wanted]
     expected.sort(key=lambda row: (row["capture"], row["seq"]))
     for row in expected:
@@ -129,3 +170,13 @@ def test_real_publications(tmp_path: Path, name: str) -> None:
     puts = [*sidecar.of("put"), *sidecar.of("delete")]
     assert len(traces) == len(puts)
     assert all(row["latency_ms"] > 0 for row in found if row["is_last"])
+
+
+def test_real_publications_of_peers(tmp_path: Path) -> None:
+    """A peer sends to several others: that is one publication."""
+    name = "peers_gossip"
+    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"], "samples")
+    sidecar = sidecar_of(name)
+    puts = [*sidecar.of("put"), *sidecar.of("delete")]
+    assert len({row["trace_id"] for row in found}) == len(puts) < len(found)
+    assert all(row["trace_id"] is not None for row in found)

@@ -1,16 +1,7 @@
 """Latencies: which rows of `samples` are one publication on its way, and how long it took.
 
-A publication has no number that hops repeat. What identifies it, the first that holds:
-
-1. Its content (key, kind, payload, encoding, attachment, source information) and its place among
-   those with the same content, if that is certain: one node sent it first, over one session; every
-   session that carried this content did so equally often, in the order of the first; nodes at both
-   ends of all of them are known. Routers keep the order, and may add a timestamp, but only one.
-2. The source information that its publisher sent, or its timestamp, which routers do not change.
-
-Otherwise it cannot be known, and `trace_id` is null: a subscriber that came later has got fewer of
-some equal values, and nobody can say which. Publications that crossed one session only have no
-rows here: there is nothing to compare.
+What makes rows one publication is in `publications.py`. Publications that crossed one session only
+have no rows here: there is nothing to compare.
 """
 
 from __future__ import annotations
@@ -19,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.schema import TABLES
+from zenlake.lake.tables import publications
 from zenlake.lake.tables.conform import conform, query
 
 if TYPE_CHECKING:
@@ -30,6 +22,7 @@ if TYPE_CHECKING:
 #   content                    the same for what is equal, in one capture
 #   hop, sender, receiver      session and who sent; the nodes at its ends
 #   mark                       what the publisher or a router says of its identity
+#   stamper                    the node that added the timestamp, as `sender` and `receiver`
 _CONTENTS: Final = """
 WITH several AS (
     SELECT capture FROM {samples} GROUP BY capture HAVING count(DISTINCT session) > 1
@@ -42,59 +35,14 @@ SELECT samples.capture, session, link, packet, time_ns, seq, kind, key, sender_z
     CASE WHEN sender_zid IS NOT NULL THEN xxhash64(sender_zid) END AS sender,
     CASE WHEN receiver_zid IS NOT NULL THEN xxhash64(receiver_zid) END AS receiver,
     CASE WHEN timestamp IS NOT NULL THEN xxhash64(timestamp) END AS stamp,
+    timestamp_ns AS stamp_ns,
+    CASE WHEN timestamp IS NOT NULL THEN xxhash64(split_part(timestamp, '/', 2)) END AS stamper,
     CASE WHEN source_sn IS NOT NULL
             THEN xxhash64(samples.capture, key, 1, source_zid, 2, source_eid, 3, source_sn)
         WHEN timestamp IS NOT NULL THEN xxhash64(samples.capture, key, 4, timestamp) END AS mark
 FROM {samples} AS samples
 JOIN several ON samples.capture = several.capture
 WHERE ignored IS NULL AND key IS NOT NULL
-"""
-
-# `is_first` is a hop of a node that did not receive the content itself. Of what is on one hop only
-# nothing is to be found out.
-_CERTAIN: Final = """
-WITH hops AS (
-    SELECT content, hop, min(sender) AS sender, count(*) AS times,
-        count(receiver) AS receivers, min(receiver) AS receiver
-    FROM {contents} GROUP BY content, hop
-),
-received AS (
-    SELECT DISTINCT content, receiver AS node FROM hops WHERE receiver IS NOT NULL
-),
-judged AS (
-    SELECT hops.*, received.node IS NULL AS is_first
-    FROM hops LEFT JOIN received
-        ON hops.content = received.content AND hops.sender = received.node
-)
-SELECT content,
-    count_if(is_first) = 1 AND min(times) = max(times) AND count(sender) = count(*)
-        AND sum(receivers) = sum(times) AS is_certain,
-    max(CASE WHEN is_first THEN hop END) AS first_hop
-FROM judged GROUP BY content HAVING count(*) > 1
-"""
-
-# `place` counts equal contents on a hop. One that comes before the first hop had it, or has two
-# timestamps, shows that the order does not tell.
-_NUMBERED: Final = """
-WITH numbered AS (
-    SELECT spot, seq, time_ns, contents.content, hop, sender, receiver, stamp, mark,
-        is_certain, first_hop,
-        row_number() OVER (PARTITION BY contents.content, hop ORDER BY seq) AS place
-    FROM {contents} AS contents JOIN {certain} AS certain ON contents.content = certain.content
-),
-places AS (
-    SELECT content, place,
-        coalesce(min(seq) = min(CASE WHEN hop = first_hop THEN seq END), false)
-            AND coalesce(min(stamp) = max(stamp), true) AS is_in_order
-    FROM numbered WHERE is_certain GROUP BY content, place
-),
-known AS (
-    SELECT content FROM places GROUP BY content HAVING count_if(NOT is_in_order) = 0
-)
-SELECT spot, seq, time_ns, sender, receiver, known.content IS NOT NULL AS is_known,
-    CASE WHEN known.content IS NOT NULL THEN xxhash64(known.content, place) ELSE mark END
-        AS publication
-FROM numbered LEFT JOIN known ON numbered.content = known.content
 """
 
 # Of one hop that is known by its timestamp, those before it are not: it has no latency.
@@ -149,9 +97,7 @@ def contents_of(samples: DataFrame) -> DataFrame:
 
 def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
     """From what the function above gives; `keep` holds on to a step that is read again."""
-    certain = query(_CERTAIN, contents=contents)
-    numbered = keep("hops", query(_NUMBERED, contents=contents, certain=certain))
-    measured = query(_MEASURED, numbered=numbered)
+    measured = query(_MEASURED, numbered=publications.build(contents, keep))
     found = query(_LATENCIES, contents=contents, measured=measured)
     return conform(found, TABLES["latencies"])
 
