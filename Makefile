@@ -125,12 +125,14 @@ clean: ## remove everything made by make
 	@rm -rf .venv* build dist demo.lake demo.html src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
+# Bytecode is written by all processors (pip uses one), and that of `src` before anybody imports it:
+# a folder that gets one later looks changed to the rule below.
 $(VENV)/stamp: $(BUILD)
 	@echo "== setting up $(VENV)"
 	@scripts/bootstrap.sh venv $(VENV)
 	@$(VENV)/$(PIP) pip
 	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) --no-compile -e '.[test,lint,ros,lake]'
-	@$(VENV)/bin/python -m compileall -qq -j 0 "$$($(VENV)/$(PACKAGES))" || true
+	@$(VENV)/bin/python -m compileall -qq -j 0 src "$$($(VENV)/$(PACKAGES))" || true
 	@touch $@
 
 # What others wrote is taken from the plain environment: it is large, and the same. Old build output
