@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from hashlib import md5
 from typing import Final
@@ -10,6 +11,7 @@ from zenlake import trace
 from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.link import LinkBatch
+from zenlake.trace.rows.detail import detail_of
 from zenlake.trace.rows.row_maker import RowMaker
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
@@ -28,9 +30,10 @@ from zenlake.why.from_lives import (
 )
 from zenlake.why.journeys import find_journeys
 from zenlake.why.records import Evidence, Flow, Moment, Sample
+from zenlake.why.stays import StayWatch
 from zenlake.why.wanted import Wanted
 from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.transport import Close
+from zenlake.wire._generated.transport import Close, Join
 
 _DIGEST_DIGITS: Final = 12
 
@@ -53,6 +56,7 @@ class _Reader:
         self._declarations = Declarations()
         self._interests = Interests()
         self._closes: dict[Session, MessageSeen] = {}
+        self._stays = StayWatch()
 
     def read(self, steps: Steps) -> Evidence:
         for item, events in steps:
@@ -70,6 +74,8 @@ class _Reader:
             if event.session is not None:
                 at = Moment(event.time_ns, event.packet)
                 self._collector.heard(event.session.id, event.sender_zid, at)
+                if event.session.is_multicast:
+                    self._member(event, event.session.id, at)
             if isinstance(event.message, Push):
                 self._publication(event)
                 return
@@ -82,6 +88,12 @@ class _Reader:
         self._follow(event)
         if isinstance(event, SessionChanged) and event.change in ("closed", "lost", "refused"):
             self._session(event.session)
+
+    def _member(self, event: MessageSeen, session: str, at: Moment) -> None:
+        detail = None
+        if isinstance(event.message, (Join, Close)):
+            detail = json.loads(detail_of(event.kind, event.message) or "{}")
+        self._stays.feed(session, event.link.name, at, event.kind, detail)
 
     def _follow(self, event: TraceEvent) -> None:
         for exchange in self._exchanges.feed(event):
@@ -155,6 +167,7 @@ class _Reader:
         evidence.first_ns = opened.first_ns or 0
         evidence.last_ns = opened.last_ns or 0
         evidence.undecoded = dict(opened.undecoded)
+        evidence.stays = self._stays.end(evidence.last_ns)
         if opened.is_damaged:
             evidence.damage = "the file is damaged and was read as far as possible"
         find_journeys(evidence.queries)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 
@@ -23,6 +24,7 @@ from zenlake.why.lake_queries import (
     HEARD,
     INTERESTS,
     LOSSES,
+    MEMBERS,
     QUERIES,
     REPLIES,
     ROLES,
@@ -41,9 +43,13 @@ from zenlake.why.records import (
     Sample,
     SessionLife,
 )
+from zenlake.why.stays import SILENCE_NS_MIN, StayWatch
 from zenlake.why.wanted import Wanted, without_at
 from zenlake.why.words import error_text
 from zenlake.wire.values.timestamp import Timestamp
+
+_MEMBER_ROWS_MAX: Final = 1_000_000
+"""JOINs and what comes after a silence; hours of traffic have fewer."""
 
 
 def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterator[Evidence]:
@@ -109,6 +115,7 @@ class _Reader:
             self._collector.interest(Interest(session, seq, Moment(time_ns, packet), *rest))
         for session, time_ns, packet, *rest in self._ask(LOSSES):
             self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
+        self._stays()
         if not self._collector.wanted.only_queries:
             self._flows()
         return self._evidence
@@ -155,6 +162,17 @@ class _Reader:
         for zid, role in self._ask(ROLES) if members else ():
             if zid in members:
                 self._collector.role(zid, role)
+
+    def _stays(self) -> None:
+        watch = StayWatch()
+        for session, link, time_ns, packet, kind, detail, *before in self._ask(
+            MEMBERS.replace("{silence}", str(SILENCE_NS_MIN)), limit=_MEMBER_ROWS_MAX
+        ):
+            if before[0] is not None:
+                watch.told_before(session, link, Moment(*before))
+            found = None if detail is None else json.loads(detail)
+            watch.feed(session, link, Moment(time_ns, packet), kind, found)
+        self._evidence.stays = watch.end(self._evidence.last_ns)
 
     def _queries(self) -> None:
         found: dict[tuple[str, int], Query] = {}

@@ -92,3 +92,16 @@ FROM (
 )
 WHERE number <= {per_key} ORDER BY seq LIMIT {limit}
 """
+MEMBERS: Final = """
+SELECT session, link, time_ns, packet, kind, CASE WHEN kind IN ('JOIN', 'CLOSE') THEN detail END,
+    before_ns, before_packet
+FROM (
+    SELECT *, lag(time_ns) OVER link_order AS before_ns, lag(packet) OVER link_order
+            AS before_packet, lead(seq) OVER link_order AS next_seq
+    FROM messages
+    WHERE {here} AND session IN (SELECT session FROM sessions WHERE {here} AND members IS NOT NULL)
+    WINDOW link_order AS (PARTITION BY session, link ORDER BY seq)
+)
+WHERE kind IN ('JOIN', 'CLOSE') OR next_seq IS NULL OR time_ns - before_ns > {silence}
+ORDER BY seq LIMIT {limit}
+"""

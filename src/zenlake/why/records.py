@@ -7,10 +7,13 @@ are not kept: a story needs their number, not their bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.trace.session_ends import SessionEnd
 from zenlake.trace.timelines.hops import NEVER
+
+if TYPE_CHECKING:
+    from zenlake.why.stays import Stay
 
 _TIMEOUT_MS_MAX: Final = 1e11
 """Three years: a longer one passes in no capture, and might not fit into nanoseconds."""
@@ -251,6 +254,8 @@ class Evidence:
     flows: dict[tuple[str, str | None, str], Flow] = field(default_factory=dict)
     """By session, sender and key."""
     losses: list[Loss] = field(default_factory=list)
+    stays: list[Stay] = field(default_factory=list)
+    """Of members in multicast groups, in the order of their JOINs."""
     undecoded: dict[str, int] = field(default_factory=dict)
     """Bytes that gave no message, by state."""
     damage: str | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from zenlake.trace.timelines.origins import end_with_their_routers
 from zenlake.why.causes import WELL, rank
+from zenlake.why.group_story import group_stories
 from zenlake.why.journeys import Journey, journeys
 from zenlake.why.link_story import link_stories
 from zenlake.why.network import Network
@@ -119,7 +120,11 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
                 yield unheard
     carrying = _carrying(network, wanted)
     known: set[str] = set()
-    for one in (*router_stories(network, known), *session_stories(network, known)):
+    for one in (
+        *router_stories(network, known),
+        *session_stories(network, known),
+        *group_stories(network),
+    ):
         if wanted.key is None or one.session in carrying:
             yield one
     for story in link_stories(network):

@@ -1,0 +1,122 @@
+"""Stays: when each member was in a multicast group, by what it sent.
+
+There is no handshake: a node is a member from its JOIN to its CLOSE, or until nothing came from it
+for its lease (wire reference §8). Both readers feed the same messages, so both find the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from zenlake.limits import WHY_RECORDS_MAX
+from zenlake.why.records import Moment
+from zenlake.wire.values.resolution import Resolution
+
+SILENCE_NS_MIN: Final = 100_000_000
+"""A shorter one is no silence, whatever the lease."""
+_BATCH_BYTES_DEFAULT: Final = 8_192
+_RESOLUTION_DEFAULT: Final = str(Resolution())
+
+
+class JoinTerms(NamedTuple):
+    """Who joins, its lease, and what all members must have in common."""
+
+    zid: str | None
+    role: str | None
+    lease_ms: int
+    version: int
+    resolution: str
+    batch_size: int
+
+    @property
+    def common(self) -> tuple[int, str, int]:
+        """What no member may have different."""
+        return self.version, self.resolution, self.batch_size
+
+    @classmethod
+    def of_detail(cls, detail: dict[str, Any]) -> JoinTerms:
+        """Of a JOIN, from what `messages.detail` has of it."""
+        lease = int(detail.get("lease", 0))
+        resolution = detail.get("resolution")
+        return cls(
+            detail.get("zid"),
+            detail.get("whatami"),
+            lease * 1000 if detail.get("seconds") else lease,
+            int(detail.get("version", 9)),
+            _RESOLUTION_DEFAULT if resolution is None else str(resolution),
+            int(detail.get("batch_size", _BATCH_BYTES_DEFAULT)),
+        )
+
+
+@dataclass(slots=True)
+class Stay:
+    """One node in a group, from a JOIN on."""
+
+    session: str
+    terms: JoinTerms
+    joined: Moment
+    heard: Moment
+    ended: Moment | None = None
+    """By CLOSE, or when its lease was over."""
+    is_silent: bool = False
+    """Whether nothing came from it for its lease."""
+    reason: str | None = None
+    """Of CLOSE."""
+
+    @property
+    def zid(self) -> str | None:
+        return self.terms.zid
+
+    def expire(self, time_ns: int) -> None:
+        """Ends it if nothing came for longer than its lease."""
+        lease_ns = self.terms.lease_ms * 1_000_000
+        silence_ns = time_ns - self.heard.time_ns
+        if self.ended is None and lease_ns and silence_ns > max(lease_ns, SILENCE_NS_MIN):
+            self.ended, self.is_silent = Moment(self.heard.time_ns + lease_ns, None), True
+
+    def overlaps(self, other: Stay) -> bool:
+        return not (self._is_before(other) or other._is_before(self))
+
+    def _is_before(self, other: Stay) -> bool:
+        return self.ended is not None and self.ended.time_ns < other.joined.time_ns
+
+
+class StayWatch:
+    """Feed it what members send, in order; not all of it, if what comes before is told."""
+
+    def __init__(self) -> None:
+        self.stays: list[Stay] = []
+        self._current: dict[tuple[str, str], Stay] = {}
+        """By group and link: the address tells who sends (wire reference §8)."""
+
+    def feed(
+        self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None
+    ) -> None:
+        stay = self._current.get((session, link))
+        if stay is not None:
+            stay.expire(at.time_ns)
+        if kind == "JOIN":
+            terms = JoinTerms.of_detail(detail or {})
+            if stay is None or stay.ended is not None or stay.zid != terms.zid:
+                if len(self.stays) >= WHY_RECORDS_MAX:
+                    return
+                stay = self._current[session, link] = Stay(session, terms, at, at)
+                self.stays.append(stay)
+        if stay is None or stay.ended is not None:
+            return  # nobody listens to it without a JOIN
+        stay.heard = at
+        if kind == "CLOSE":
+            stay.ended = at
+            stay.reason = str((detail or {}).get("reason", 0))
+
+    def told_before(self, session: str, link: str, at: Moment) -> None:
+        """That something came at that time, whatever it was."""
+        stay = self._current.get((session, link))
+        if stay is not None and stay.ended is None:
+            stay.heard = at
+
+    def end(self, last_ns: int) -> list[Stay]:
+        for stay in self.stays:
+            stay.expire(last_ns)
+        return self.stays
