@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Iterator
+from typing import Final
 
 from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
@@ -28,6 +30,7 @@ trace_id of the tables, or by SESSION/ID where several have the same id.
 exit codes: 0 done, nothing failed; 1 done, something failed, or the file is damaged;
 2 wrong call, or nothing could be read
 """
+_ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 _STORIES_SHOWN = 10
 
 
@@ -52,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.stories < 1:
         raise LocalError(f"--stories: {args.stories} is less than 1")
+    # As in decode: messages and records form no cycles.
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     asked = wanted(args.query, args.key, args.at)
     is_negative = is_found = False
     lines = Lines(sys.stdout)

@@ -111,7 +111,7 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
             f"{unseen}, so who else is connected to it, and declared a {entity}, is not in it",
             advice=[f"Capture at {who}, on all of its links."],
         )
-    hidden = network.hidden()
+    hidden = network.hidden
     if hidden is not None:
         return Absence(
             "not_visible",

@@ -27,13 +27,8 @@ def hidden_link(network: Network, node: str | None) -> str | None:
 
 def _answer_from_nowhere(network: Network, node: str | None) -> str | None:
     """A reply of somebody else, though the query was not passed on to anybody seen."""
-    passed_on = {
-        (query.trace_id, query.requester)
-        for query in network.evidence.queries
-        if query.trace_id is not None
-    }
-    for query in network.evidence.queries:
-        if query.responder == node and (query.trace_id, node) not in passed_on:
+    for query in network.queries_to(node):
+        if (query.trace_id, node) not in network.passed_on:
             found = _stranger(network, query)
             if found is not None:
                 return found

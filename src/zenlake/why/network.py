@@ -158,7 +158,7 @@ class Network:
                 ends = (life.declared_ns, life.ended_ns, life.ended_by)
                 place = (life.session, life.node_id)
                 found.add(Queryable(life.sender, life.receiver, life.key, *ends, *place))
-        found.hidden = self.hidden()
+        found.hidden = self.hidden
         return found
 
     @cached_property
@@ -181,6 +181,26 @@ class Network:
         for query in self.evidence.queries:
             found[query.session].append(query)
         return found
+
+    def queries_to(self, node: str | None) -> list[Query]:
+        """All that a node was asked, in the order of the capture."""
+        return self._queries_to.get(node, [])
+
+    @cached_property
+    def _queries_to(self) -> dict[str | None, list[Query]]:
+        found: dict[str | None, list[Query]] = defaultdict(list)
+        for query in self.evidence.queries:
+            found[query.responder].append(query)
+        return found
+
+    @cached_property
+    def passed_on(self) -> set[tuple[int, str | None]]:
+        """Traces of queries, and nodes that asked on."""
+        return {
+            (query.trace_id, query.requester)
+            for query in self.evidence.queries
+            if query.trace_id is not None
+        }
 
     @cached_property
     def _pairs(self) -> dict[frozenset[str | None], list[SessionLife]]:
@@ -248,6 +268,7 @@ class Network:
             return "the group"
         return self.words.who(zid)
 
+    @cached_property
     def hidden(self) -> str | None:
         """What of the capture may hold declarations that are not seen, in words."""
         partial = sum(one.outcome == "partial" for one in self.evidence.sessions.values())
