@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -150,12 +151,25 @@ def _start(conf: SparkConf) -> None:
     with TemporaryFile() as said:
         try:
             output = {"stdout": said, "stderr": said}
-            gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
+            with _own_temporary_files():
+                gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
             with _same_interrupt_handler():
                 SparkContext(conf=conf, gateway=gateway)
         except (PySparkException, Py4JError) as error:
             cause = _first_error(said) or " ".join(str(error).split())
             raise LakeError(f"Spark does not start: {cause}") from None
+
+
+@contextmanager
+def _own_temporary_files() -> Iterator[None]:
+    """Spark makes a folder for the port that Java chooses. It stays if a signal ends us meanwhile,
+    unless it is in ours."""
+    before = tempfile.tempdir
+    tempfile.tempdir = _temporary_folder()
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @contextmanager
