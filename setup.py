@@ -48,6 +48,7 @@ HOT_MODULES = (
     "src/zenlake/keyexpr/prefix.py",
     "src/zenlake/keyexpr/question.py",
     "src/zenlake/keyexpr/search.py",
+    "src/zenlake/keyexpr/texts.py",
     "src/zenlake/keyexpr/tree.py",
     "src/zenlake/keyexpr/tree_node.py",
     "src/zenlake/links/shared_socket.py",

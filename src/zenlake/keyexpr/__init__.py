@@ -2,6 +2,7 @@
 
     canonical       which texts are key expressions, and their one spelling
     matching        intersects, includes, relation; bounded cost
+    texts           the same of texts that a peer sent, which may be no key expressions
     prefix          taking a beginning off an expression
     key_expr        KeyExpr, the value users hold
     parameters, selector, time_range

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.keyexpr.matching import intersects
+from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.facts import OpenInterest, Seen, Side
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.wire._generated.declare import (
@@ -231,7 +231,7 @@ def covers(interest: Interest, key: str | None, kind: str, declared: str | None)
         wants = interest.tokens
     if not wants or interest.key is None or key is None or declared is None:
         return wants
-    return intersects(key, declared)
+    return texts_intersect(key, declared) is not False
 
 
 def _answered(message: Declare, seen: Seen) -> OpenInterest | None:

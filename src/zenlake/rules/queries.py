@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.keyexpr.matching import intersects
+from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.channels import qos_byte
 from zenlake.rules.facts import Ending, OpenRequest, Seen
 from zenlake.rules.memory import is_timeout
@@ -159,7 +159,7 @@ def reply_key_outside(message: Response, seen: Seen) -> str | None:
     request, key = seen.receiver.requests.get(message.request_id), seen.event.key
     if request is None or request.any_key or not key or not request.key:
         return None
-    if isinstance(message.body, Err) or intersects(request.key, key):
+    if isinstance(message.body, Err) or texts_intersect(request.key, key) is not False:
         return None
     return f"a reply on {key!r} to a query on {request.key!r}"
 

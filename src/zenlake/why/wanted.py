@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from zenlake.errors import LocalError, ZenlakeError
-from zenlake.keyexpr import canonize, intersects
+from zenlake.keyexpr import canonize
+from zenlake.keyexpr.texts import texts_intersect
 
 _AT: Final = re.compile(r"(?:(?<=/)|^)@")
 
@@ -66,9 +67,4 @@ def without_at(expression: str) -> str:
 @lru_cache(maxsize=100_000)
 def meet(a: str, b: str) -> bool:
     """Whether two expressions intersect; where one is none, only if they are the same."""
-    if a == b or ("*" not in a and "*" not in b):
-        return a == b
-    try:
-        return intersects(canonize(a), canonize(b))
-    except ZenlakeError:
-        return False
+    return texts_intersect(a, b) is True

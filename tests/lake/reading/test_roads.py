@@ -11,6 +11,7 @@ import pytest
 
 from tests.lake.bulk.mutations import load, mutated_bytes, mutated_packets, store
 from tests.lake.reading.gathered import differences, on_both_roads, on_scalar_road
+from tests.rules.odd_keys import odd_keys
 from tests.trace.sidecar import PATHS
 from zenlake.errors import CaptureError
 from zenlake.lake.bulk import Refusal, Survey, survey
@@ -44,6 +45,11 @@ def test_every_capture_gives_the_same_rows(name: str, tmp_path: Path) -> None:
     assert differences(expected, on_both_roads(path, found)) == []
     assert differences(expected, on_both_roads(path, found, chunk_bytes=2_000)) == []
     assert differences(expected, on_both_roads(path, found, splits=3)) == []
+
+
+def test_keys_that_are_none_give_the_same_rows(tmp_path: Path) -> None:
+    path = str(odd_keys(tmp_path / "odd.pcapng"))
+    assert differences(on_scalar_road(path), on_both_roads(path, _survey(Path(path)))) == []
 
 
 @pytest.mark.parametrize("name", _MUTATED)

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.parameters import Parameters
+from zenlake.keyexpr.texts import texts_intersect
 from zenlake.lake.reading.columns.decoded import Decoded
 from zenlake.lake.reading.columns.keys import KeyColumn
 from zenlake.rules.queries import DEFAULT_TIMEOUT_MS
@@ -127,7 +127,7 @@ class _Talks:
         texts = self._keys.texts
         if reply >= len(texts) or request >= len(texts):
             return False
-        return intersects(texts[request], texts[reply])
+        return texts_intersect(texts[request], texts[reply]) is True
 
     def _continue(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
         """Responses whose request is not among these rows."""
@@ -140,7 +140,7 @@ class _Talks:
             elif self._is_reply[place]:
                 key = self._keys.text(int(self._chosen[place]))
                 is_known = key is not None and request.key is not None
-                doubt[place] |= not (is_known and intersects(request.key or "", key or ""))
+                doubt[place] |= not (is_known and texts_intersect(request.key or "", key or ""))
 
     def _known(self, place: int) -> OpenRequest | None:
         name = int(self._name[place])

@@ -1,0 +1,17 @@
+"""Texts that a peer sent as keys: they may be no key expressions, or not canonical."""
+
+from __future__ import annotations
+
+from zenlake.errors import ZenlakeError
+from zenlake.keyexpr.canonical import canonize
+from zenlake.keyexpr.matching import intersects
+
+
+def texts_intersect(a: str, b: str) -> bool | None:
+    """Whether some key matches both; None where one is no key expression, and may match or not."""
+    if a == b or ("*" not in a and "*" not in b):
+        return a == b
+    try:
+        return intersects(canonize(a), canonize(b))
+    except ZenlakeError:
+        return None

@@ -1,0 +1,64 @@
+"""A capture whose nodes write texts as keys that are no key expressions, everywhere they can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rules.chat import ACCEPTOR, OPENER, Chat
+from tests.rules.wires import Recorder
+from zenlake.limits import KEY_EXPR_BYTES_MAX
+from zenlake.wire import (
+    Declare,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    Interest,
+    InterestMode,
+    Push,
+    Put,
+    Query,
+    Reply,
+    Request,
+    Response,
+    UndeclareToken,
+    WireExpr,
+)
+from zenlake.wire._generated.structures import UndeclaredKey
+
+ODD_KEYS = (
+    *("", "/", "//", "a/", "/a", "a//b", "#", "a#b", "a/b?c", "$", "$$", "a$b", "a$*$*b", "$*"),
+    *("a*b", "**a", "a/***", "**$*", "a/**/**", "a/**/*", "@", "@a/**/**", "a/@b", "é/\0"),
+    *("a" * KEY_EXPR_BYTES_MAX, "/".join(["**", "x"] * 60)),
+)
+_ENTITIES = (DeclareSubscriber, DeclareQueryable, DeclareToken)
+
+
+def odd_keys(path: Path) -> Path:
+    recorder = Recorder(7)
+    chat = Chat(recorder, protocol="tcp", batch_size=65_535, roles=("client", "router"))
+    chat.open()
+    for number, key in enumerate(ODD_KEYS, 1):
+        _say(chat, number, key, ODD_KEYS[-number])
+    chat.close()
+    recorder.write(path)
+    return path
+
+
+def _say(chat: Chat, number: int, key: str, other: str) -> None:
+    asked = WireExpr(0, key)
+    for turn, wanted in enumerate(("a/*", "**", key), 1):
+        interest = 10 * number + turn
+        asking = Interest(InterestMode.CURRENT_FUTURE, interest, key=WireExpr(0, wanted))
+        asking.subscribers = asking.queryables = asking.tokens = True
+        chat.send(OPENER, asking)
+        for made in _ENTITIES:
+            for answer in (key, other):
+                declared = made(1_000 * turn + number, WireExpr(0, answer))
+                chat.send(ACCEPTOR, Declare(declared, interest_id=interest))
+    for side in (OPENER, ACCEPTOR):
+        chat.send(side, Declare(DeclareKeyExpr(number, asked)))
+        chat.send(side, Push(asked, Put(b"x")))
+        chat.send(side, Request(number, asked, Query()))
+        chat.send(1 - side, Response(number, WireExpr(0, other), Reply(Put(b"y"))))
+        chat.send(side, Declare(UndeclareToken(number, UndeclaredKey(asked))))
