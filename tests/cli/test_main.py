@@ -17,7 +17,7 @@ PUSH = "7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f"
 
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
+    command = [sys.executable, "-m", "zenlake", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30)
 
 
