@@ -115,7 +115,8 @@ class _Reader:
             self._collector.interest(Interest(session, seq, Moment(time_ns, packet), *rest))
         for session, time_ns, packet, *rest in self._ask(LOSSES):
             self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
-        self._stays()
+        if any(one.protocol == "multicast" for one in self._evidence.sessions.values()):
+            self._stays()
         if not self._collector.wanted.only_queries:
             self._flows()
         return self._evidence
