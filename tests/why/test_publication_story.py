@@ -83,6 +83,25 @@ def test_payloads_in_shared_memory_are_found_by_their_order() -> None:
     assert only(made).cause == "delivered"
 
 
+def alike(flow: Flow) -> Flow:
+    """With the same payload each time."""
+    flow.samples = [Sample(sample.at, "digest") for sample in flow.samples]
+    return flow
+
+
+def test_equal_values_reach_a_subscriber_that_came_later() -> None:
+    life = declared("subscriber", "k/**", 220)
+    equal = (alike(published("k/a", *TIMES)), alike(passed_on(2, 3)))
+    story = only(evidence(flows=flows(*equal), declarations=[life]))
+    assert story.cause == "not_yet_declared"  # of the first two
+
+
+def test_the_one_of_equal_values_that_did_not_arrive_is_named() -> None:
+    equal = (alike(published("k/a", *TIMES)), alike(passed_on(0, 2, 3)))
+    story = only(evidence(flows=flows(*equal), declarations=[SUBSCRIBER]))
+    assert "1 of 4 did not reach client bbbb (packet 200)" in story.headline
+
+
 def test_several_lack_some() -> None:
     third = "third-router#1"
     other = passed_on(0, 1)

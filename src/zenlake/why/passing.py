@@ -101,14 +101,17 @@ def _passing(network: Network, flow: Flow, life: Declaration) -> Passing:
 
 
 def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
-    """Which of the publications appear on the other link, in the same order."""
+    """Which of the publications appear on the other link, in the same order.
+
+    The last is looked for first: of equal ones a subscriber that came later got the later ones.
+    """
     found: dict[int, Sample] = {}
-    place = 0
-    for sample in received:
-        for number in range(place, len(sent)):
+    place = len(sent)
+    for sample in reversed(received):
+        for number in range(place - 1, -1, -1):
             if _is_same(sent[number], sample):
                 found[number] = sample
-                place = number + 1
+                place = number
                 break
     return found
 
