@@ -131,3 +131,16 @@ def test_a_router_behind_goes_shortly_before_the_session_with_the_next(
     assert answer.cause == cause
     if answer.cause == "gone":
         assert "node a3" in reason(made, answer, lambda zid: f"node {zid}", lambda ns: f"{ns} ns")
+
+
+def test_a_peer_is_asked_directly_beside_another_with_the_same_queryable() -> None:
+    made = Queryables()
+    peers = ("p1", "p2", "p3")
+    for one in peers:
+        for other in peers:
+            if one != other:
+                made.connect(one, "peer", other)
+                if one != "p1":
+                    made.add(told(one, other, "k/a", 10))
+    answer = found(made, hop("p1", "p2"))
+    assert (answer.cause, answer.nodes) == ("no_reply", ["p2"])

@@ -20,7 +20,7 @@ from tests.why.evidence_by_hand import (
     published,
     stories,
 )
-from zenlake.why.records import Flow, Sample
+from zenlake.why.records import Flow, Sample, SessionLife
 
 TIMES = (100, 200, 300, 400)
 SUBSCRIBER = declared("subscriber", "k/**", 5)
@@ -100,6 +100,28 @@ def test_the_one_of_equal_values_that_did_not_arrive_is_named() -> None:
     equal = (alike(published("k/a", *TIMES)), alike(passed_on(0, 2, 3)))
     story = only(evidence(flows=flows(*equal), declarations=[SUBSCRIBER]))
     assert "1 of 4 did not reach client bbbb (packet 200)" in story.headline
+
+
+def test_peers_that_know_each_other_need_no_relay() -> None:
+    """Two of three peers subscribe; the third publishes to both."""
+    direct = "asker-server#1"
+    to_server = published("k/a", *TIMES)
+    to_server.session, to_server.receiver = direct, SERVER
+    made = evidence(flows=flows(published("k/a", *TIMES), to_server))
+    made.roles = dict.fromkeys((ROUTER, ASKER, SERVER), "peer")
+    made.sessions[direct] = SessionLife(direct, ASKER, SERVER, 0, None, "open", None, "tcp")
+    made.declarations = [
+        declared("subscriber", "k/*", 5, session=session, sender=sender, receiver=receiver)
+        for session, one, other in (
+            (A, ASKER, ROUTER),
+            (B, SERVER, ROUTER),
+            (direct, ASKER, SERVER),
+        )
+        for sender, receiver in ((one, other), (other, one))
+        if sender != ASKER
+    ]
+    found = [story for story in stories(made) if story.subject == "publication"]
+    assert {story.cause for story in found} == {"delivered"}
 
 
 def test_several_lack_some() -> None:

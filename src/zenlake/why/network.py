@@ -115,7 +115,7 @@ class Network:
 
         Others told it; or it told the asker so itself, and what it told on is left out.
         """
-        from_others = [life for life in self.told_to(node, entity) if life.sender != asker]
+        from_others = self.from_others(node, asker, entity)
         keys = {life.key for life in from_others}
         own = [
             life
@@ -123,6 +123,21 @@ class Network:
             if life.receiver == asker and life.key not in keys
         ]
         return from_others + own
+
+    def from_others(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
+        """What others told a node, without peers that told `asker`, a peer, themselves.
+
+        Those are asked directly: nobody relays between peers that are connected.
+        """
+        told = [life for life in self.told_to(node, entity) if life.sender != asker]
+        if asker is None or self.role(asker) != "peer":
+            return told
+        direct = {(life.sender, life.key) for life in self.told_to(asker, entity)}
+        return [
+            life
+            for life in told
+            if self.role(life.sender) != "peer" or (life.sender, life.key) not in direct
+        ]
 
     def matching(
         self, node: str | None, asker: str | None, entity: str, key: str

@@ -111,7 +111,8 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
 
 def _own(network: Network, flow: Flow) -> Declaration | None:
     """A subscriber of the receiver itself, which told the publisher."""
-    told_on = {life.key for life in network.told_to(flow.receiver, "subscriber")}
+    others = network.from_others(flow.receiver, flow.sender, "subscriber")
+    told_on = {life.key for life in others}
     for life in network.told_by(flow.receiver, "subscriber"):
         if (
             life.receiver == flow.sender

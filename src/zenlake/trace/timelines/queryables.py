@@ -127,7 +127,11 @@ class Queryables:
         Others told the node of them; or the node itself told the requester, and of those the ones
         that it only relayed are left out.
         """
-        others = [one for one in self._found(self._told_to, node, key) if one.sender != requester]
+        others = [
+            one
+            for one in self._found(self._told_to, node, key)
+            if one.sender != requester and not self._is_direct(one, requester)
+        ]
         keys = {one.key for one in others}
         own = [
             one
@@ -135,6 +139,13 @@ class Queryables:
             if one.receiver == requester and one.key not in keys
         ]
         return others + own
+
+    def _is_direct(self, one: Queryable, requester: str | None) -> bool:
+        """Whether two peers know each other: nobody relays between them."""
+        if self.role(requester) != "peer" or self.role(one.sender) != "peer":
+            return False
+        told = self._told_of.get((requester, one.key), ())
+        return any(same.sender == one.sender for same in told)
 
     def own(self, node: str | None, key: str, time_ns: int) -> Queryable | None:
         """A matching one that the node declared itself: it is asked inside the node.
