@@ -173,10 +173,10 @@ def _columns(
 
     TIMESTAMPs are computed for rows that are older than them.
     """
-    has_older_rows = manifest.has_older_rows
     # To open the files for their columns takes as long as many a query.
-    if table not in TABLES or (manifest.files(table) and not has_older_rows):
+    if table not in TABLES or (manifest.is_just_read and manifest.files(table)):
         return "*"
+    has_older_rows = manifest.has_older_rows
     found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     replaced, added = [], []
     for one in TABLES[table].columns:

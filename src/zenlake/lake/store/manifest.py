@@ -53,6 +53,11 @@ class Manifest:
         """Whether a capture was read by an older release, into fewer columns."""
         return any(one.schema_version < SCHEMA_VERSION for one in self.captures.values())
 
+    @property
+    def is_just_read(self) -> bool:
+        """Whether it is no lake: this process has read the captures, into all columns."""
+        return self.version == 0
+
     def files(self, table: str) -> list[str]:
         """The names of a table's files that hold rows."""
         return [name for entry in self.captures.values() for name in entry.files.get(table, ())]
