@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from random import Random
 
 import pytest
 
 from zenlake.testing.simulation import World, run_seed
+from zenlake.testing.simulation.__main__ import main
 from zenlake.testing.simulation.plan import make_router_plan
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
@@ -49,3 +51,13 @@ def test_router_with_a_token_that_its_peer_has_as_well() -> None:
     """The other gateway of the peer took it for the peer's own, also when that had ended."""
     outcome = run_seed(270, with_routers=True, two_homes=True)
     assert not outcome.failure, outcome.report()
+
+
+def test_two_homes_without_routers_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such a run would be one of a network without routers, and say nothing of it."""
+    monkeypatch.setattr(sys, "argv", ["simulation", "--seed", "0", "--two-homes"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "--two-homes needs --routers" in capsys.readouterr().err

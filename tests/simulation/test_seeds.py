@@ -38,6 +38,12 @@ def test_seeds(first: int) -> None:
     assert counts["promises"] > 200
 
 
+def test_token_that_ends_before_its_beginning_is_told() -> None:
+    """An application heard twice that the token was gone, and never that it was there."""
+    outcome = run_seed(8185)
+    assert not outcome.failure, outcome.report()
+
+
 def test_a_seed_always_gives_the_same_run() -> None:
     seed = 17
     one = run_seed(seed, keeps_all=True)

@@ -69,6 +69,9 @@ class Announcer:
     ) -> None:
         """The same if `source` is a new or former holder, and its info was or is `info`."""
         self._tables.forget_routes_of(entity.kind, entity.key)
+        is_new_token = entity.kind == TOKEN and not is_gone and len(entity.holders) == 1
+        if is_new_token and not in_answer:
+            self._endings.begin_token(entity.key, self._tables.interests.last_number)
         if in_answer or not self.is_no_news(entity, source, info):
             self._spread(entity, source, in_answer, is_gone)
 
@@ -87,8 +90,8 @@ class Announcer:
 
     def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
         """The job that `spread` begins."""
-        if is_gone and entity.kind == TOKEN:
-            self._endings.begin_job(entity)
+        if entity.kind == TOKEN and not in_answer:
+            self._endings.begin_job(entity.key)
         return self._spreading(entity, source, in_answer, is_gone)
 
     def _spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
@@ -96,6 +99,8 @@ class Announcer:
         yield from self._align_told(entity)
         interests: list[DownInterest] = []
         yield from self._find_interests(entity.kind, entity.key, interests)
+        if is_gone and entity.kind == TOKEN:
+            yield from self._find_unaware(entity, interests)
         work = self._work
         table = self._tables.entities[entity.kind]
         for interest in interests:
@@ -114,8 +119,9 @@ class Announcer:
             work.steps -= 1
             if work.steps <= 0:
                 yield
-        if is_gone and entity.kind == TOKEN:
-            self._endings.end_job(entity)
+        if entity.kind == TOKEN and not in_answer:
+            self._endings.end_job(entity.key)
+            self.settle_ending(entity)
         table.discard_if_empty(entity)
 
     def _align_unasked(self, entity: Entity) -> Job:
@@ -142,20 +148,40 @@ class Announcer:
                 info = entity.info_for(face)
                 self._align(entity, face, info)
                 if info is None and entity.kind == TOKEN:
-                    self._endings.add(entity, face)
+                    self._endings.add(entity.key, face)
                 if self._work.steps <= 0:
                     yield
 
+    def _find_unaware(self, token: Entity, interests: list[DownInterest]) -> Job:
+        """Find the faces that have not been told yet that a token had begun, which is gone now."""
+        last_number = self._endings.last_number_before(token.key)
+        if last_number == 0:
+            return
+        work = self._work
+        for interest in interests:
+            if interest.number <= last_number and interest.face not in token.told:
+                self._endings.add(token.key, interest.face)
+            work.steps -= 1
+            if work.steps <= 0:
+                yield
+
+    def settle_ending(self, entity: Entity) -> None:
+        """A holder is gone, or a job is over: who has heard of what may not matter any more."""
+        if entity.kind == TOKEN:
+            token = self._tables.entities[TOKEN].get(entity.key)
+            if token is None or not token.has_gone_holder():
+                self._endings.discard_if_over(entity.key)
+
     def _tell_end(self, token: Entity, source: Face, face: Face) -> None:
         """Tell a face that a token is gone of which it was not told, unless another holds it."""
-        if token.info_for(face) is not None or self._endings.has(token, face):
+        if token.info_for(face) is not None or self._endings.has(token.key, face):
             return
         told = token.told.get(face)
         if told is not None and not told.is_aggregate:
             return  # the job of the holder that went last undeclares it
         is_own = is_own_token(token, face, source) or self.late_tokens.has(token, face)
         if _hears(face, source) and not is_own:
-            self._endings.add(token, face)
+            self._endings.add(token.key, face)
             self.tell_token_gone(face, token.key)
 
     def offer_late_token(self, late: LateToken) -> Job:
@@ -227,7 +253,7 @@ class Announcer:
             face.told[entity.kind][entity.key] = entity
             face.account.add(TOLD_BYTES)
             if entity.kind == TOKEN:
-                self._endings.discard(entity, face)
+                self._endings.discard(entity.key, face)
         told.info = info
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:

@@ -166,6 +166,8 @@ class Declarations:
                     is_news = not self._announcer.is_no_news(entity, face, holding.info)
                     if is_news and not entity.has_gone_holder():
                         yield from self._announcer.spreading(entity, face, False, is_gone=True)
+                    else:
+                        self._announcer.settle_ending(entity)
                 if work.steps <= 0:
                     yield
             held.clear()

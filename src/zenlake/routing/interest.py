@@ -25,6 +25,7 @@ class DownInterest:
         "is_answered",
         "key",
         "mode",
+        "number",
         "options",
         "pending",
         "up",
@@ -42,6 +43,9 @@ class DownInterest:
         """KIND_BITS and KEYS_BIT."""
 
         self.mode = mode
+        self.number = 0
+        """How many interests were registered up to this one; 0 before it is."""
+
         self.aggregate = aggregate
         """One declaration on its own key shall stand for all that match (§3.6)."""
 

@@ -9,16 +9,20 @@ from zenlake.routing.interest import KIND_BITS, DownInterest
 
 
 class InterestTable:
-    __slots__ = ("_restricted", "_unrestricted")
+    __slots__ = ("_restricted", "_unrestricted", "last_number")
 
     def __init__(self) -> None:
         self._restricted: list[KeyTree[dict[DownInterest, None]]] = [KeyTree() for _ in KINDS]
         self._unrestricted: list[dict[DownInterest, None]] = [{} for _ in KINDS]
+        self.last_number = 0
+        """How many were ever added."""
 
     def __len__(self) -> int:
         return sum(map(len, self._restricted)) + sum(map(len, self._unrestricted))
 
     def add(self, interest: DownInterest) -> None:
+        self.last_number += 1
+        interest.number = self.last_number
         for kind in KINDS:
             if not interest.options & KIND_BITS[kind]:
                 continue

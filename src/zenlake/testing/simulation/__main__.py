@@ -26,6 +26,8 @@ def main() -> int:
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     arguments = parser.parse_args()
+    if arguments.two_homes and not arguments.routers:
+        parser.error("--two-homes needs --routers")
     seeds = arguments.seeds if arguments.seed is None else [arguments.seed]
     counts: Counter[str] = Counter()
     failed = 0

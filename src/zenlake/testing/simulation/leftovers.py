@@ -31,7 +31,7 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["query timers"] = node.dispatcher._queries.timers
     kept["interest timers"] = node.dispatcher._upward.timers
     kept["late tokens"] = node.dispatcher._announcer.late_tokens.timers
-    kept["endings"] = node.dispatcher._announcer._endings._by_token
+    kept["endings"] = node.dispatcher._announcer._endings._by_key
     for face in node.dispatcher.faces:
         for name in ("interests", "up_by_id", "up_interests", "branches", "queries"):
             kept[f"{name} of {face}"] = getattr(face, name)

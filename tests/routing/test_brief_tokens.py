@@ -1,0 +1,119 @@
+"""Tokens that end while jobs still tell of their beginning, or of the end of the one before."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.routing.playbook import Play, interest, no_token, subscriber, token
+from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
+
+TURNS = range(10)
+"""After so many turns of one step the job for the beginning has told everybody."""
+
+HISTORIES = [[], ["D_TOKEN", "U_TOKEN"]]
+"""What a face may hear of a token that began after the face had asked, and ended."""
+
+
+@pytest.fixture
+def play() -> Play:
+    """A peer with clients and another peer, so that there is somebody to tell before others."""
+    made = Play("peer")
+    made.enters("app")
+    for name in ("c1", "c2", "c3"):
+        made.enters(name, "client")
+    made.enters("p1", "peer")
+    return made
+
+
+def begin(play: Play, name: str, message: NetworkMessage, turns: int) -> None:
+    """Receive one message and work for some short turns only."""
+    play.dispatcher.receive_run(play.faces[name], [message], 0, 1, True, play.now, 1)
+    for _ in range(turns):
+        play.dispatcher.run_jobs(1)
+
+
+def end(play: Play, name: str, how: str) -> None:
+    """A face ends its token 1; all work is done then."""
+    play.turn_steps = 1
+    if how == "leaves":
+        play.leaves(name)
+    else:
+        play.says(name, no_token(1))
+    assert len(play.dispatcher._announcer._endings) == 0
+
+
+def heard(play: Play, name: str) -> list[str]:
+    """Tokens and ends of tokens, without numbers and keys."""
+    found = []
+    for message in play.takes(name):
+        if isinstance(message, Declare) and isinstance(message.body, DeclareToken):
+            found.append("D_TOKEN")
+        if isinstance(message, Declare) and isinstance(message.body, UndeclareToken):
+            found.append("U_TOKEN")
+    return found
+
+
+@pytest.mark.parametrize("mode", ["future", "current_future"])
+@pytest.mark.parametrize("how", ["leaves", "undeclares"])
+@pytest.mark.parametrize("turns", TURNS)
+def test_whoever_was_not_told_of_a_new_token_does_not_hear_of_its_end(
+    play: Play, mode: str, how: str, turns: int
+) -> None:
+    """As in seed 8185 of the simulator: an application heard twice that the same token was gone."""
+    for name in ("app", "c2"):
+        play.says(name, interest(1, mode, "KT", "t"))
+    play.forget()
+    begin(play, "c1", token(1, "t"), turns)
+    end(play, "c1", how)
+    for name in ("app", "c2", "p1"):
+        assert heard(play, name) in HISTORIES
+
+
+@pytest.mark.parametrize("how", ["leaves", "undeclares"])
+@pytest.mark.parametrize("turns", TURNS)
+def test_whoever_asks_after_a_token_began_hears_of_its_end(
+    play: Play, how: str, turns: int
+) -> None:
+    """It may know of the token from a get, although those who asked before do not."""
+    play.says("app", interest(1, "future", "KT", "t"))
+    begin(play, "c1", token(1, "t"), turns)
+    begin(play, "c2", interest(1, "future", "KT", "t"), 0)
+    play.forget()
+    end(play, "c1", how)
+    assert heard(play, "c2")[-1:] == ["U_TOKEN"]
+
+
+@pytest.mark.parametrize("how", ["leaves", "undeclares"])
+@pytest.mark.parametrize("turns", TURNS)
+def test_a_token_that_begins_and_ends_again_while_its_end_is_told_ends_once(
+    play: Play, how: str, turns: int
+) -> None:
+    """Those who asked for the future only were never told of the first token."""
+    play.says("c3", token(1, "t"))
+    for name in ("app", "c2"):
+        play.says(name, interest(1, "future", "KT", "t"))
+    play.forget()
+    begin(play, "c3", no_token(1), turns)
+    begin(play, "c1", token(1, "t"), 0)
+    end(play, "c1", how)
+    for name in ("app", "c2"):
+        history = heard(play, name)
+        assert history[-1:] == ["U_TOKEN"]
+        assert all(one != two for one, two in pairwise(history))
+
+
+def test_the_removal_of_a_holder_that_is_no_news_leaves_nothing(play: Play) -> None:
+    """It was to tell of the end, but two others hold the token by the time its turn comes."""
+    play.says("app", interest(1, "future", "KT", "t"))
+    play.says("c1", token(1, "t"))
+    play.says("c3", *(subscriber(n, f"s/{n}") for n in range(1, 50)), token(50, "t"))
+    begin(play, "c1", no_token(1), 0)
+    play.dispatcher.remove_face(play.faces.pop("c3"), play.now, 1)
+    for _ in range(30):
+        play.dispatcher.run_jobs(1)
+    begin(play, "c1", token(1, "t"), 0)
+    begin(play, "c2", token(1, "t"), 0)
+    play.work()
+    assert len(play.dispatcher._announcer._endings) == 0
