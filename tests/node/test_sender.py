@@ -13,6 +13,7 @@ from tests.faults import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
 from zenlake.node.drop_warnings import DropWarnings
+from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.outward import DROPPED, FULL, TAKEN
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.sender import Sender
@@ -21,8 +22,10 @@ from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.dispatcher import Dispatcher
+from zenlake.routing.outlet import Refusal
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import CloseReason, CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
+from zenlake.wire.push_run import Portion
 
 BATCH = 1000
 DATA = 5
@@ -161,8 +164,9 @@ def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
     assert "zenlake send memory/other" not in names
     assert bench.sends < 1000
     turn = Turn(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
-    with turn.bulk:
-        turn.pause_bulk()  # of the reader, at the latest after a while
+    turn.begin_bulk()
+    turn.pause_bulk()  # of the reader, at the latest after a while
+    turn.end_bulk()
     assert len(bench.receive_payloads(1000)) == 1000
     finish(bench)
 
@@ -331,3 +335,78 @@ def test_a_queue_that_was_sent_leaves_the_budget() -> None:
     bench = Bench()
     assert bench.push(500_000) != DROPPED
     assert bench.queues.held_bytes == 0
+
+
+def full_portions(count: int) -> list[Portion]:
+    """Portions of one run, each as long as a batch."""
+    message = bytes(Push(WireExpr(0, "k"), Put(bytes(8))))
+    in_a_portion = (BATCH - 20) // len(message)
+    return [Portion(message * in_a_portion, in_a_portion) for _ in range(count)]
+
+
+def test_a_run_that_begins_in_a_queue_with_room_is_taken_whole(bench: Bench) -> None:
+    """Nobody can send between its portions: the link may be idle and the queue full."""
+    portions = full_portions(6)
+    outlet = LinkOutlet(bench.sender, [], Refusal())
+    assert not outlet.drops_run(sum(one.count for one in portions), DATA, True)
+    outlet.send_portions(portions, DATA, True)
+    assert bench.sender.dropped == 0
+    bench.sender.settle(-1, False)
+    count = sum(one.count for one in portions)
+    assert len(bench.receive_payloads(count)) == count
+    assert bench.queues.held_bytes == 0
+
+
+def test_a_run_is_bounded_by_the_budget_of_all_queues() -> None:
+    narrow = Bench(room_bytes=500)
+    narrow.sender._queues = QueueBudget(3 * BATCH)
+    outlet = LinkOutlet(narrow.sender, [], Refusal())
+    outlet.send_portions(full_portions(50), DATA, True)
+    assert narrow.sender.dropped > 0
+    assert narrow.transport.total_queued_bytes() < 8 * BATCH
+    finish(narrow)
+
+
+def test_a_run_that_finds_no_room_is_dropped_and_counted() -> None:
+    narrow = Bench(room_bytes=500)
+    while narrow.push(300) != DROPPED:
+        pass
+    dropped = narrow.sender.dropped
+    assert not narrow.sender.drops_run(100, BLOCK, True)
+    assert not narrow.sender.drops_run(100, BLOCK_FIRST, True)
+    assert narrow.sender.drops_run(100, DATA, True)
+    assert narrow.sender.drops_run(100, BLOCK, False), "best effort never waits"
+    assert narrow.sender.dropped == dropped + 200
+    finish(narrow)
+
+
+def test_a_queue_that_is_never_empty_leaves_the_budget() -> None:
+    """Charges must not add up while a slow link takes one batch for each that comes."""
+    bench = Bench(room_bytes=4 * BATCH)
+    outlet = LinkOutlet(bench.sender, [], Refusal())
+    for _ in range(200):
+        if not bench.sender.drops_run(1, DATA, True):
+            outlet.send_portions(full_portions(4), DATA, True)
+        bench.sender.settle(-1, False)
+        bench.other.receive(5.0)
+        assert bench.queues.held_bytes <= 8 * BATCH
+    finish(bench)
+
+
+def test_only_the_owner_ends_bulk_and_it_sends_what_was_gathered() -> None:
+    bench = Bench()
+    turn = Turn(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    turn.begin_bulk()
+    turn.begin_bulk()
+    for _ in range(100):
+        bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
+        bench.sender.settle(-1, False, False, True)
+    stranger = threading.Thread(target=turn.end_bulk)
+    stranger.start()
+    stranger.join(10.0)
+    assert turn.bulk.locked()
+    turn.end_bulk()
+    assert not turn.bulk.locked()
+    assert len(bench.receive_payloads(100)) == 100
+    turn.end_bulk()
+    finish(bench)

@@ -45,6 +45,8 @@ class Neighbour(Outlet):
         self.data = b""
         self.portions: list[Portion] = []
         self.reliable: set[bool] = set()
+        self.is_full = False
+        self.dropped = 0
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if isinstance(message, Push):
@@ -56,6 +58,10 @@ class Neighbour(Outlet):
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
         return self.room
+
+    def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
+        self.dropped += count if self.is_full else 0
+        return self.is_full
 
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         self.portions += portions
@@ -202,6 +208,17 @@ def test_portions_fill_the_batches_of_a_neighbour() -> None:
     assert counts[0] == first
     assert counts[1:-1] == [most] * ((30 - first) // most)
     assert sum(counts) == 30
+
+
+def test_a_full_neighbour_is_not_written_for_and_others_get_the_run() -> None:
+    network = Network(1_000, True, lambda: NS, subscribers=3)
+    network.outlets[1].is_full = True
+    key = WireExpr(0, "robot/pose")
+    messages: list[NetworkMessage] = [Push(key, Put(bytes(8))) for _ in range(31)]
+    network.publish([messages[0], *as_runs(messages[1:])], True)
+    assert [outlet.dropped for outlet in network.outlets] == [0, 30, 0]
+    assert network.outlets[1].data == b""
+    assert len(network.outlets[0].messages()) == len(network.outlets[2].messages()) == 30
 
 
 @settings(max_examples=60, deadline=None)

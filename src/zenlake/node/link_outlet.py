@@ -45,9 +45,13 @@ class LinkOutlet(Outlet):
     def room_bytes(self, qos: int, reliable: bool) -> int:
         return self.sender.room_bytes(qos, reliable)
 
+    def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
+        return self.sender.drops_run(count, qos, reliable)
+
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+        outcome = DROPPED
         for portion in portions:
-            outcome = self.sender.push_portion(portion, qos, reliable)
+            outcome = self.sender.push_portion(portion, qos, reliable, outcome != DROPPED)
             if outcome != DROPPED:
                 self._note(outcome, qos, reliable)
 

@@ -121,6 +121,7 @@ class LinkReader:
         except (LinkError, TransportError) as error:
             cause = error.cause
         finally:
+            self.turn.end_bulk()
             if GATHERING:
                 send_gathered()
             if cause is not None:
@@ -146,6 +147,8 @@ class LinkReader:
             now = time.monotonic()
             if now - began > _BUSY_S:
                 transport.inbound.received_at = now
+            if self._is_bulk:
+                self.turn.end_bulk()
             if GATHERING:
                 send_gathered()
             self._reading_since = now
@@ -194,7 +197,7 @@ class LinkReader:
             data = self.link.receive(0.0)
             if not data:
                 cause = "the link ended"
-            elif len(data) > (_BULK_BYTES if IDLE_LINKS.is_crowded else _SHORT_BYTES):
+            elif len(data) >= (_BULK_BYTES if IDLE_LINKS.is_crowded else _SHORT_BYTES):
                 self._early = data
             else:
                 self._take(data, now)
@@ -277,11 +280,8 @@ class LinkReader:
             self._is_bulk = len(data) >= _BULK_BYTES and len(self._runner.node.runners) > 1
         if self._is_bulk:
             self.turn.begin_bulk()
-            try:
-                self._decode(data, now)
-                self.turn.pause_bulk()
-            finally:
-                self.turn.bulk.release()
+            self._decode(data, now)
+            self.turn.pause_bulk()
         else:
             self._decode(data, now)
         if self.transport.inbound.reassembly.report is not None:
@@ -320,6 +320,7 @@ class LinkReader:
                 deliveries.clear()
                 break
             if face.job is not None:
+                turn.end_bulk()
                 if GATHERING:
                     send_gathered()
                 sinks = turn.resume(face)
@@ -337,6 +338,7 @@ class LinkReader:
                     )
                 self._note_handed_on(first, after)
             if sinks is not None:
+                turn.end_bulk()
                 self._settle(sinks)
                 if self._relieved != relieved:
                     return False
@@ -344,6 +346,7 @@ class LinkReader:
             text, face.account.refused = face.account.refused, ""
             self._runner.node.drop_warnings.refused(text, self.link.dst)
         if turn.dispatcher.has_discoveries:
+            turn.end_bulk()
             self._discover()
         return True
 

@@ -167,6 +167,7 @@ class LinkRunner:
 
     def drop(self, cause: str) -> None:
         """The link is over. By any thread, any number of times."""
+        self.turn.release_bulk()
         node = self.node
         node.begin()
         try:

@@ -27,8 +27,16 @@ class Outward:
         """How much of that goes into the batch that is being filled."""
         return 0
 
-    def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
-        """As `push`, for several publications in one."""
+    def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
+        """Under the node's lock: whether so many publications are dropped; counts them if so."""
+        return False
+
+    def push_portion(self, portion: Portion, qos: int, reliable: bool, continues: bool) -> int:
+        """As `push`, for several publications in one.
+
+        A portion that `continues` a run is taken with its beginning, although that filled the
+        queue: nobody could send or wait in between.
+        """
         raise NotImplementedError
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
@@ -47,6 +55,10 @@ class Outward:
         `comes_back`, it sends what gathers before it waits for anything.
         """
         raise NotImplementedError
+
+    def must_wait(self, full: int, is_blocking: bool) -> bool:
+        """Without it, after sending: whether `settle` would wait for room."""
+        return True
 
     def refuse(self, key: str, size: int) -> str:
         """Under the node's lock, after TOO_LARGE: the reason, of which `settle` then warns."""

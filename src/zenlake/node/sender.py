@@ -49,6 +49,7 @@ _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 _PRIORITIES: Final = 8
 _BLOCK: Final = 0x08
+_BLOCK_OR_FIRST: Final = 0x28
 _EXPRESS: Final = 0x10
 # Messages that are appended without the lock have priority DATA, are not express, and short: so
 # many of them (MESSAGES_UNLOOKED_MAX) exceed a full queue by little.
@@ -162,19 +163,29 @@ class Sender(Outward):
     def room_bytes(self, qos: int, reliable: bool) -> int:
         return self._transport.outbound.room_bytes(qos & 7, reliable)
 
-    def push_portion(self, portion: Portion, qos: int, reliable: bool) -> int:
+    def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
+        with self.lock:
+            self._absorb()
+            if self._is_closed:
+                return True
+            if self._transport.has_room(qos & 7) or (reliable and qos & _BLOCK_OR_FIRST != 0):
+                return False
+            self.dropped += count
+            return True
+
+    def push_portion(self, portion: Portion, qos: int, reliable: bool, continues: bool) -> int:
         more = portion.count - 1
         with self.lock:
             self._absorb()
             dropped = self.dropped
-            outcome = self._push(portion.data, qos, reliable)
+            outcome = self._push(portion.data, qos, reliable, continues)
             if outcome != DROPPED:
                 self._transport.outbound.note_more(more)
             elif self.dropped != dropped:
                 self.dropped += more
             return outcome
 
-    def _push(self, data: bytes, qos: int, reliable: bool) -> int:
+    def _push(self, data: bytes, qos: int, reliable: bool, continues: bool = False) -> int:
         priority = qos & 7
         transport = self._transport
         if self._is_closed:
@@ -182,7 +193,8 @@ class Sender(Outward):
         if len(data) > self._message_bytes_max:
             return TOO_LARGE
         if not transport.has_room(priority):
-            if not (self._may_exceed(priority, qos, reliable) and self._charge(len(data))):
+            may_exceed = self._may_exceed(priority, qos, reliable, continues)
+            if not (may_exceed and self._charge(len(data))):
                 self.dropped += 1
                 return DROPPED
             self._largest = max(self._largest, len(data))
@@ -205,17 +217,20 @@ class Sender(Outward):
         )
         return False
 
-    def _release_charged(self) -> None:
-        """The queue is empty, or the link gone."""
-        if self._charged_bytes:
-            self._queues.give(self._charged_bytes)
-            self._charged_bytes = 0
+    def _release_charged(self, queued_bytes: int) -> None:
+        """No more than so much waits: a queue that is never empty must not be charged for ever."""
+        if self._charged_bytes > queued_bytes:
+            self._queues.give(self._charged_bytes - queued_bytes)
+            self._charged_bytes = queued_bytes
 
-    def _may_exceed(self, priority: int, qos: int, reliable: bool) -> bool:
+    def _may_exceed(self, priority: int, qos: int, reliable: bool, continues: bool) -> bool:
         """Whether a message is kept although its queue is full."""
-        if not reliable or qos & 0x28 == 0:
+        is_blocking = reliable and qos & _BLOCK != 0
+        if continues and not is_blocking:
+            return self._transport.total_queued_bytes() <= UNSENT_BYTES_MAX
+        if not reliable or qos & _BLOCK_OR_FIRST == 0:
             return False
-        if qos & 0x08:
+        if is_blocking:
             # All who fill it wait, so it takes many threads at once to come here.
             excess = self._transport.total_queued_bytes() - self._largest
             self._is_overfull = self._is_overfull or excess > UNSENT_BYTES_MAX
@@ -296,6 +311,11 @@ class Sender(Outward):
             self._send()
         if full >= 0:
             self._wait_for_room(full, is_blocking)
+
+    def must_wait(self, full: int, is_blocking: bool) -> bool:
+        with self.lock:
+            is_given_up = self._congested[full] or self._block_first[full]
+            return not self._transport.has_room(full) and (is_blocking or not is_given_up)
 
     def _begin_to_send(self, apart_s: float, comes_back: bool = False) -> bool:
         """Under the lock. Batches that are full go at once, and leave what gathers behind them."""
@@ -408,8 +428,8 @@ class Sender(Outward):
                 self._largest = 0
                 if not self._sends_all and self._transport.total_queued_bytes() > 0:
                     self._gather(now)
-                else:
-                    self._release_charged()
+            if self._charged_bytes:
+                self._release_charged(self._transport.total_queued_bytes())
             if self._has_waiters:
                 self._has_waiters = False
                 self._room.notify_all()
@@ -523,7 +543,7 @@ class Sender(Outward):
         with self.lock:
             self._takes_unlocked = False
             self._is_closed = True
-            self._release_charged()
+            self._release_charged(0)
             self._room.notify_all()
             self._wake.notify_all()
             if self._is_listed:

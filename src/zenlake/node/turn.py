@@ -9,9 +9,16 @@ on in another turn (routing/work.py). The reader of the neighbour that asked doe
 nobody waits for the result, a thread for all such jobs. Between two turns of long work the lock
 stays free for as long as the turn took, so that others get at least half of the time.
 
-Links that bring much at once share a second lock, `bulk`: one of them at a time decodes or routes.
-Python runs one thread at a time and lets it run for 5 ms if others want to: with ten busy readers
-a message on another link waits for all of them, several times. With `bulk` it waits for one.
+Links that bring much at once share a second lock, `bulk`: one of them at a time decodes, routes
+and sends. Python runs one thread at a time and lets it run for 5 ms if others want to: with ten
+busy readers a message on another link waits for all of them, several times. With `bulk` it waits
+for one.
+
+A reader keeps `bulk` until it has forwarded what it has read, for 2 ms at most, and releases it
+before it waits for anything. Sending is part of it for two reasons. If another reader routed while
+this one is in a call to the socket, it would fill the queue of a link that takes everything, and
+publications that may be dropped would be. And to pass the lock on with every batch means two
+switches of threads for each.
 """
 
 from __future__ import annotations
@@ -54,6 +61,8 @@ class Turn:
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
         self._waiting: set[int] = set()  # threads that wait for the lock
+        self._bulk_owner = 0  # the thread that holds `bulk`
+        self._bulk_waiting: set[int] = set()  # threads that wait for it
         self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
@@ -197,22 +206,51 @@ class Turn:
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, list[Sink] | None]:
-        """The same for a link that brings much at once; whoever waits for the lock is next."""
+        """The same for a link that brings much at once; whoever waits for the lock is next.
+
+        The caller calls `end_bulk` before it waits for anything.
+        """
         self.begin_bulk()
-        try:
-            after, links, sinks = self._receive(face, messages, start, reliable, now)
-            self.pause_bulk()
-        finally:
-            self.bulk.release()
-        _settle_links(links, False, True)
+        after, links, sinks = self._receive(face, messages, start, reliable, now)
+        if links is not None:
+            for outward, _, _ in links:
+                outward.settle(-1, False, False, True)
+            for outward, full, is_blocking in links:
+                if full >= 0 and outward.must_wait(full, is_blocking):
+                    self.end_bulk()
+                    outward.settle(full, is_blocking, False, True)
+        self.pause_bulk()
         return after, sinks
 
     def begin_bulk(self) -> None:
-        """Take `bulk`; what the links have gathered does not wait for it."""
+        """Take `bulk`, unless this thread holds it.
+
+        The owner sends what this thread has gathered: if this one did while the owner routes, the
+        owner could not send what it brings.
+        """
+        thread = get_ident()
+        if self._bulk_owner == thread:
+            return
         if not self.bulk.acquire(False):
+            self._bulk_waiting.add(thread)
+            try:
+                self.bulk.acquire()
+            finally:
+                self._bulk_waiting.discard(thread)
+        self._bulk_owner = thread
+
+    def end_bulk(self) -> None:
+        """Release `bulk` if this thread holds it; what links have gathered leaves before."""
+        if self._bulk_owner == get_ident():
             if GATHERING:
                 send_gathered()
-            self.bulk.acquire()
+            self.release_bulk()
+
+    def release_bulk(self) -> None:
+        """The same without sending: for a thread that is about to call listeners."""
+        if self._bulk_owner == get_ident():
+            self._bulk_owner = 0
+            self.bulk.release()
 
     def _receive(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
@@ -232,12 +270,17 @@ class Turn:
         """By the owner of `bulk`: whoever waits for the node's lock is next.
 
         Others may not even have come as far as waiting for ours: they wait for Python's own.
-        What links have gathered meanwhile leaves first.
+        What links have gathered meanwhile leaves first. After a while the next busy link has its
+        turn, but not in the same pause: it would go on before those that have little to do.
         """
-        if self._waiting or monotonic() - self._paused_at > BUSY_S_MAX:
+        is_over = monotonic() - self._paused_at > BUSY_S_MAX
+        if self._waiting or is_over:
             if GATHERING:
                 send_gathered()
             pause()
+            if is_over and self._bulk_waiting:
+                self.end_bulk()
+                pause()
             self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:

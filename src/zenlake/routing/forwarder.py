@@ -78,7 +78,7 @@ class Forwarder:
         is_shared = len(route.faces) > _FEW_FACES
         for index in range(len(route.faces)):
             face = route.faces[index]
-            if face is source:
+            if face is source or face.outlet.drops_run(run.count, qos, reliable):
                 continue
             copy = self._first_for(run, route, index, time)
             bytes_max = face.outlet.portion_bytes_max()

@@ -54,6 +54,14 @@ class Outlet:
         """How long the first of them may be to leave with what was taken before."""
         return 0
 
+    def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
+        """Whether so many publications would be dropped; then they are counted as dropped.
+
+        Asked before they are encoded: under overload most of the work is for messages that are
+        dropped.
+        """
+        return False
+
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         """Take encoded publications that were made for this face, with their QoS byte."""
         raise NotImplementedError
