@@ -31,6 +31,7 @@ IP_FRAGMENT_BYTES_MAX: Final = 8 << 20
 IP_FRAGMENT_SECONDS_MAX: Final = 30
 ENDS_MAX: Final = 65_536
 TCP_FLOWS_MAX: Final = 100_000
+TCP_NEW_FLOWS_MAX: Final = 32_768
 TCP_HOLE_BYTES_MAX: Final = 1 << 20
 TCP_HELD_BYTES_MAX: Final = 64 << 20
 TCP_HOLE_SEGMENTS_MAX: Final = 64
@@ -41,10 +42,12 @@ TRACE_FRAGMENT_BYTES_MAX: Final = 128 << 20
 TRACE_SCAN_BYTES_MAX: Final = 512 << 10
 TRACE_CANDIDATES_MAX: Final = 1_024
 TRACE_UNDECIDED_BYTES_MAX: Final = 1 << 20
+TRACE_UNDECIDED_CONNECTIONS_MAX: Final = 4_096
 TRACE_HELD_DATAGRAMS_MAX: Final = 16
 TRACE_WAITING_BATCHES_MAX: Final = 512
 TRACE_HELD_BYTES_MAX: Final = 64 << 20
 TRACE_HELD_DATAGRAM_BYTES_MAX: Final = 16 << 20
+FAST_READER_HELD_BYTES_MAX: Final = 64 << 20
 TRACE_KEY_BYTES_MAX: Final = 64 << 20
 TRACE_UDP_LINKS_MAX: Final = 65_536
 TRACE_SCOUTS_MAX: Final = 4_096
@@ -129,12 +132,16 @@ CONFIG_CHARACTERS_MAX: Final = 1 << 20
 CONFIG_DEPTH_MAX: Final = 64
 DESERIALIZED_ITEMS_MAX: Final = 1 << 20
 ROS_PAYLOAD_BYTES_MAX: Final = 16 << 20
-DERIVE_BYTES_MAX: Final = 256 << 20
-DERIVE_STAGED_BYTES_MAX: Final = 8 << 30
-SQL_BYTES_MAX: Final = 1 << 30
+DERIVE_BYTES_MAX: Final = 512 << 20
+LAKE_RETENTION_HOURS_MAX: Final = 168
+LAKE_SMALL_FILES_MAX: Final = 64
+LAKE_WAIT_SECONDS_MAX: Final = 600
+SQL_BYTES_MAX: Final = 2 << 30
+SQL_UNCOUNTED_BYTES_MAX: Final = 1 << 30
 SQL_SPILL_BYTES_MAX: Final = 16 << 30
 SQL_SECONDS_MAX: Final = 30
 OPTION_CHARACTERS_MAX: Final = 1 << 20
+GLOB_CHOICES_MAX: Final = 1_000
 EXPLAIN_BYTES_MAX: Final = 8_192
 EXPLAIN_CHARACTERS_MAX: Final = 65_536
 
@@ -288,6 +295,12 @@ LIMITS: Final = (
         "TCP connections followed at once; the least recently used is closed",
     ),
     Limit(
+        "TCP_NEW_FLOWS_MAX",
+        TCP_NEW_FLOWS_MAX,
+        "limits/capture/tcp_new_flows",
+        "those of which one segment was seen: scans and floods; the oldest is closed",
+    ),
+    Limit(
         "TCP_HOLE_BYTES_MAX",
         TCP_HOLE_BYTES_MAX,
         "limits/capture/tcp_hole_bytes",
@@ -348,6 +361,12 @@ LIMITS: Final = (
         "bytes of one direction without Zenoh after which a connection is something else",
     ),
     Limit(
+        "TRACE_UNDECIDED_CONNECTIONS_MAX",
+        TRACE_UNDECIDED_CONNECTIONS_MAX,
+        "limits/trace/undecided_connections",
+        "connections in which Zenoh is looked for, at about 8 kB each; the oldest is given up",
+    ),
+    Limit(
         "TRACE_HELD_DATAGRAMS_MAX",
         TRACE_HELD_DATAGRAMS_MAX,
         "limits/trace/held_datagrams",
@@ -370,6 +389,12 @@ LIMITS: Final = (
         TRACE_HELD_DATAGRAM_BYTES_MAX,
         "limits/trace/held_datagram_bytes",
         "datagrams of all addresses held until they prove to be Zenoh",
+    ),
+    Limit(
+        "FAST_READER_HELD_BYTES_MAX",
+        FAST_READER_HELD_BYTES_MAX,
+        "limits/lake/fast_reader_held_bytes",
+        "bytes of unfinished batches on the fast reader; beyond it the exact reader reads the file",
     ),
     Limit(
         "TRACE_KEY_BYTES_MAX",
@@ -882,16 +907,35 @@ LIMITS: Final = (
         "memory for putting tables together within a task; the rest goes to the disk",
     ),
     Limit(
-        "DERIVE_STAGED_BYTES_MAX",
-        DERIVE_STAGED_BYTES_MAX,
-        "limits/derive_staged_bytes",
-        "staged files of which tables are put together within a task; from more, by Spark",
+        "LAKE_RETENTION_HOURS_MAX",
+        LAKE_RETENTION_HOURS_MAX,
+        "limits/lake_retention_hours",
+        "files that a newer version of a lake does not need are kept for readers of older ones",
+    ),
+    Limit(
+        "LAKE_SMALL_FILES_MAX",
+        LAKE_SMALL_FILES_MAX,
+        "limits/lake_small_files",
+        "files under 16 MiB of one table; a run that leaves more puts them together",
+    ),
+    Limit(
+        "LAKE_WAIT_SECONDS_MAX",
+        LAKE_WAIT_SECONDS_MAX,
+        "limits/lake_wait_seconds",
+        "a run waits so long for another one that is publishing",
     ),
     Limit(
         "SQL_BYTES_MAX",
         SQL_BYTES_MAX,
         "limits/sql_bytes",
-        "memory for a question to a lake on DuckDB; the rest goes to the disk",
+        "memory that a statement of `zenlake sql` may add to its process, as the kernel counts it",
+    ),
+    Limit(
+        "SQL_UNCOUNTED_BYTES_MAX",
+        SQL_UNCOUNTED_BYTES_MAX,
+        "limits/sql_uncounted_bytes",
+        "of that, kept for what DuckDB does not count (texts of functions, rows in Python); "
+        "with more in its buffers DuckDB writes to the disk",
     ),
     Limit(
         "SQL_SPILL_BYTES_MAX",
@@ -922,5 +966,11 @@ LIMITS: Final = (
         OPTION_CHARACTERS_MAX,
         "limits/option_characters",
         'an option of `spark.read.format("zenoh")`',
+    ),
+    Limit(
+        "GLOB_CHOICES_MAX",
+        GLOB_CHOICES_MAX,
+        "limits/glob_choices",
+        "names that one pattern of paths may list in braces, `{a,b}`: each is looked for",
     ),
 )

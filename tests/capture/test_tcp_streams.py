@@ -25,6 +25,7 @@ from zenlake.limits import (
     TCP_FLOWS_MAX,
     TCP_HOLE_BYTES_MAX,
     TCP_HOLE_SEGMENTS_MAX,
+    TCP_NEW_FLOWS_MAX,
 )
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
@@ -345,3 +346,27 @@ def test_random_segments_keep_the_order_of_events(
         if isinstance(event, StreamBytes):
             assert event.data
     assert "open" not in states.values()
+
+
+def test_connections_of_one_segment_push_out_no_other() -> None:
+    """A scan or a flood makes room for itself."""
+    assert TcpStreams()._new_max == TCP_NEW_FLOWS_MAX
+    capture = Capture(TcpStreams(flows_max=100, new_flows_max=10))
+    capture.connect()
+    for port in range(1, 201):
+        capture.feed(1, flags=SYN, ends=Ends(f"10.0.0.3:{port}", B))
+    assert capture.feed(1000, b"still there") == ["> still there"]
+    streams = capture.streams
+    assert (len(streams._new), len(streams._recent)) == (10, 1)
+    assert len(streams._directions) == 22
+
+
+def test_a_new_connection_stays_once_it_is_answered() -> None:
+    capture = Capture(TcpStreams(flows_max=100, new_flows_max=2))
+    for port in (1, 2, 3):
+        there, back = Ends(f"10.0.0.3:{port}", B), Ends(B, f"10.0.0.3:{port}")
+        capture.feed(1, flags=SYN, ends=there)
+        capture.feed(1, flags=SYN | ACK, ack=2, ends=back)
+    for port in (1, 2, 3):
+        data = str(port).encode()
+        assert capture.feed(2, data, ends=Ends(f"10.0.0.3:{port}", B)) == [f"> {port}"]

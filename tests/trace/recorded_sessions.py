@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from zenlake.lake.reading.scalar import stage
+from zenlake.lake.exact_reader.exact_tables import stage
 
 DATA = Path(__file__).parents[1] / "data" / "sessions"
 TRUTH: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())

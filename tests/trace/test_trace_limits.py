@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from tests.trace.built_events import KEY, Talk, reply, request
 from tests.trace.noise import PAYLOAD_BYTES_MAX
 from tests.trace.road import Road
-from zenlake.capture.transport import ACK, Ends, Segment, UdpDatagram
+from zenlake.capture.transport import ACK, SYN, Ends, Segment, UdpDatagram
 from zenlake.limits import (
     DECLARATIONS_MAX,
     DECLARATIONS_PER_SESSION_MAX,
@@ -28,6 +30,7 @@ from zenlake.limits import (
     TRACE_SESSIONS_MAX,
     TRACE_UDP_LINKS_MAX,
     TRACE_UNDECIDED_BYTES_MAX,
+    TRACE_UNDECIDED_CONNECTIONS_MAX,
 )
 from zenlake.trace.channel import Channel, Reassembly
 from zenlake.trace.keys import declare
@@ -122,7 +125,7 @@ def test_so_many_places_wait_for_more_bytes() -> None:
     road = Road()
     stream(road, b"\xff\xf0\x06\x00" * (5 * TRACE_CANDIDATES_MAX))
     (connection,) = road.connections._by_flow.values()
-    scanner = connection.readers[0].scanner
+    scanner = connection.reader(0).scanner
     assert scanner is not None
     assert len(scanner._waiting) == TRACE_CANDIDATES_MAX
     assert len(scanner._fresh) == 0
@@ -138,6 +141,60 @@ def test_all_connections_together_keep_so_many_bytes() -> None:
     road.end()
     assert road.connections.held_bytes == 0
     assert road.undecoded_bytes == 29 * 10_000
+
+
+def test_zenoh_is_looked_for_in_so_many_connections_at_once() -> None:
+    expected = TRACE_UNDECIDED_CONNECTIONS_MAX
+    assert Connections([], frozenset())._undecided_max == expected
+    road = Road()
+    road.connections._undecided_max = 10
+    for client in range(1, 31):
+        stream(road, b"\xff" * 40, client)
+        assert road.connections.held_bytes == 40 * min(client, 10)
+    off = [one.is_off for one in road.connections._by_flow.values()]
+    assert off == [True] * 20 + [False] * 10
+    road.end()
+    assert road.connections.held_bytes == 0
+    assert road.undecoded_bytes == 30 * 40
+
+
+def test_a_connection_that_was_used_again_is_not_the_oldest() -> None:
+    road = Road()
+    road.connections._undecided_max = 2
+    for client in (1, 2):
+        stream(road, b"\xff" * 40, client)
+    ends = Ends("10.0.0.1:1", "10.0.0.2:7447")
+    road.feed(Segment(2, 2, ends, 1_040, 0, ACK, b"\xff"))
+    stream(road, b"\xff" * 40, 3)
+    off = {flow.source: one.is_off for flow, one in road.connections._by_flow.items()}
+    assert off == {"10.0.0.1:1": False, "10.0.0.1:2": True, "10.0.0.1:3": False}
+
+
+def test_connections_without_bytes_are_a_number_each() -> None:
+    road = Road()
+    for client in range(1, 101):
+        road.feed(Segment(1, 1, Ends(f"10.0.0.1:{client}", "10.0.0.2:7447"), 1, 0, SYN, b""))
+    assert len(road.connections._quiet) == 100
+    assert not road.connections._by_flow
+    road.end()
+    assert not road.connections._quiet
+    assert not road.events
+
+
+def test_one_segment_of_many_connections_takes_little_memory() -> None:
+    """Those that were given up keep no buffers, queues or candidates."""
+    road = Road()
+    road.connections._undecided_max = 10
+    for client in range(1, 101):
+        stream(road, b"\xff" * 40, client)
+    tracemalloc.start()
+    try:
+        for client in range(101, 1_101):
+            stream(road, b"\xff" * 40, client)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < 1_000 * 4_096
 
 
 def datagram(number: int, payload: bytes, client: int = 1) -> UdpDatagram:
@@ -199,6 +256,22 @@ def test_sessions_that_are_over_make_room() -> None:
     assert len(sessions.found) <= 1_000
     assert len(sessions.found) + sessions.forgotten == 1_001
     assert all(session.closed_ns is None for session in sessions.found[:-1])
+
+
+def test_sessions_are_looked_up_and_not_searched_for() -> None:
+    """With many sessions, each that joins another or is a group would have to be compared."""
+    sessions = Sessions([])
+    began = []
+    for number in range(3):
+        link = Link(f"a-b#{number}", "tcp", "a:1", "b:2", True)
+        began.append(sessions.begin(LinkBatch(link, 0, 1, 1, b"", [], "ok", None, 0)))
+    assert sessions.found == began
+    joined = LinkBatch(began[1].links[0], 0, 1, 1, b"", [], "ok", None, 0)
+    sessions._merge(joined, joined.link, began[1], began[0])
+    assert sessions.found == [began[0], began[2]]
+    assert sessions.found_count == 2
+    assert not sessions.remembers(began[1])
+    assert isinstance(sessions._found, dict)
 
 
 def test_so_many_declarations_of_a_node_are_remembered() -> None:

@@ -15,8 +15,10 @@ class Flow:
 
     __slots__ = (
         "destination",
+        "first_packet",
         "holes",
         "is_behind",
+        "is_new",
         "name",
         "number",
         "reset_by",
@@ -41,6 +43,9 @@ class Flow:
         """In how many directions bytes are held, because some before them have not come."""
         self.is_behind = False
         """Whether a side acknowledged bytes that the capture does not have, or has only later."""
+        self.is_new = True
+        """Whether a single segment of it was seen."""
+        self.first_packet = 0
 
     def __repr__(self) -> str:
         return f"Flow({self.name})"

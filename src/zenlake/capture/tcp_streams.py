@@ -7,6 +7,9 @@ up, and then a `StreamGap` says how many are missing.
 
 A hole is given up when too much is held behind it, when the receiver has acknowledged it
 and it stays open for a while nevertheless, and at the end.
+
+A port scan or a flood is very many connections of one segment. These make room for each other, so
+that they take little memory and push out no connection that is in use.
 """
 
 from __future__ import annotations
@@ -18,8 +21,13 @@ from zenlake.capture.packet import Skipped
 from zenlake.capture.stream_events import Flow, StreamBytes, StreamEvent
 from zenlake.capture.tcp_direction import Direction, Holes
 from zenlake.capture.tcp_hole import MASK, UNKNOWN, distance
-from zenlake.capture.transport import ACK, RST, SYN, Ends, Segment
-from zenlake.limits import TCP_FLOWS_MAX, TCP_HELD_BYTES_MAX, TCP_HOLE_BYTES_MAX
+from zenlake.capture.transport import ACK, RST, SYN, Segment
+from zenlake.limits import (
+    TCP_FLOWS_MAX,
+    TCP_HELD_BYTES_MAX,
+    TCP_HOLE_BYTES_MAX,
+    TCP_NEW_FLOWS_MAX,
+)
 
 
 class TcpStreams:
@@ -32,6 +40,9 @@ class TcpStreams:
         "_held_bytes_max",
         "_holes",
         "_last",
+        "_new",
+        "_new_max",
+        "_nobody",
         "_recent",
         "skipped",
     )
@@ -41,17 +52,23 @@ class TcpStreams:
         skipped: Skipped | None = None,
         flows_max: int = TCP_FLOWS_MAX,
         held_bytes_max: int = TCP_HELD_BYTES_MAX,
+        new_flows_max: int = TCP_NEW_FLOWS_MAX,
     ) -> None:
         self._flows_max = flows_max
+        self._new_max = min(new_flows_max, flows_max)
         self._held_bytes_max = held_bytes_max
         self.skipped = skipped if skipped is not None else Skipped()
         self._directions: dict[str, Direction] = {}
         self._recent: OrderedDict[Flow, Direction] = OrderedDict()
         """The first direction of each flow, the least recently used flow first."""
+        self._new: OrderedDict[Flow, Direction] = OrderedDict()
+        """The same of flows of which one segment was seen; the others are in `_recent`."""
         self._last: Flow | None = None
         self._forgotten: OrderedDict[str, int] = OrderedDict()
         """How often a pair of ends was used that is no longer followed."""
         self._holes = Holes(self.skipped)
+        self._nobody = Direction(Flow("", "", 0, "", ""), 0, self._holes)
+        """The peer of directions that are over, which then go without the garbage collector."""
 
     def feed(self, segment: Segment) -> tuple[StreamEvent, ...]:
         """What a segment makes known, of its own connection or of one that must make room."""
@@ -61,6 +78,7 @@ class TcpStreams:
             and direction.next_seq == segment.seq
             and segment.flags & 0x17 == ACK
             and not segment.missing
+            and not direction.flow.is_new
             and direction.hole is None
             and direction.peer.hole is None
         ):
@@ -83,11 +101,12 @@ class TcpStreams:
 
     def end(self) -> Iterator[StreamEvent]:
         """Nothing follows: hand out what was held, and close all that is open."""
-        while self._recent:
-            flow, first = self._recent.popitem(last=False)
-            events: list[StreamEvent] = []
-            self._forget(flow, first, "end", events)
-            yield from events
+        for flows in (self._new, self._recent):
+            while flows:
+                flow, first = flows.popitem(last=False)
+                events: list[StreamEvent] = []
+                self._forget(flow, first, "end", events)
+                yield from events
         self._last = None
 
     def _feed(
@@ -100,10 +119,8 @@ class TcpStreams:
         elif direction is None:
             if flags & RST:
                 return
-            direction = self._open(segment.ends, False, False, events)
-        flow = direction.flow
-        self._recent.move_to_end(flow)
-        self._last = flow
+            direction = self._open(segment, False, False, events)
+        self._use(direction.flow, segment.number)
         if flags & ACK:
             direction.peer.acked = segment.ack
             direction.peer.compare(segment.ack)
@@ -122,6 +139,15 @@ class TcpStreams:
             direction.peer.reconsider(segment.time_ns, events)
         while self._holes.held_bytes > self._held_bytes_max:
             next(iter(self._holes.open)).give_up(events)
+
+    def _use(self, flow: Flow, number: int) -> None:
+        """A segment of a flow came in this packet; one with two segments is not new any more."""
+        self._last = flow
+        if not flow.is_new:
+            self._recent.move_to_end(flow)
+        elif flow.first_packet != number:
+            flow.is_new = False
+            self._recent[flow] = self._new.pop(flow)
 
     def _opened_by_syn(
         self,
@@ -144,36 +170,40 @@ class TcpStreams:
                 self._close_both(direction, "reused", events)
                 direction = None
         if direction is None:
-            direction = self._open(segment.ends, True, is_answer, events)
+            direction = self._open(segment, True, is_answer, events)
         if direction.start_seq == UNKNOWN:
             direction.start(seq, True, events)
         return direction
 
     def _open(
-        self, ends: Ends, seen_syn: bool, is_answer: bool, events: list[StreamEvent]
+        self, segment: Segment, seen_syn: bool, is_answer: bool, events: list[StreamEvent]
     ) -> Direction:
         """Follow a new connection, in the place of one between the same ends if there is one.
 
         The first side is the one that sent the SYN, or was the first to be heard.
         """
+        ends = segment.ends
         old = self._directions.get(ends.text)
         reverse = f"{ends.destination}-{ends.source}"
         if old is not None:
             number = old.flow.number + 1
-            del self._recent[old.flow]
+            del (self._new if old.flow.is_new else self._recent)[old.flow]
         else:
             number = self._forgotten.pop(min(ends.text, reverse), 0 if seen_syn else -1) + 1
-            while len(self._recent) >= self._flows_max:
-                self._forget_oldest(events)
+        while len(self._new) >= self._new_max:
+            self._forget_oldest(self._new, events)
+        while len(self._new) + len(self._recent) >= self._flows_max:
+            self._forget_oldest(self._recent or self._new, events)
         if is_answer:
             flow = Flow(ends.destination, ends.source, number, reverse, ends.text)
         else:
             flow = Flow(ends.source, ends.destination, number, ends.text, reverse)
+        flow.first_packet = segment.number
         first, second = Direction(flow, 0, self._holes), Direction(flow, 1, self._holes)
         first.peer, second.peer = second, first
         self._directions[flow.text] = first
         self._directions[flow.reverse_text] = second
-        self._recent[flow] = first
+        self._new[flow] = first
         return second if is_answer else first
 
     def _after_close(
@@ -183,7 +213,7 @@ class TcpStreams:
         size = len(segment.payload)
         far = abs(distance(seq, direction.end_seq)) > TCP_HOLE_BYTES_MAX
         if size and far and direction.peer.next_seq == UNKNOWN:
-            direction = self._open(segment.ends, False, False, events)
+            direction = self._open(segment, False, False, events)
             direction.start(seq, False, events)
             direction.take(segment, seq, events)
         elif size:
@@ -202,9 +232,12 @@ class TcpStreams:
         # A connection of a port with itself has one text for both directions.
         self._directions.pop(flow.text, None)
         self._directions.pop(flow.reverse_text, None)
+        first.peer.peer = first.peer = self._nobody
 
-    def _forget_oldest(self, events: list[StreamEvent]) -> None:
-        flow, first = self._recent.popitem(last=False)
+    def _forget_oldest(
+        self, flows: OrderedDict[Flow, Direction], events: list[StreamEvent]
+    ) -> None:
+        flow, first = flows.popitem(last=False)
         self._forget(flow, first, "idle", events)
         self._forgotten[min(flow.text, flow.reverse_text)] = flow.number
         if len(self._forgotten) > self._flows_max:

@@ -22,11 +22,11 @@ class Sessions:
 
     __slots__ = (
         "_by_pair",
+        "_found",
         "_found_max",
         "_groups",
         "_out",
         "forgotten",
-        "found",
         "keys",
         "reassembly",
     )
@@ -34,14 +34,27 @@ class Sessions:
     def __init__(self, out: list[TraceEvent]) -> None:
         self._out = out
         self._found_max = TRACE_SESSIONS_MAX
-        self.found: list[Session] = []
-        """All sessions in the order they began."""
+        self._found: dict[Session, None] = {}
+        """A dict, because an attempt that joins another session is taken out again."""
         self.forgotten = 0
         """Sessions that are over and were dropped from `found` to make room."""
         self.reassembly = Reassembly()
         self.keys = KeyMemory()
         self._by_pair: dict[tuple[str, str], Session] = {}
         self._groups: dict[str, Session] = {}
+
+    @property
+    def found(self) -> list[Session]:
+        """All sessions in the order they began."""
+        return list(self._found)
+
+    @property
+    def found_count(self) -> int:
+        return len(self._found)
+
+    def remembers(self, session: Session) -> bool:
+        """Whether it is in `found`."""
+        return session in self._found
 
     # --- beginning -----------------------------------------------------------------------
 
@@ -66,11 +79,16 @@ class Sessions:
         return session
 
     def _remember(self, session: Session) -> None:
-        self.found.append(session)
-        if len(self.found) > self._found_max:
-            kept = [one for one in self.found if one.closed_ns is None][-self._found_max // 2 :]
-            self.forgotten += len(self.found) - len(kept)
-            self.found = kept
+        self._found[session] = None
+        if len(self._found) > self._found_max:
+            kept = [one for one in self._found if one.closed_ns is None][-self._found_max // 2 :]
+            self.forgotten += len(self._found) - len(kept)
+            found, self._found = self._found, dict.fromkeys(kept)
+            for one in found:
+                if one not in self._found and all(link.is_closed for link in one.links):
+                    # Without this circle its memory is freed now.
+                    for link in one.links:
+                        link.session = None
 
     def _group(self, batch: LinkBatch) -> Session:
         link = batch.link
@@ -151,8 +169,7 @@ class Sessions:
     def _merge(self, batch: LinkBatch, link: Link, attempt: Session, session: Session) -> None:
         """One more link of an open session, whose side 0 may be this link's acceptor."""
         attempt.id = session.id
-        if attempt in self.found:
-            self.found.remove(attempt)
+        self._found.pop(attempt, None)
         if attempt.nodes[0].zid != session.nodes[0].zid:
             link.sides = (1 - link.sides[0], 1 - link.sides[1])
         link.session = session

@@ -6,7 +6,7 @@ for event in zenlake.trace.open("robot.pcapng"):
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Final
 
@@ -37,13 +37,8 @@ class Trace:
     """
 
     def __init__(
-        self,
-        paths: Iterable[str],
-        ports: Iterable[int] = (),
-        chosen: Generator[Packet, None, None] | None = None,
-        end: tuple[int, int] | None = None,
+        self, paths: Iterable[str], ports: Iterable[int] = (), end: tuple[int, int] | None = None
     ) -> None:
-        self._ports = frozenset(ports)
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self.skipped = Skipped()
@@ -56,9 +51,16 @@ class Trace:
         self.last_ns: int | None = None
         self.bytes_read = 0
         """About how much of the files, for those who wait."""
-        self._packets = packets(paths, self._damage) if chosen is None else chosen
+        self._packets = packets(paths, self._damage)
         self._end = end
-        """Number and time of the last packet, where that is not the last one chosen."""
+        """Number and time of the last packet, where that is not the last one read here."""
+        chosen = frozenset(ports)
+        self._items: list[LinkItem] = []
+        """What links carried and was not walked yet."""
+        self._transport = TransportReader(self.skipped)
+        self._streams = TcpStreams(self.skipped)
+        self._connections = Connections(self._items, chosen)
+        self._datagrams = Datagrams(self._items, self.skipped, chosen)
 
     @property
     def sessions(self) -> list[Session]:
@@ -72,7 +74,11 @@ class Trace:
     @property
     def session_count(self) -> int:
         """Of all sessions, attempts and multicast groups that there were."""
-        return len(self.sessions) + self.forgotten_sessions
+        return self._walker.sessions.found_count + self.forgotten_sessions
+
+    def remembers(self, session: Session) -> bool:
+        """Whether it is among `sessions`."""
+        return self._walker.sessions.remembers(session)
 
     @property
     def is_damaged(self) -> bool:
@@ -85,64 +91,81 @@ class Trace:
 
     def chunks(self) -> Iterator[list[TraceEvent]]:
         """The same, all events of a packet at a time: faster where there are many."""
-        for items in self._items():
+        for items in self._read_all():
             yield self._walk(items)
 
     def batches(self) -> Iterator[LinkBatch]:
         """Instead of events, the batches they are read from."""
-        for items in self._items():
-            found = [item for item in items if isinstance(item, LinkBatch)]
+        for items in self._read_all():
             # Sessions are followed all the same: after a loss, they say what is plausible.
             self._walk(items)
-            yield from found
+            for item in items:
+                if isinstance(item, LinkBatch):
+                    yield item
 
     def steps(self) -> Steps:
         """Everything that links carried, one by one, with the events it gave."""
-        for items in self._items():
-            for item in items[:]:
+        for items in self._read_all():
+            for item in items:
                 yield item, self._walk([item])
-            items.clear()
 
-    def _items(self) -> Iterator[list[LinkItem]]:
-        """What links carried; whoever takes the list empties it."""
-        items: list[LinkItem] = []
-        transport = TransportReader(self.skipped)
-        streams = TcpStreams(self.skipped)
-        connections = Connections(items, self._ports)
-        datagrams = Datagrams(items, self.skipped, self._ports)
-        number, time_ns = 0, 0
+    def feed(self, packet: Packet) -> Steps:
+        """What the next packet completes, where the caller reads the packets (`of_packets`).
+
+        Take all of its steps before the next packet: events may refer to what it changes.
+        """
+        return self._walk_each(self._read(packet))
+
+    def finish(self) -> Steps:
+        """What the end of the capture completes, after the last packet that was fed."""
+        return self._walk_each(self._read_end())
+
+    def _read_all(self) -> Iterator[list[LinkItem]]:
+        """What links carried, by the packets of the files."""
         for packet in self._packets:
-            number, time_ns = packet.number, packet.time_ns
-            if self.first_ns is None:
-                self.first_ns = time_ns
-            self.packets, self.last_ns = number, time_ns
-            self.bytes_read += len(packet.data) + _RECORD_BYTES
-            content = transport.read(packet)
-            if content is None:
-                continue
-            if isinstance(content, Segment):
-                for event in streams.feed(content):
-                    connections.feed(event, number, time_ns)
-                connections.release()
-            else:
-                datagrams.feed(content)
+            items = self._read(packet)
             if items:
                 yield items
+        yield self._read_end()
+
+    def _read(self, packet: Packet) -> list[LinkItem]:
+        number, time_ns = packet.number, packet.time_ns
+        if self.first_ns is None:
+            self.first_ns = time_ns
+        self.packets, self.last_ns = number, time_ns
+        self.bytes_read += len(packet.data) + _RECORD_BYTES
+        content = self._transport.read(packet)
+        if isinstance(content, Segment):
+            for event in self._streams.feed(content):
+                self._connections.feed(event, number, time_ns)
+            self._connections.release()
+        elif content is not None:
+            self._datagrams.feed(content)
+        return self._take_items()
+
+    def _read_end(self) -> list[LinkItem]:
         for reason, count in self._damage.counts.items():
             self.skipped.add(reason, self._damage.bytes[reason], count)
-        if self._end is not None:
-            number, time_ns = self._end
-        transport.end()
-        for event in streams.end():
-            connections.feed(event, number, time_ns)
-        connections.release()
-        datagrams.end()
-        yield items
+        number, time_ns = (self.packets, self.last_ns or 0) if self._end is None else self._end
+        self._transport.end()
+        for event in self._streams.end():
+            self._connections.feed(event, number, time_ns)
+        self._connections.release()
+        self._datagrams.end()
+        return self._take_items()
+
+    def _take_items(self) -> list[LinkItem]:
+        items = self._items[:]
+        self._items.clear()
+        return items
+
+    def _walk_each(self, items: list[LinkItem]) -> Steps:
+        for item in items:
+            yield item, self._walk([item])
 
     def _walk(self, items: list[LinkItem]) -> list[TraceEvent]:
         for item in items:
             self._walker.feed(item)
-        items.clear()
         events = self._events[:]
         self._events.clear()
         for event in events:
@@ -174,12 +197,12 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
             counts[kind] = counts.get(kind, 0) + 1
 
 
-def of_packets(chosen: Generator[Packet, None, None], end: tuple[int, int]) -> Trace:
-    """The events of packets that someone else read and chose, of a capture with this end.
+def of_packets(end: tuple[int, int]) -> Trace:
+    """The trace of packets that the caller reads and chooses: `feed` it each, then `finish` it.
 
-    They keep their numbers; `end` is the number of the last packet and its time.
+    They keep their numbers; `end` is the number of the capture's last packet and its time.
     """
-    return Trace((), (), chosen, end)
+    return Trace((), (), end)
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:

@@ -37,6 +37,8 @@ Found = LinkBatch | Missing | Undecoded
 
 _HEAD_BYTES_MAX: Final = 16_384
 _HEAD_END: Final = b"\r\n\r\n"
+_DEFERRED_BYTES_MAX: Final = 256
+"""So few first bytes hardly prove anything: they are searched once more is known."""
 
 
 class Connection:
@@ -48,11 +50,13 @@ class Connection:
 
     __slots__ = (
         "_agreed",
+        "_deferred",
         "_flow",
         "_guessed",
         "_held",
         "_known_start",
         "_open",
+        "_readers",
         "_target",
         "_upgraded",
         "_waits",
@@ -66,7 +70,6 @@ class Connection:
         "off_state",
         "out",
         "packet",
-        "readers",
         "time_ns",
     )
 
@@ -78,7 +81,8 @@ class Connection:
         self._waits = False
         self.is_patient = True
         """Whether there is room to wait; if not, nothing waits until both directions are found."""
-        self.readers = (StreamReader(self, 0), StreamReader(self, 1))
+        self._readers: list[StreamReader | None] = [None, None]
+        """Made with the first bytes: most connections of a hostile capture have few or none."""
         self.is_zenoh = False
         self.is_off = False
         """Whether it is known to be something else."""
@@ -92,10 +96,20 @@ class Connection:
         self._upgraded = False
         self._held: tuple[list[Piece], list[Piece]] = ([], [])
         """What came before the protocol was known."""
+        self._deferred = 0
+        """The directions, as bits, whose held bytes are to be searched for units, but later."""
         self._known_start = [False, False]
         self._open = 0
         self.packet = 0
         self.time_ns = 0
+
+    def reader(self, direction: int) -> StreamReader:
+        reader = self._readers[direction]
+        if reader is None:
+            reader = self._readers[direction] = StreamReader(self, direction)
+            if self._upgraded:
+                reader.framing = WEBSOCKET
+        return reader
 
     def opened(self, direction: int, seen_syn: bool) -> None:
         self._known_start[direction] = seen_syn
@@ -114,20 +128,27 @@ class Connection:
         """It is something else: from here on bytes are only counted."""
         self.is_off = True
         self.off_state, self.off_cause = state, cause
-        for reader, held in zip(self.readers, self._held, strict=True):
+        self._deferred = 0
+        for direction, held in enumerate(self._held):
             count = sum(len(piece.data) for piece in held)
-            if reader.scanner is not None:
+            reader = self._readers[direction]
+            if reader is not None and reader.scanner is not None:
                 count += reader.scanner.held_bytes + reader.scanner.dropped_bytes
                 reader.scanner = None
-            self.off_bytes[reader.direction] += count
+            self.off_bytes[direction] += count
             held.clear()
+            # Nothing is read any more.
+            self._readers[direction] = None
 
     def feed(self, direction: int, data: bytes, packet: int, time_ns: int) -> None:
         self.packet, self.time_ns = packet, time_ns
-        reader = self.readers[direction]
         if self.is_off:
             self.off_bytes[direction] += len(data)
-        elif self.is_zenoh and not self._held[direction]:
+            return
+        held, reader = self._held[direction], self._readers[direction]
+        if self.is_zenoh and not held:
+            if reader is None:
+                reader = self.reader(direction)
             if not self._known_start[direction]:
                 self._known_start[direction] = True
                 begins = recognition.recognise(data)
@@ -136,20 +157,23 @@ class Connection:
                 if begins != recognition.ZENOH and not may_begin:
                     reader.look_for_start()
             reader.feed(data, packet, time_ns)
-        elif reader.scanner is not None:
+        elif reader is not None and reader.scanner is not None:
             reader.feed(data, packet, time_ns)
             self._doubt(reader)
         else:
-            self._held[direction].append(Piece(0, data, packet, time_ns))
-            self._recognise(direction)
+            held.append(Piece(0, data, packet, time_ns))
+            if self._deferred & 1 << direction:
+                self._scan(direction)
+            else:
+                self._recognise(direction)
 
     def gap(self, direction: int, missing_bytes: int | None, cause: str) -> None:
         missing = missing_bytes or 0
         if self.is_off:
             return
         if self._held[direction]:
-            self._scan(direction)
-        reader = self.readers[direction]
+            self._scan_held(direction)
+        reader = self.reader(direction)
         if self.is_zenoh:
             kind = "truncated" if cause == "snaplen" else "tcp_gap"
             words = "cut by the snap length" if cause == "snaplen" else "packets are missing"
@@ -162,8 +186,10 @@ class Connection:
 
     def held_bytes(self) -> int:
         """What is kept until more bytes come."""
-        first, second = self.readers
-        held = first.held_bytes() + second.held_bytes()
+        held = 0
+        for reader in self._readers:
+            if reader is not None:
+                held += reader.held_bytes()
         if not self.is_zenoh:
             for pieces in self._held:
                 for piece in pieces:
@@ -176,10 +202,7 @@ class Connection:
 
     def release(self) -> None:
         """Hand on what was found, in the order of the capture."""
-        first, second = self.readers
-        is_looking = self.is_zenoh and (
-            self._flow.holes > 0 or not first.knows_place() or not second.knows_place()
-        )
+        is_looking = self.is_zenoh and (self._flow.holes > 0 or self._is_lost())
         if len(self.out) > TRACE_WAITING_BATCHES_MAX:
             self.is_patient = False
         if is_looking and self.is_patient:
@@ -193,13 +216,20 @@ class Connection:
         self._target.extend(found)
         self.out.clear()
 
+    def _is_lost(self) -> bool:
+        """Whether a direction looks for where its units begin."""
+        first, second = self._readers
+        if first is not None and not first.knows_place():
+            return True
+        return second is not None and not second.knows_place()
+
     def give_up(self) -> None:
         """Let go of what is held, because others need the room."""
         if not self.is_zenoh:
             self.turn_off("not_zenoh", "no Zenoh was found in its beginning")
             return
-        for reader in self.readers:
-            if reader.held_bytes():
+        for reader in self._readers:
+            if reader is not None and reader.held_bytes():
                 self.gap(reader.direction, None, "missing")
         self.is_patient = False
         self.release()
@@ -208,8 +238,10 @@ class Connection:
         """Nothing more comes in this direction."""
         if not self.is_off:
             if self._held[direction]:
-                self._scan(direction)
-            self.readers[direction].end()
+                self._scan_held(direction)
+            reader = self._readers[direction]
+            if reader is not None:
+                reader.end()
         count = self.off_bytes[direction]
         if count:
             cause = self.off_cause
@@ -219,6 +251,10 @@ class Connection:
                 )
             )
             self.off_bytes[direction] = 0
+
+    def let_go(self) -> None:
+        """Both directions have ended: nothing refers in a circle, so that memory is freed now."""
+        self._readers = [None, None]
 
     # --- what protocol is this? ----------------------------------------------------------
 
@@ -238,10 +274,29 @@ class Connection:
         elif found == recognition.HTTP:
             self._recognise_http(direction, data)
         elif found == recognition.UNKNOWN:
-            self._scan(direction)
+            if self.is_zenoh or len(data) > _DEFERRED_BYTES_MAX:
+                self._scan(direction)
+            else:
+                # Most connections of a hostile capture end here, or have to make room.
+                self._deferred |= 1 << direction
+
+    def _scan_deferred(self) -> None:
+        """Search what was put off, before anything else is known of the connection."""
+        for direction in (0, 1):
+            if self._deferred & 1 << direction:
+                self._scan_held(direction)
+
+    def _scan_held(self, direction: int) -> None:
+        """Search what is held; what was put off does not change which packet comes now."""
+        now = self.packet, self.time_ns
+        was_deferred = bool(self._deferred & 1 << direction)
+        self._scan(direction)
+        if was_deferred:
+            self.packet, self.time_ns = now
 
     def _confirm(self, direction: int) -> None:
         """It is Zenoh, and this direction begins with its first unit."""
+        self._scan_deferred()
         self.is_zenoh = True
         self._release(direction)
         other = 1 - direction
@@ -258,11 +313,12 @@ class Connection:
         self._known_start[direction] = True
         for piece in pieces:
             self.packet, self.time_ns = piece.packet, piece.time_ns
-            self.readers[direction].feed(piece.data, piece.packet, piece.time_ns)
+            self.reader(direction).feed(piece.data, piece.packet, piece.time_ns)
 
     def _scan(self, direction: int) -> None:
         """No beginning that we know: look for units anywhere."""
-        reader = self.readers[direction]
+        self._deferred &= ~(1 << direction)
+        reader = self.reader(direction)
         if reader.scanner is None:
             demand = AGAINST_BEGINNING if self._known_start[direction] else UNDECIDED
             self._known_start[direction] = True
@@ -285,9 +341,11 @@ class Connection:
         if end < 0 or not is_upgrade(data[:end]):
             self.turn_off("not_zenoh", "HTTP")
             return
+        self._scan_deferred()
         self._upgraded = True
-        for reader in self.readers:
-            reader.framing = WEBSOCKET
+        for reader in self._readers:
+            if reader is not None:
+                reader.framing = WEBSOCKET
         self.link.protocol = "ws"
         self._recognise_websocket(direction, data)
         if self._held[1 - direction]:
@@ -368,6 +426,7 @@ class Connection:
 
     def found(self, reader: StreamReader, framing: int, form: int) -> None:
         """Units were found to be cut and formed so."""
+        self._scan_deferred()
         self.is_zenoh = True
         self._known_start[reader.direction] = True
         reader.framing, reader.form = framing, form
@@ -375,6 +434,8 @@ class Connection:
             self._guessed = (framing, form)
             self.link.form = form
             if framing == WEBSOCKET:
+                # The other direction begins with a short length, until it is found as well.
+                self.reader(1 - reader.direction)
                 self._upgraded = True
                 self.link.protocol = "ws"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Final
 
 from zenlake.capture.stream_events import (
     Flow,
@@ -12,29 +13,56 @@ from zenlake.capture.stream_events import (
     StreamGap,
     StreamOpened,
 )
-from zenlake.limits import TRACE_HELD_BYTES_MAX
+from zenlake.limits import TRACE_HELD_BYTES_MAX, TRACE_UNDECIDED_CONNECTIONS_MAX
 from zenlake.trace.link import LinkClosed, LinkEnd
 from zenlake.trace.links.connection import Connection, LinkItem
 from zenlake.trace.links.datagrams import port_of
 
 
+def _mark(direction: int, seen_syn: bool) -> int:
+    """That a direction was opened, and whether by its SYN."""
+    return (3 if seen_syn else 1) << 2 * direction
+
+
+_ONE_IS_OPEN: Final = frozenset(
+    _mark(direction, seen_syn) for direction in (0, 1) for seen_syn in (False, True)
+)
+
+
 class Connections:
     """Feed it stream events; what they mean is appended to the list given."""
 
-    __slots__ = ("_by_flow", "_fed", "_held_bytes_max", "_holding", "_out", "_ports", "held_bytes")
+    __slots__ = (
+        "_by_flow",
+        "_fed",
+        "_held_bytes_max",
+        "_holding",
+        "_out",
+        "_ports",
+        "_quiet",
+        "_undecided",
+        "_undecided_max",
+        "held_bytes",
+    )
 
     def __init__(
         self,
         out: list[LinkItem],
         ports: frozenset[int],
         held_bytes_max: int = TRACE_HELD_BYTES_MAX,
+        undecided_max: int = TRACE_UNDECIDED_CONNECTIONS_MAX,
     ) -> None:
         self._out = out
         self._ports = ports
         self._held_bytes_max = held_bytes_max
+        self._undecided_max = undecided_max
         self._by_flow: dict[Flow, Connection] = {}
+        self._quiet: dict[Flow, int] = {}
+        """Connections of which only the opening is known, as `_mark` has it: cheap to remember."""
         self._holding: OrderedDict[Connection, int] = OrderedDict()
         """Connections that keep bytes until more come, the oldest first."""
+        self._undecided: OrderedDict[Connection, None] = OrderedDict()
+        """Those of them that may be Zenoh or not: a search takes more memory than its bytes."""
         self.held_bytes = 0
         self._fed: list[Connection] = []
         """Since the last release."""
@@ -44,6 +72,8 @@ class Connections:
         flow, direction = event.flow, event.direction
         connection = self._by_flow.get(flow)
         if connection is None:
+            if self._is_quiet(event):
+                return
             connection = self._open(flow)
         if isinstance(event, StreamBytes):
             connection.link.is_behind = flow.is_behind
@@ -68,6 +98,7 @@ class Connections:
                 del self._by_flow[flow]
                 connection.is_patient = False
                 connection.release()
+                connection.let_go()
                 if connection.is_zenoh:
                     self._out.append(LinkClosed(connection.link, packet, time_ns, event.cause))
 
@@ -82,17 +113,42 @@ class Connections:
 
     def _account(self, connection: Connection, held: int) -> None:
         """Bound what is kept in all connections; the oldest has to make room."""
-        holding = self._holding
+        holding, undecided = self._holding, self._undecided
         self.held_bytes += held - holding.pop(connection, 0)
+        undecided.pop(connection, None)
         if held:
             holding[connection] = held
+            if not connection.is_zenoh:
+                undecided[connection] = None
         while self.held_bytes > self._held_bytes_max and holding:
-            oldest, oldest_held = holding.popitem(last=False)
-            self.held_bytes -= oldest_held
-            oldest.give_up()
+            self._give_up(next(iter(holding)))
+        while len(undecided) > self._undecided_max:
+            self._give_up(next(iter(undecided)))
+
+    def _give_up(self, connection: Connection) -> None:
+        self.held_bytes -= self._holding.pop(connection)
+        self._undecided.pop(connection, None)
+        connection.give_up()
+
+    def _is_quiet(self, event: StreamEvent) -> bool:
+        """Whether the connection of this event still has nothing to be read or to be told."""
+        flow = event.flow
+        if isinstance(event, StreamOpened):
+            self._quiet[flow] = self._quiet.get(flow, 0) | _mark(event.direction, event.seen_syn)
+            return True
+        if isinstance(event, StreamClosed) and self._quiet.get(flow) in _ONE_IS_OPEN:
+            # Its only direction: nothing came, and nothing is to be told of it.
+            del self._quiet[flow]
+            return True
+        return False
 
     def _open(self, flow: Flow) -> Connection:
         connection = self._by_flow[flow] = Connection(flow, self._out)
+        marks = self._quiet.pop(flow, 0)
+        for direction in (0, 1):
+            if marks & _mark(direction, False):
+                seen_syn = marks & _mark(direction, True) == _mark(direction, True)
+                connection.opened(direction, seen_syn)
         if self._ports:
             if self._ports.intersection((port_of(flow.source), port_of(flow.destination))):
                 connection.assume_zenoh()

@@ -68,7 +68,8 @@ class StreamReader:
         """Set while it is not known where units begin."""
         self._ended = False
         """Whether a CLOSE came: what follows is no message (wire reference §9)."""
-        self._queue: deque[Piece] = deque()
+        self._queue: deque[Piece] | None = None
+        """Made when it is needed: an empty one takes more memory than all else here."""
         self._pending = Pending()
         self._skip = 0
         """How many bytes are left of a unit that has lost some."""
@@ -82,13 +83,23 @@ class StreamReader:
     # --- bytes ---------------------------------------------------------------------------
 
     def feed(self, data: bytes, packet: int, time_ns: int) -> None:
-        if self.scanner is None and not self._queue:
+        if not self._queue:
+            if self.scanner is not None:
+                self.scanner.feed(data, packet, time_ns)
+                self._look(False)
+                self._work()
+                return
             rest = self._take(data, packet, time_ns)
             if rest is None:
                 return
             data = rest
-        self._queue.append(Piece(0, data, packet, time_ns))
+        self._queued().append(Piece(0, data, packet, time_ns))
         self._work()
+
+    def _queued(self) -> deque[Piece]:
+        if self._queue is None:
+            self._queue = deque()
+        return self._queue
 
     def _work(self) -> None:
         """What is queued; finding the framing again puts bytes back into the queue."""
@@ -184,7 +195,7 @@ class StreamReader:
         self._lost_state = "malformed"
         self._lose()
         self._teller.told_bytes = len(suspect) + len(tail)
-        self._queue.appendleft(Piece(0, suspect + unit, packet, time_ns))
+        self._queued().appendleft(Piece(0, suspect + unit, packet, time_ns))
 
     def _impossible(self, rest: bytes, packet: int, time_ns: int) -> bytes | None:
         """A length that no unit has: the framing is lost, or low latency ends (§9)."""
@@ -215,7 +226,7 @@ class StreamReader:
 
     def gap(self, missing_bytes: int, cause: str) -> None:
         """Bytes are missing, as many as told; 0 where nobody knows how many."""
-        self._queue.append(Piece(missing_bytes, b"", _MARKS[cause], 0))
+        self._queued().append(Piece(missing_bytes, b"", _MARKS[cause], 0))
         self._work()
 
     def _gap(self, missing_bytes: int, cause: str) -> None:
@@ -226,11 +237,12 @@ class StreamReader:
                 self.scanner.gap(missing_bytes, cause)
                 return
             # Nothing leads across such a hole: what was found before it is all there is.
-            scanner, later = self.scanner, len(self._queue)
+            queue = self._queued()
+            scanner, later = self.scanner, len(queue)
             self._look(True)
             if self.knows_place():
                 hole = Piece(0, b"", _MARKS[cause], 0)
-                self._queue.insert(len(self._queue) - later, hole)
+                queue.insert(len(queue) - later, hole)
                 return
             self._teller.passed(scanner.dropped_bytes + scanner.held_bytes, self._lost_state)
         self._lost_state = "truncated" if cause == "snaplen" else "gap"
@@ -336,7 +348,7 @@ class StreamReader:
             replay.append(Piece(0, data, piece.packet, piece.time_ns))
             at = stop
         self._teller.passed(passed, self._lost_state)
-        self._queue.extendleft(reversed(replay))
+        self._queued().extendleft(reversed(replay))
 
     def end(self) -> None:
         """Nothing follows."""
