@@ -1,4 +1,4 @@
-"""Rare messages are made what the scalar road makes of the same bytes."""
+"""Rare messages are made what the exact reader makes of the same bytes."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from zenlake.columnar.failures import Failure, failure_of
 from zenlake.columnar.fields import STRETCHES, fields, presence_bits
 from zenlake.columnar.forms import BATCH, LOW_LATENCY, SCOUTING
 from zenlake.columnar.kinds import kinds
+from zenlake.columnar.memory import handle_of
 from zenlake.errors import WireError
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ class Columns:
         if self._present_in_any is None:
             self._present_in_any = int(np.bitwise_or.reduce(self["present"], initial=0))
         return self._present_in_any & presence_bits()[field] != 0
+
+    def handles(self) -> tuple[Any, Any, int]:
+        """The buffer, the table and its room, as kernels know them while this lives."""
+        return handle_of(self.data), self._table.handle(), self._table.room
 
     def kind_words(self) -> list[str]:
         return [kinds()[code] for code in self["kind"]]

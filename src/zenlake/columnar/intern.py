@@ -1,3 +1,4 @@
+# Parts: 730a1cc215afd6e6
 """Keys interned: each different (scope, whose numbering, suffix) gets a number.
 
 A column of keys then is a column of small numbers and a short list of different keys, which is
@@ -6,24 +7,22 @@ all that has to be resolved, matched or written.
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from zenlake.columnar.jit import entry, inlined
 from zenlake.columnar.memory import handle_of, load, load_eight
+from zenlake.columnar.sip_hash import begin_hash, feed_hash, random_key, slot_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zenlake.columnar.columns import Columns
     from zenlake.columnar.memory import Buffer, Numbers
+    from zenlake.columnar.sip_hash import HashKey
 
-# Whoever chooses keys must not be able to make them all fall into one slot.
-_START: Final = secrets.randbits(62)
-_FACTOR: Final = 0x1E37_79B9_7F4A_7C15
-_POSITIVE: Final = 0x7FFF_FFFF_FFFF_FFFF
+_HASH_KEY: Final = random_key()
 ABSENT: Final = -1
 
 
@@ -43,7 +42,9 @@ def intern_keys(columns: Columns) -> Keys:
     scopes, senders, offsets, lengths = (columns[name] for name in names)
     slots = np.zeros(1 << (2 * len(columns)).bit_length(), np.int32)
     buf = handle_of(columns.data)
-    count = _intern(buf, present, scopes, senders, offsets, lengths, slots, _START, ids, rows)
+    count = intern_kernel(
+        buf, present, scopes, senders, offsets, lengths, slots, _HASH_KEY, ids, rows
+    )
     return Keys(ids, rows[:count].copy())
 
 
@@ -63,24 +64,27 @@ def intern_stretches(
     senders = np.zeros(count, np.uint8)
     slots = np.zeros(1 << (2 * count).bit_length(), np.int32)
     buf = handle_of(data)
-    found = _intern(buf, chosen, scopes, senders, offsets, lengths, slots, _START, ids, rows)
+    found = intern_kernel(
+        buf, chosen, scopes, senders, offsets, lengths, slots, _HASH_KEY, ids, rows
+    )
     return Keys(ids, rows[:found].copy())
 
 
 @inlined
-def _hash_of(buf: Buffer, start: int, offset: int, length: int) -> int:
-    """Eight bytes at a time; the last eight may overlap those before."""
-    hash = (start ^ length) * _FACTOR & _POSITIVE
+def hash_of(buf: Buffer, key: HashKey, alias: int, offset: int, length: int) -> int:
+    """Of the alias (33 bits) and the bytes, eight at a time; the last may overlap those before."""
+    state = feed_hash(begin_hash(key), alias << 31 ^ length)
     pos, end = offset, offset + length
-    while pos < end:
-        if length < 8:
-            word = load(buf, pos)
+    if length < 8:
+        word = 0
+        while pos < end:
+            word = word << 8 | load(buf, pos)
             pos += 1
-        else:
-            word = load_eight(buf, min(pos, end - 8))
-            pos += 8
-        hash = (hash ^ hash >> 32 ^ word) * _FACTOR & _POSITIVE
-    return hash >> 32
+        return slot_hash(feed_hash(state, word))
+    while pos < end:
+        state = feed_hash(state, load_eight(buf, min(pos, end - 8)))
+        pos += 8
+    return slot_hash(state)
 
 
 @inlined
@@ -100,7 +104,7 @@ def _are_equal(buf: Buffer, first: int, second: int, length: int) -> bool:
 
 
 @entry
-def _intern(
+def intern_kernel(
     buf: Buffer,
     present: Numbers,
     scopes: Numbers,
@@ -108,7 +112,7 @@ def _intern(
     offsets: Numbers,
     lengths: Numbers,
     slots: Numbers,
-    start: int,
+    key: HashKey,
     ids: Numbers,
     rows: Numbers,
 ) -> int:
@@ -119,7 +123,7 @@ def _intern(
             continue
         offset, length = int(offsets[n]), int(lengths[n])
         alias = int(scopes[n]) << 1 | int(senders[n])
-        slot = _hash_of(buf, start ^ alias, offset, length) & len(slots) - 1
+        slot = hash_of(buf, key, alias, offset, length) & len(slots) - 1
         while slots[slot] != 0:
             other = int(rows[int(slots[slot]) - 1])
             if (

@@ -20,9 +20,12 @@ from zenlake.rules import (
     samples,
     scouting,
 )
+from zenlake.rules.facts import OpenInterest
 from zenlake.rules.rule import BY_BODY, BY_SUBJECT, REGISTERED, Rule
 from zenlake.wire._generated import declare
-from zenlake.wire._generated.network import Declare
+from zenlake.wire._generated.network import Declare, Interest, Oam
+from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire._generated.transport import Close, Init, Join, Open, TransportOam
 from zenlake.wire.message import Declaration
 
 _TOPICS: Final[dict[str, ModuleType]] = {
@@ -65,4 +68,15 @@ BY_DECLARATION: Final[dict[type, list[Rule]]] = {
     if isinstance(body, type) and issubclass(body, Declaration) and body is not Declaration
 }
 
-__all__ = ["BY_DECLARATION", "BY_SUBJECT", "BY_TOPIC", "RULES"]
+FED: Final[tuple[type, ...]] = (Init, Open, Close, Declare, Interest, Oam, OpenInterest)
+"""Subjects that the fast reader of the lake hands to the checker one by one: they are few."""
+UNSEEN: Final[tuple[type, ...]] = (Scout, Hello, Join, TransportOam)
+"""Messages that no regular connection has."""
+
+
+def is_declared(rule: Rule) -> bool:
+    """Whether it is known how the fast reader treats a rule, by its screen or its subjects."""
+    return rule.screen is not None or all(one in FED + UNSEEN for one in rule.subjects)
+
+
+__all__ = ["BY_DECLARATION", "BY_SUBJECT", "BY_TOPIC", "FED", "RULES", "UNSEEN", "is_declared"]

@@ -56,9 +56,10 @@ class Checker:
 
     __slots__ = (
         "_asked",
+        "_by_declaration",
+        "_by_subject",
         "_lines",
         "_nobody",
-        "_only",
         "_talks",
         "counts",
         "findings",
@@ -71,7 +72,8 @@ class Checker:
 
         A note counts once for each side of a session, as it is told.
         """
-        self._only = None if only is None else frozenset(only)
+        self._by_subject = BY_SUBJECT if only is None else _chosen(BY_SUBJECT, only)
+        self._by_declaration = BY_DECLARATION if only is None else _chosen(BY_DECLARATION, only)
         self._talks: dict[Session, Talk] = {}
         self._lines: dict[Link, Line] = {}
         self._nobody = Talk(None, False)
@@ -108,7 +110,7 @@ class Checker:
             talk = self._talks[session] = Talk(session, False)
         return talk
 
-    def _line(self, link: Link) -> Line:
+    def line(self, link: Link) -> Line:
         line = self._lines.get(link)
         if line is None:
             line = self._lines[link] = Line(link.protocol in DATAGRAMS)
@@ -127,15 +129,20 @@ class Checker:
             if text is not None:
                 self._tell(rule, talk.side(place.node), place, text)
 
-    def report(self, rule: Rule, talk: Talk, place: Place, text: str) -> None:
-        """What someone else has found, if the rule may be asked at all."""
+    def _ask_of(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
+        """The same about a message; its place is made only where something is found."""
+        talk, message = seen.talk, event.message
+        if not talk.is_sure:
+            return
         is_whole = talk.is_whole and talk.is_met and not talk.is_over
-        if talk.is_sure and (is_whole or not rule.needs_whole):
-            self._tell(rule, talk.side(place.node), place, text)
+        for rule in rules:
+            if rule.needs_whole and not is_whole:
+                continue
+            text = rule.judge(message, seen)
+            if text is not None:
+                self._tell(rule, seen.sender, place_of(event), text)
 
     def _tell(self, rule: Rule, side: Side, place: Place, text: str) -> None:
-        if self._only is not None and rule.id not in self._only:
-            return
         told = side.told.get(rule.id, 0) + 1
         # What deployed nodes always do is said once for each.
         if rule.severity == NOTE and told > 1:
@@ -149,7 +156,7 @@ class Checker:
 
     def _batch(self, batch: LinkBatch) -> None:
         link, session = batch.link, batch.link.session
-        line = self._line(link)
+        line = self.line(link)
         line.is_cut = batch.state != "ok"
         if session is not None and session not in self._talks:
             is_whole = link.protocol in _STREAMS and link.seen_start and _begins(batch)
@@ -157,16 +164,29 @@ class Checker:
         talk = self.talk(session)
         if link.is_behind or _is_unsettled(batch, line):
             talk.lose()
+        self.ask_of_batch(batch, self._by_subject.get(LinkBatch, _NOTHING))
+
+    def ask_of_batch(self, batch: LinkBatch, rules: list[Rule]) -> None:
+        """Some rules about a batch; what is remembered stays as it is."""
+        session, line = batch.link.session, self.line(batch.link)
+        talk = self.talk(session)
         node = None if session is None else sender_node(batch, session)
         sender, receiver = talk.side(node), talk.side(_other(batch, session))
         odd = _oddities(batch, session, line)
         seen = SeenBatch(batch, talk, line, sender, receiver, odd)
-        place = batch_place(batch, node)
-        self._ask(BY_SUBJECT.get(LinkBatch, _NOTHING), batch, seen, talk, place)
+        self._ask(rules, batch, seen, talk, batch_place(batch, node))
 
-    def see(self, event: MessageSeen) -> None:
-        """One message; for whoever has looked at its batch in another way."""
-        talk, line = self.talk(event.session), self._line(event.link)
+    def ask_of_message(self, event: MessageSeen, rules: list[Rule]) -> None:
+        """Some rules about a message; what is remembered stays as it is."""
+        self._ask_of(rules, event, self.seen(event))
+
+    def seen(self, event: MessageSeen) -> Seen:
+        """A message with what is known before it."""
+        return Seen(event, self.talk(event.session), self.line(event.link), self._asked)
+
+    def see(self, event: MessageSeen, only: list[Rule] | None = None) -> None:
+        """One message; with `only`, others than these rules are known to have nothing to say."""
+        talk, line = self.talk(event.session), self.line(event.link)
         message = event.message
         if event.ignored is not None and isinstance(message, NetworkMessage):
             return  # its carrier was judged
@@ -175,12 +195,14 @@ class Checker:
         seen = Seen(event, talk, line, self._asked)
         if not seen.sender.has_spoken and isinstance(message, NetworkMessage):
             meet(event, seen.talk)
-        if isinstance(message, Declare):
-            rules = BY_DECLARATION[type(message.body)]
+        if only is not None:
+            rules = only
+        elif isinstance(message, Declare):
+            rules = self._by_declaration[type(message.body)]
         else:
-            rules = BY_SUBJECT.get(type(message), _NOTHING)
+            rules = self._by_subject.get(type(message), _NOTHING)
         if rules:
-            self._ask(rules, message, seen, talk, place_of(event))
+            self._ask_of(rules, event, seen)
         if isinstance(message, Scout):
             self._scout(event.sender, message)
         elif event.ignored is None or isinstance(message, (Init, Open)):
@@ -199,7 +221,7 @@ class Checker:
         session = event.link.session
         if session is None:
             return
-        talk, line = self.talk(session), self._line(event.link)
+        talk, line = self.talk(session), self.line(event.link)
         if isinstance(event, Missing):
             is_lost = event.kind in _LOST
             talk.has_gaps = talk.has_gaps or (event.kind == "sn_gap" and line.is_datagrams)
@@ -211,13 +233,13 @@ class Checker:
         side = event.link.sides[event.direction]
         node = None if session.is_multicast else session.nodes[side]
         place = Place(event.packet, event.time_ns, 0, event.link, session, node)
-        rules = BY_SUBJECT.get(type(event), _NOTHING)
+        rules = self._by_subject.get(type(event), _NOTHING)
         self._ask(rules, event, SeenLack(line, talk), talk, place)
 
     # --- ends ------------------------------------------------------------------------------
 
     def _after_batch(self, batch: LinkBatch) -> None:
-        line, direction = self._line(batch.link), batch.direction
+        line, direction = self.line(batch.link), batch.direction
         session = batch.link.session
         line.said_ns[direction] = max(line.said_ns[direction], batch.time_ns)
         line.batches[direction] += 1
@@ -242,7 +264,7 @@ class Checker:
             self._end(talk, event.time_ns, self._closed_by(event.link), False)
 
     def _closed_by(self, link: Link) -> Node | None:
-        line, session = self._line(link), link.session
+        line, session = self.line(link), link.session
         if session is None:
             return None
         for direction in (0, 1):
@@ -265,7 +287,7 @@ class Checker:
         talk.is_over = True
 
     def _ask_open(self, subject: type, what: Any, ending: Ending, talk: Talk, place: Place) -> None:
-        self._ask(BY_SUBJECT.get(subject, _NOTHING), what, ending, talk, place)
+        self._ask(self._by_subject.get(subject, _NOTHING), what, ending, talk, place)
 
     def _link_closed(self, item: LinkClosed) -> None:
         link, session = item.link, item.link.session
@@ -282,15 +304,16 @@ class Checker:
 
     def finish(self) -> None:
         """What is left to tell of those who have no session, once nothing more comes."""
-        for side in (self._nobody.nobody, *self._nobody.sides.values()):
+        for side in self._nobody.all_sides():
             place = side.last_told
             if place is not None:
                 self._tell_rest_of(side, place)
 
     def _tell_rest(self, talk: Talk, item: LinkClosed) -> None:
-        for side in (talk.nobody, *talk.sides.values()):
-            place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
-            self._tell_rest_of(side, place)
+        for side in talk.all_sides():
+            if side.told:
+                place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
+                self._tell_rest_of(side, place)
 
     def _tell_rest_of(self, side: Side, place: Place) -> None:
         """How often rules were broken beyond what was told one by one."""
@@ -299,6 +322,11 @@ class Checker:
             if rest > 0:
                 text = f"{rest:,} more of these"
                 self.findings.append(Finding(RULES[id], place, text, rest))
+
+
+def _chosen(rules: dict[type, list[Rule]], only: Collection[str]) -> dict[type, list[Rule]]:
+    ids = frozenset(only)
+    return {subject: [one for one in of if one.id in ids] for subject, of in rules.items()}
 
 
 def _begins(batch: LinkBatch) -> bool:

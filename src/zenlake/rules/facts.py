@@ -131,14 +131,36 @@ class OpenFragments:
         self.reliable = reliable
 
 
+class History:
+    """What only sides have that asked and were answered, or told link states."""
+
+    __slots__ = (
+        "ended_interests",
+        "ended_requests",
+        "node_links",
+        "psid_of",
+        "psids",
+        "state_sns",
+        "timed_out",
+    )
+
+    def __init__(self) -> None:
+        self.ended_interests: dict[int, OpenInterest] = {}
+        self.ended_requests: OrderedDict[int, int] = OrderedDict()
+        self.timed_out: set[int] = set()
+        self.psids: dict[int, str] = {0: ""}
+        self.psid_of: dict[str, int] = {}
+        self.state_sns: dict[int, int] = {}
+        self.node_links: dict[str, tuple[str, ...]] = {}
+
+
 class Side:
     """What one node of a session has said."""
 
     __slots__ = (
+        "_history",
         "after_fragments",
         "aliases",
-        "ended_interests",
-        "ended_requests",
         "entities",
         "forgets",
         "fragments",
@@ -148,31 +170,22 @@ class Side:
         "last_told",
         "links_held",
         "node",
-        "node_links",
-        "psid_of",
-        "psids",
         "requests",
         "source_sns",
-        "state_sns",
-        "timed_out",
         "told",
     )
 
     def __init__(self, node: Node | None) -> None:
         self.node = node
+        self._history: History | None = None
+        """Made when it is asked for: a capture may have 100,000 sessions of one message."""
         self.aliases: dict[int, str | None] = {}
         self.entities: dict[tuple[str, int], str | None] = {}
         """Keys of what it declared, by SUBSCRIBER, QUERYABLE or TOKEN and the number."""
         self.interests: dict[int, OpenInterest] = {}
-        self.ended_interests: dict[int, OpenInterest] = {}
-        """By number, those that are over, with the time of that in their place."""
         self.requests: dict[int, OpenRequest] = {}
-        self.ended_requests: OrderedDict[int, int] = OrderedDict()
-        """Requests that got their final, and the packet of that."""
-        self.timed_out: set[int] = set()
-        """Those of them that ended because their time was over."""
         self.forgets = False
-        """Whether some of these had to make room."""
+        """Whether some requests that are over had to make room."""
         self.fragments: dict[int, OpenFragments] = {}
         self.after_fragments: dict[int, int] = {}
         """By channel, the number of the last fragment, where nothing has followed it."""
@@ -180,18 +193,52 @@ class Side:
         """Whether a network message came from it."""
         self.gave_up = False
         """Whether it sent an empty batch while a message in fragments was not complete."""
-        self.psids: dict[int, str] = {0: ""}
-        self.psid_of: dict[str, int] = {}
-        """The last number of each node."""
-        self.state_sns: dict[int, int] = {}
-        self.node_links: dict[str, tuple[str, ...]] = {}
-        """The links of each node by its id, as this side tells them."""
         self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
         self.last_told: Place | None = None
         """Where a rule was last broken that had been told of too often."""
         self.told: dict[str, int] = {}
         """How often each rule was broken."""
+
+    @property
+    def history(self) -> History:
+        history = self._history
+        if history is None:
+            history = self._history = History()
+        return history
+
+    @property
+    def ended_interests(self) -> dict[int, OpenInterest]:
+        """By number, those that are over, with the time of that in their place."""
+        return self.history.ended_interests
+
+    @property
+    def ended_requests(self) -> OrderedDict[int, int]:
+        """Requests that got their final, and the packet of that."""
+        return self.history.ended_requests
+
+    @property
+    def timed_out(self) -> set[int]:
+        """Those of them that ended because their time was over."""
+        return self.history.timed_out
+
+    @property
+    def psids(self) -> dict[int, str]:
+        return self.history.psids
+
+    @property
+    def psid_of(self) -> dict[str, int]:
+        """The last number of each node."""
+        return self.history.psid_of
+
+    @property
+    def state_sns(self) -> dict[int, int]:
+        return self.history.state_sns
+
+    @property
+    def node_links(self) -> dict[str, tuple[str, ...]]:
+        """The links of each node by its id, as this side tells them."""
+        return self.history.node_links
 
     @property
     def role(self) -> str | None:
@@ -212,13 +259,13 @@ class Talk:
     """A session, and what each side has said; of a multicast group, each member."""
 
     __slots__ = (
+        "_nobody",
         "has_gaps",
         "is_met",
         "is_over",
         "is_sure",
         "is_whole",
         "joins",
-        "nobody",
         "session",
         "sides",
     )
@@ -237,7 +284,20 @@ class Talk:
         self.sides: dict[Node, Side] = {}
         self.joins: list[Join] = []
         """Of a group, the first one of some members."""
-        self.nobody = Side(None)
+        self._nobody: Side | None = None
+
+    @property
+    def nobody(self) -> Side:
+        """For what cannot be told to be of either node."""
+        nobody = self._nobody
+        if nobody is None:
+            nobody = self._nobody = Side(None)
+        return nobody
+
+    def all_sides(self) -> list[Side]:
+        """Those that were heard of, nobody first."""
+        known = list(self.sides.values())
+        return known if self._nobody is None else [self._nobody, *known]
 
     def side(self, node: Node | None) -> Side:
         if node is None:

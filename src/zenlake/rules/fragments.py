@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenLack
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Asked, Never
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Undecoded
 from zenlake.wire._generated.transport import Fragment, Frame
@@ -21,6 +22,7 @@ _SENDING_NS: Final = 6_000_000_000
     text="With patch 1, the first fragment of a message says so.",
     page="wire reference §7; SN-34",
     whole=True,
+    screen=Never("FRAGMENTS"),
 )
 def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     if seen.line.is_datagrams or seen.event.ignored != "its first fragment is not here":
@@ -36,6 +38,7 @@ def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     text="Between the fragments of a message nothing else is sent in its channel.",
     page="wire reference §7",
     whole=True,
+    screen=Never("FRAGMENTS"),
 )
 def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     if not seen.sender.fragments or seen.sender.gave_up or seen.line.is_datagrams:
@@ -58,6 +61,7 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     " batch instead.",
     page="wire reference §7; SN-34",
     whole=True,
+    screen=Never("EMPTY_BATCH"),
 )
 def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
     if not seen.sender.fragments or not seen.sender.gave_up or seen.line.is_datagrams:
@@ -77,6 +81,7 @@ def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
     text="The fragments of a message have consecutive sequence numbers.",
     page="wire reference §7",
     whole=True,
+    screen=Never("SEQUENCE"),
 )
 def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     if seen.line.is_datagrams or seen.event.ignored != "a fragment before it is missing":
@@ -92,6 +97,7 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     " a node gives up a link that is full.",
     page="wire reference §7; behaviour reference §2.10",
     whole=True,
+    screen=Never("FRAGMENTS"),
 )
 def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
@@ -108,6 +114,7 @@ def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     " while they send cut it off.",
     page="wire reference §7; SN-103",
     whole=True,
+    screen=Never("FRAGMENTS"),
 )
 def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
@@ -130,6 +137,7 @@ def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
     text="The fragments of a message are one network message to the last byte.",
     page="wire reference §7",
     whole=True,
+    screen=Never("FRAGMENTS"),
 )
 def fragments_undecodable(undecoded: Undecoded, seen: SeenLack) -> str | None:
     if not undecoded.cause.startswith("in fragments"):
@@ -143,6 +151,7 @@ def fragments_undecodable(undecoded: Undecoded, seen: SeenLack) -> str | None:
     Fragment,
     text="A fragment carries a part of a message.",
     page="Message Reference, FRAGMENT",
+    screen=Asked("payload_length == 0"),
 )
 def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     return None if message.payload or message.drop else f"fragment {message.sn} is empty"
@@ -156,6 +165,7 @@ def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     " First.",
     page="wire reference §5.3, §7; SN-34",
     whole=True,
+    screen=Asked("(fragment_first or fragment_drop) and agreed.patch == 0"),
 )
 def fragment_marked_without_patch(message: Fragment, seen: Seen) -> str | None:
     session = seen.talk.session

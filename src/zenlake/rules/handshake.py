@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import OPENED, VERSION, Seen, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Never
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import lease_ms
 from zenlake.wire._generated.transport import Fragment, Frame, Init, Join, Open
@@ -31,6 +32,7 @@ def _stage_of(kind: str) -> int:
     text="INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK come in this order, from alternating sides.",
     page="Message Reference, INIT and OPEN; wire reference §5.1",
     whole=True,
+    screen=Never("HANDSHAKE"),
 )
 def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     line, kind = seen.line, seen.event.kind
@@ -50,6 +52,7 @@ def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     text="A session that is open gets no INIT and no OPEN; they are ignored.",
     page="wire reference §6.4",
     whole=True,
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
     if seen.line.is_datagrams or seen.line.stage < OPENED:
@@ -64,6 +67,7 @@ def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
     text="Nothing but the handshake, or CLOSE, is sent before OPEN_ACK.",
     page="wire reference §5.1",
     whole=True,
+    screen=Never("HANDSHAKE"),
 )
 def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if seen.line.is_datagrams or seen.line.stage >= OPENED or not batch.messages:
@@ -80,6 +84,7 @@ def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="INIT and OPEN are each alone in their batch; what follows is not read.",
     page="wire reference §5.1",
+    screen=Never("HANDSHAKE"),
 )
 def handshake_not_alone(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if len(batch.messages) < 2 or batch.link.protocol == "scouting":

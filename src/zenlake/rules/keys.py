@@ -9,6 +9,7 @@ from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Asked, Never
 from zenlake.wire._generated.data import Err, Put
 from zenlake.wire._generated.declare import DeclareKeyExpr, UndeclareKeyExpr
 from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response
@@ -36,6 +37,7 @@ def wire_key(message: Any) -> WireExpr | None:
     text="The number of a key expression was declared before it is used.",
     page="Declarations, D_KEYEXPR; wire reference §1.10, §12.7 N18",
     whole=True,
+    screen=Asked("key.is_missing"),
 )
 def alias_unknown(message: Any, seen: Seen) -> str | None:
     key = wire_key(message)
@@ -59,6 +61,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     text="M says whose number stands for the key: the sender's (1) or the receiver's (0).",
     page="Message Reference, M; wire reference §1.10",
     whole=True,
+    screen=Asked("key.is_missing"),
 )
 def alias_of_other_side(message: Any, seen: Seen) -> str | None:
     key = wire_key(message)
@@ -98,6 +101,7 @@ def alias_redefined(message: Declare, seen: Seen) -> str | None:
     text="The number 0 stands for no key expression; numbers are 1 to 65535.",
     page="Declarations, D_KEYEXPR; wire reference §1.10",
     bodies=(DeclareKeyExpr, UndeclareKeyExpr),
+    screen=Asked("entity_id == 0"),
 )
 def alias_zero(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -129,6 +133,7 @@ def alias_undeclared_unknown(message: Declare, seen: Seen) -> str | None:
     text="D_KEYEXPR has the whole key. A scope in it is looked up among the receiver's numbers.",
     page="Declarations, D_KEYEXPR; SN-48",
     bodies=(DeclareKeyExpr,),
+    screen=Asked("key_scope"),
 )
 def alias_nested(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -147,6 +152,7 @@ def alias_nested(message: Declare, seen: Seen) -> str | None:
     Declare,
     text="In a multicast group keys are sent whole, without numbers.",
     page="wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def alias_in_group(message: Any, seen: Seen) -> str | None:
     if not seen.talk.is_multicast:
@@ -165,6 +171,7 @@ def alias_in_group(message: Any, seen: Seen) -> str | None:
     Declare,
     text="A key expression is in canonical form.",
     page="behaviour reference §1.1, §1.2",
+    screen=Asked("key.is_bad"),
 )
 def key_not_canonical(message: Any, seen: Seen) -> str | None:
     key = seen.event.key
@@ -186,6 +193,7 @@ def key_not_canonical(message: Any, seen: Seen) -> str | None:
     Declare,
     text="A key is a key expression; a message with another one is ignored.",
     page="behaviour reference §1.1; wire reference §12.7 N18; SN-51",
+    screen=Asked("key.is_bad"),
 )
 def key_invalid(message: Any, seen: Seen) -> str | None:
     key = seen.event.key
@@ -209,6 +217,7 @@ def key_invalid(message: Any, seen: Seen) -> str | None:
     Declare,
     text="A publication, a query and what is declared have a key.",
     page="behaviour reference §1.1",
+    screen=Asked("key.is_empty"),
 )
 def key_empty(message: Any, seen: Seen) -> str | None:
     if seen.event.key != "":
@@ -224,6 +233,7 @@ def key_empty(message: Any, seen: Seen) -> str | None:
     Response,
     text="A reply has a key; deployed nodes send errors without one.",
     page="Reply, RESPONSE; SN-82",
+    screen=Asked("key.is_empty"),
 )
 def response_key_empty(message: Response, seen: Seen) -> str | None:
     if seen.event.key != "":
@@ -238,6 +248,7 @@ def response_key_empty(message: Response, seen: Seen) -> str | None:
     text="A value belongs to one key. Publications with wildcards are allowed, and reach whoever"
     " subscribed to any of the keys.",
     page="behaviour reference §2.3",
+    screen=Asked("key.is_wide"),
 )
 def put_to_many(message: Push, seen: Seen) -> str | None:
     key = seen.event.key

@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, Side
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Followed, Never
 from zenlake.trace.link import LinkBatch
 from zenlake.wire._generated.network import Declare
 from zenlake.wire._generated.transport import Close, Frame
@@ -39,6 +40,7 @@ def _lease_ms(side: Side) -> int:
     " has no time, does not.",
     page="Message Reference, OPEN; wire reference §5.7",
     whole=True,
+    screen=Followed("silences"),
 )
 def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -54,6 +56,7 @@ def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A node that has nothing to send sends KEEP_ALIVE several times in every lease.",
     page="wire reference §5.7, §13",
     whole=True,
+    screen=Followed("silences"),
 )
 def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -71,6 +74,7 @@ def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A link from which nothing came for the lease of the other node is dropped.",
     page="wire reference §5.7, §12.7 N21",
     whole=True,
+    screen=Followed("silences"),
 )
 def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, 1 - batch.direction), _lease_ms(seen.receiver)
@@ -88,6 +92,7 @@ def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="After CLOSE a node sends nothing more on that link.",
     page="Message Reference, CLOSE; wire reference §5.2",
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or _gave_up(batch, seen) or _is_declaring(batch):
@@ -102,6 +107,7 @@ def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. Deployed routers that are closed while many"
     " declare and ask send declarations that were under way; they are not read.",
     page="Message Reference, CLOSE; SN-107",
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or _gave_up(batch, seen) or not _is_declaring(batch):
@@ -116,6 +122,7 @@ def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, where a"
     " message and the end meet; it is not read.",
     page="Message Reference, CLOSE; wire reference §9; SN-102",
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return _after_close(batch, seen) if _is_low_latency(seen) else None
@@ -128,6 +135,7 @@ def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. Deployed nodes that give up a link because it is"
     " full send what waits in other queues, and CLOSE once more.",
     page="Message Reference, CLOSE; wire reference §6.6; SN-106",
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def traffic_after_giving_up(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or not _gave_up(batch, seen):

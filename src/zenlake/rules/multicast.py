@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Never
 from zenlake.trace.session import lease_ms
 from zenlake.wire._generated.network import Interest, Request, Response, ResponseFinal
 from zenlake.wire._generated.transport import Join, KeepAlive
@@ -23,6 +24,7 @@ _MARGIN_NS: Final = 1_000_000_000
     Join,
     text="JOIN is for multicast groups; a unicast link has a handshake.",
     page="Message Reference, JOIN; wire reference §6.4",
+    screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def join_outside_group(message: Join, seen: Seen) -> str | None:
     return None if seen.talk.is_multicast else "JOIN on a unicast link"
@@ -34,6 +36,7 @@ def join_outside_group(message: Join, seen: Seen) -> str | None:
     Join,
     text="Only peers and routers are members of a group.",
     page="wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def join_client(message: Join, seen: Seen) -> str | None:
     return "a client joins" if message.whatami == WhatAmI.CLIENT else None
@@ -45,6 +48,7 @@ def join_client(message: Join, seen: Seen) -> str | None:
     Join,
     text="Later JOINs of a member repeat version, id, role, resolution, lease and QoS.",
     page="wire reference §8; SN-88",
+    screen=Never("NOT_TCP"),
 )
 def join_changed(message: Join, seen: Seen) -> str | None:
     last = seen.line.join
@@ -69,6 +73,7 @@ def join_changed(message: Join, seen: Seen) -> str | None:
     Join,
     text="JOIN is sent several times in every lease.",
     page="Message Reference, JOIN; wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def join_late(message: Join, seen: Seen) -> str | None:
     last = seen.line.join
@@ -86,6 +91,7 @@ def join_late(message: Join, seen: Seen) -> str | None:
     Join,
     text="The sequence numbers that JOIN announces lie within its resolution.",
     page="Message Reference, JOIN; wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def join_sn_outside(message: Join, seen: Seen) -> str | None:
     mask = _resolution(message).sn_mask
@@ -101,6 +107,7 @@ def join_sn_outside(message: Join, seen: Seen) -> str | None:
     Join,
     text="The sequence numbers that a member announces rise.",
     page="Message Reference, JOIN; wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def join_sn_backwards(message: Join, seen: Seen) -> str | None:
     last = seen.line.join
@@ -122,6 +129,7 @@ def join_sn_backwards(message: Join, seen: Seen) -> str | None:
     Join,
     text="With QoS, JOIN has a pair of numbers for each priority, and 0 in its own fields.",
     page="Message Reference, JOIN; SN-39",
+    screen=Never("NOT_TCP"),
 )
 def join_numbers_twice(message: Join, seen: Seen) -> str | None:
     if message.qos is None or not (message.next_sn_re or message.next_sn_be):
@@ -135,6 +143,7 @@ def join_numbers_twice(message: Join, seen: Seen) -> str | None:
     Join,
     text="All members of a group have the same resolution and batch size; others are ignored.",
     page="wire reference §8; SN-38",
+    screen=Never("NOT_TCP"),
 )
 def join_terms_differ(message: Join, seen: Seen) -> str | None:
     session = seen.talk.session
@@ -159,6 +168,7 @@ def join_terms_differ(message: Join, seen: Seen) -> str | None:
     Interest,
     text="Queries and interests are not sent to groups. Peers of zenoh-pico do it.",
     page="behaviour reference §4.2",
+    screen=Never("NOT_TCP"),
 )
 def group_kind(message: Any, seen: Seen) -> str | None:
     return f"{seen.event.kind} to a group" if seen.talk.is_multicast else None
@@ -170,6 +180,7 @@ def group_kind(message: Any, seen: Seen) -> str | None:
     KeepAlive,
     text="In a group, JOIN keeps a member alive, and KEEP_ALIVE is not sent.",
     page="wire reference §8",
+    screen=Never("NOT_TCP"),
 )
 def group_keep_alive(message: KeepAlive, seen: Seen) -> str | None:
     return "KEEP_ALIVE to a group" if seen.talk.is_multicast else None

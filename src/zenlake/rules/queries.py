@@ -9,6 +9,7 @@ from zenlake.rules.channels import qos_byte
 from zenlake.rules.facts import Ending, OpenRequest, Seen
 from zenlake.rules.memory import is_timeout
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Asked, Followed
 from zenlake.wire._generated.data import Err, Reply
 from zenlake.wire._generated.network import Request, Response, ResponseFinal
 
@@ -24,6 +25,7 @@ _EXPRESS: Final = 0x10
     text="The number of a request is not used again before its RESPONSE_FINAL.",
     page="Query, REQUEST; SN-90",
     whole=True,
+    screen=Followed("requests"),
 )
 def request_id_reused(message: Request, seen: Seen) -> str | None:
     known = seen.sender.requests.get(message.request_id)
@@ -40,6 +42,7 @@ def request_id_reused(message: Request, seen: Seen) -> str | None:
     " use 32 bits.",
     page="Query, REQUEST; SN-69",
     whole=True,
+    screen=Asked("request_id >> agreed.request_id_bits"),
 )
 def request_id_outside(message: Request, seen: Seen) -> str | None:
     ack = seen.line.init_ack
@@ -57,6 +60,7 @@ def request_id_outside(message: Request, seen: Seen) -> str | None:
     Request,
     text="A request says how long it waits. Without, each hop waits as long as it is set up to.",
     page="Query, Timeout; SN-71",
+    screen=Asked("not has.timeout_ms"),
 )
 def request_without_timeout(message: Request, seen: Seen) -> str | None:
     return f"request {message.request_id}" if message.timeout_ms is None else None
@@ -70,6 +74,7 @@ def request_without_timeout(message: Request, seen: Seen) -> str | None:
     text="A response has the number of a request that the receiver sent.",
     page="Reply, RESPONSE, 'must match the originating REQUEST'",
     whole=True,
+    screen=Followed("requests"),
 )
 def response_without_request(message: Response | ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
@@ -85,6 +90,7 @@ def response_without_request(message: Response | ResponseFinal, seen: Seen) -> s
     text="After RESPONSE_FINAL no response to that request is sent.",
     page="Reply, RESPONSE_FINAL; SN-72",
     whole=True,
+    screen=Followed("requests"),
 )
 def response_after_final(message: Response, seen: Seen) -> str | None:
     return None if _is_late(message, seen) else _after_final(message, seen)
@@ -98,6 +104,7 @@ def response_after_final(message: Response, seen: Seen) -> str | None:
     " final comes, deployed nodes send the error of the timeout, or a reply, after it.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-104",
     whole=True,
+    screen=Followed("requests"),
 )
 def timeout_after_final(message: Response, seen: Seen) -> str | None:
     return _after_final(message, seen) if _is_late(message, seen) else None
@@ -123,6 +130,7 @@ def _is_late(message: Response, seen: Seen) -> bool:
     text="A request gets exactly one RESPONSE_FINAL on each link it was sent on.",
     page="Reply, RESPONSE_FINAL; SN-72",
     whole=True,
+    screen=Followed("requests"),
 )
 def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
@@ -138,6 +146,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     text="Every request gets a RESPONSE_FINAL, at the latest when its time is over.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-71, SN-72",
     whole=True,
+    screen=Followed("requests"),
 )
 def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     timeout_ms = DEFAULT_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
@@ -154,6 +163,7 @@ def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     text="The key of a reply intersects the key of the query, unless that has `_anyke`.",
     page="behaviour reference §2.6",
     whole=True,
+    screen=Followed("requests"),
 )
 def reply_key_outside(message: Response, seen: Seen) -> str | None:
     request, key = seen.receiver.requests.get(message.request_id), seen.event.key
@@ -172,6 +182,7 @@ def reply_key_outside(message: Response, seen: Seen) -> str | None:
     " along and do not keep it.",
     page="Query, Budget; SN-70",
     whole=True,
+    screen=Followed("requests"),
 )
 def budget_exceeded(message: Response, seen: Seen) -> str | None:
     request = seen.receiver.requests.get(message.request_id)
@@ -188,6 +199,7 @@ def budget_exceeded(message: Response, seen: Seen) -> str | None:
     text="Responses and their final repeat priority and congestion control of the request.",
     page="wire reference §2.4; behaviour reference §2.10",
     whole=True,
+    screen=Followed("requests"),
 )
 def response_qos(message: Response | ResponseFinal, seen: Seen) -> str | None:
     request = seen.receiver.requests.get(message.request_id)
@@ -203,6 +215,7 @@ def response_qos(message: Response | ResponseFinal, seen: Seen) -> str | None:
     Response,
     text="A reply may name a consolidation. Deployed nodes send none: the querier consolidates.",
     page="Reply, REPLY; SN-65",
+    screen=Asked("has.consolidation"),
 )
 def reply_consolidation(message: Response, seen: Seen) -> str | None:
     body = message.body

@@ -32,7 +32,7 @@ class _Known:
 
 
 class RareMessages:
-    """Makes messages of bytes what the scalar road would have made of them."""
+    """Makes messages of bytes what the exact reader would have made of them."""
 
     __slots__ = ("_known", "_links")
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from zenlake.rules.screens import Screen, check_screen
+
 ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
@@ -22,7 +24,7 @@ Judge = Callable[[Any, Any], str | None]
 class Rule:
     """What it is called, how bad it is, what it says, where that is written."""
 
-    __slots__ = ("id", "judge", "needs_whole", "page", "severity", "subjects", "text")
+    __slots__ = ("id", "judge", "needs_whole", "page", "screen", "severity", "subjects", "text")
 
     def __init__(
         self,
@@ -33,6 +35,7 @@ class Rule:
         subjects: tuple[type, ...],
         needs_whole: bool,
         judge: Judge,
+        screen: Screen | None = None,
     ) -> None:
         self.id = id
         self.severity = severity
@@ -44,6 +47,8 @@ class Rule:
         self.needs_whole = needs_whole
         """Whether it is asked only where the capture has all that the session said before."""
         self.judge = judge
+        self.screen = screen
+        """How the fast reader of the lake knows that there is nothing to say (`screens`)."""
 
     def __repr__(self) -> str:
         return f"Rule({self.id}, {self.severity})"
@@ -64,6 +69,7 @@ def rule(
     page: str,
     whole: bool = False,
     bodies: tuple[type, ...] = (),
+    screen: Screen | None = None,
 ) -> Callable[[Judge], Judge]:
     """Register the function below as a rule about `subjects`.
 
@@ -72,7 +78,8 @@ def rule(
 
     def register(judge: Judge) -> Judge:
         assert id not in REGISTERED, id
-        found = REGISTERED[id] = Rule(id, severity, text, page, subjects, whole, judge)
+        check_screen(screen)
+        found = REGISTERED[id] = Rule(id, severity, text, page, subjects, whole, judge, screen)
         for subject in subjects:
             BY_SUBJECT.setdefault(subject, []).append(found)
         for body in bodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zenlake.rules.facts import VERSION, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
+from zenlake.rules.screens import Never
 from zenlake.wire._generated.scouting import Hello, Scout
 from zenlake.wire.values.whatami import WhatAmIMatcher
 
@@ -14,6 +15,7 @@ from zenlake.wire.values.whatami import WhatAmIMatcher
     Scout,
     text="SCOUT names the roles that are looked for; one that names none gets no answer.",
     page="wire reference §3.2; SN-21",
+    screen=Never("NOT_TCP"),
 )
 def scout_nobody(message: Scout, seen: Seen) -> str | None:
     return "no role is looked for" if message.what.mask == 0 else None
@@ -26,6 +28,7 @@ def scout_nobody(message: Scout, seen: Seen) -> str | None:
     Hello,
     text="SCOUT and HELLO have version 9; nobody checks it before INIT.",
     page="packets, SCOUT; wire reference §3.2; SN-25",
+    screen=Never("NOT_TCP"),
 )
 def scouting_version(message: Scout | Hello, seen: Seen) -> str | None:
     return None if message.version == VERSION else f"version {message.version}"
@@ -37,6 +40,7 @@ def scouting_version(message: Scout | Hello, seen: Seen) -> str | None:
     Hello,
     text="A node answers SCOUT if its role is among those looked for.",
     page="wire reference §3.2; SN-21",
+    screen=Never("NOT_TCP"),
 )
 def hello_not_asked(message: Hello, seen: Seen) -> str | None:
     asked = seen.asked.get(seen.event.receiver)
@@ -51,6 +55,7 @@ def hello_not_asked(message: Hello, seen: Seen) -> str | None:
     Hello,
     text="HELLO without locators means the address it came from; deployed nodes ignore it.",
     page="packets, HELLO; SN-23",
+    screen=Never("NOT_TCP"),
 )
 def hello_without_locators(message: Hello, seen: Seen) -> str | None:
     return None if message.locators else f"{message.zid} tells no locator"

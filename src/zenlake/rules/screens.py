@@ -1,0 +1,82 @@
+"""Screens: how the fast reader of the lake knows that a rule has nothing to say.
+
+The fast reader has columns, not messages. Each rule declares with `screen=` what makes it worth
+asking, so that the few messages concerned are made and the rule itself is asked:
+
+    Asked(when)     a condition on columns that is true wherever the rule may be broken
+    Followed(by)    the rule needs what earlier messages said; one of `FOLLOWERS` keeps that
+    Never(because)  a connection in which it is broken is irregular, for one of `REASONS`
+
+A rule about subjects that the fast reader feeds to the checker (`book.FED`) needs no screen. A
+rule without a screen about anything else makes every connection with such messages be read again,
+message by message: that is slow, and never wrong.
+
+`when` is a Python expression of numbers, names, `and`, `or`, `not`, comparisons and arithmetic.
+Names are columns of `zenlake.columnar` (`qos`, `node_id`), and those that
+`lake/fast_reader/screening/vocabulary.py` lists (`has.qos`, `agreed.qos`, `key.is_bad`). It may be
+true where the rule is not broken, and never the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Asked(NamedTuple):
+    """The rule is asked about messages for which `when` is true."""
+
+    when: str
+    once: str = ""
+    """A column: what is said of one of its values holds for all later messages with it."""
+
+
+class Followed(NamedTuple):
+    """Part `by` of screening follows what the rule needs, and asks it or doubts the connection."""
+
+    by: str
+
+
+class Never(NamedTuple):
+    """The survey finds every connection irregular in which the rule is broken."""
+
+    because: str
+
+
+Screen = Asked | Followed | Never
+
+FOLLOWERS: Final = ("fragments", "requests", "silences", "sources", "spelling")
+REASONS: Final = {
+    "EMPTY_BATCH": "a batch is empty",
+    "FRAGMENTS": "a message in fragments is not complete",
+    "HANDSHAKE": "the handshake is not complete and in order",
+    "MALFORMED": "a batch cannot be decoded to its end",
+    "MESSAGE_OUT_OF_PLACE": "a message came where it should not",
+    "NOT_TCP": "only TCP connections are regular",
+    "SEQUENCE": "sequence numbers do not follow each other",
+    "TERMS": "compression or several links were agreed on",
+}
+"""Those of `lake/fast_reader/assemble/reasons.py`, and that it is no TCP connection."""
+
+KEPT_BY: Final = {
+    "after_fragments": "fragments",
+    "fragments": "fragments",
+    "gave_up": "fragments",
+    "requests": "requests",
+    "ended_requests": "requests",
+    "timed_out": "requests",
+    "forgets": "requests",
+    "responses": "requests",
+    "said_ns": "silences",
+    "source_sns": "sources",
+    "oddities": "spelling",
+}
+"""Facts that change with frequent messages, and who follows them: the checker of the fast reader
+has them not. Rules that read others need no follower."""
+
+
+def check_screen(screen: Screen | None) -> None:
+    """What is declared is in the vocabulary; conditions are checked by their generator."""
+    if isinstance(screen, Followed):
+        assert screen.by in FOLLOWERS, screen
+    elif isinstance(screen, Never):
+        assert screen.because in REASONS, screen
