@@ -22,7 +22,7 @@ PACKAGES := bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib")
 PIP := bin/python -m pip -qq --disable-pip-version-check install
 # Tests that need Spark share one process, and one Java; many others wait for real nodes, so four
 # keep two processors busy.
-PYTEST := bin/python -m pytest -q -n 4 --dist loadgroup
+PYTEST := bin/python scripts/run_tests.py -q -n 4 --dist loadgroup
 
 .NOTPARALLEL:
 .PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean
@@ -115,8 +115,10 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 	@$(VENV)/bin/python -m zenlake.wire.generate
 	@$(VENV)/bin/python -m zenlake.columnar.generate
 	@$(VENV)/bin/python -m zenlake.lake.schema.generate
-	@$(VENV)/bin/python -m zenlake.lake.duck.generate
+	@$(VENV)/bin/python -m zenlake.lake.derive.duck.generate
 	@$(VENV)/bin/python -m zenlake.rules.generate
+	@$(VENV)/bin/python -m zenlake.lake.fast_reader.screening.generate
+	@$(VENV)/bin/python -m zenlake.lake.fast_reader.kernel_digests
 	@$(VENV)/bin/python -m zenlake.api.generate
 
 docs: generate ## write the reference pages

@@ -92,6 +92,7 @@ HOT_MODULES = (
     "src/zenlake/trace/link.py",
     "src/zenlake/trace/links/*.py",
     "src/zenlake/trace/rows/*.py",
+    "src/zenlake/trace/rows/_generated/*.py",
     "src/zenlake/trace/session*.py",
     "src/zenlake/trace/timelines/hops.py",
     "src/zenlake/trace/timelines/interests.py",

@@ -3,23 +3,32 @@
     python benchmarks/bench_load.py [--case active overload herd] [--secs 20]
 
     active    1,000 sessions publish 10 messages of 100 B a second, each for one other session
-    overload  three publishers send as fast as they can: what arrives, compared with one publisher
-              that waits for the router (congestion control BLOCK), and when it is quick again
+    overload  three publishers offer three times the peak: what arrives, compared with the peak, and
+              when the router is quick again
     herd      2,000 sessions lose their router at the same time, and come back with waits that
               grow and differ
 
-The router is a process of its own, the sessions are sockets of this one (`ulimit -n`).
+The router is a process of its own, the sessions are sockets of this one (`ulimit -n`). In
+`overload` each publisher and the subscriber are processes of their own: threads of one process
+would keep the subscriber from reading, and its slowness would count as the router's.
+
+The peak is what arrives from one publisher that waits for the router (congestion control BLOCK), so
+that nothing is dropped. Each of the three publishers, whose messages may be dropped (DROP), then
+offers as much as that one sent. Where the router is the bottleneck it reads no more than it can
+forward, TCP holds the publishers up, and nothing need be dropped. With `--receiver-mib 100` the
+subscriber reads so many MiB a second and is the bottleneck; then the router drops what is too much.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import select
 import socket
 import struct
-import threading
 import time
+from typing import Any
 
 from bench_idle_sessions import Router
 from bench_router import RawSession
@@ -46,6 +55,11 @@ DECLARED_S = 4.0
 """For the router to read all declarations, on a busy machine too."""
 WARM_S = 2.0
 """Times of the first messages do not count: each session gets a reader with them."""
+MESSAGES_IN_A_BATCH = 64
+AHEAD_S = 0.002
+SLOW_S = 0.1
+"""A slow subscriber makes up for so much time in which nothing came."""
+SPAWN = multiprocessing.get_context("spawn")
 STAMP = struct.Struct("<d")
 MIB = 1 << 20
 
@@ -127,50 +141,102 @@ def active(endpoint: str, router: Router, secs: float, count: int, rate: float) 
         one.socket.close()
 
 
+def publish_flood(
+    endpoint: str, congestion: CongestionControl, rate: float, sent: Any, is_over: Any
+) -> None:
+    """Send batches of equal messages, `rate` bytes a second; 0: as fast as it can."""
+    session = RawSession(endpoint)
+    message = bytes(Push(WireExpr(0, "flood"), Put(bytes(8)), QoS.of(congestion=congestion)))
+    content = message * MESSAGES_IN_A_BATCH
+    began = time.monotonic()
+    while not is_over.value:
+        # A pause takes longer than the batches that it is for: one for many of them.
+        if rate and (ahead_s := began + sent.value / rate - time.monotonic()) > AHEAD_S:
+            time.sleep(ahead_s)
+        session.send(content)
+        sent.value += len(content)
+
+
+def receive_flood(endpoint: str, rate: float, received: Any, is_ready: Any) -> None:
+    """Count bytes, at most so many a second unless that is 0."""
+    session = RawSession(endpoint)
+    session.say(Declare(DeclareSubscriber(1, WireExpr(0, "flood"))))
+    is_ready.set()
+    buffer = bytearray(1 << 19)
+    due = time.monotonic()
+    while size := session.socket.recv_into(buffer):
+        received.value += size
+        if rate:
+            due = max(due, time.monotonic() - SLOW_S) + size / rate
+            time.sleep(max(0.0, due - time.monotonic()))
+
+
 class Flood:
-    """Publishes full batches of equal messages as fast as its socket takes them."""
+    """Publishers of the same kind, each a process of its own."""
 
-    def __init__(self, endpoint: str, congestion: CongestionControl) -> None:
-        self._session = RawSession(endpoint)
-        message = bytes(Push(WireExpr(0, "flood"), Put(bytes(8)), QoS.of(congestion=congestion)))
-        self._content = message * 64
-        self._is_over = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+    def __init__(
+        self, endpoint: str, count: int, congestion: CongestionControl, rate: float = 0.0
+    ) -> None:
+        self._is_over = SPAWN.RawValue("b", 0)
+        self._sent = [SPAWN.RawValue("Q", 0) for _ in range(count)]
+        self._processes = [
+            SPAWN.Process(
+                target=publish_flood,
+                args=(endpoint, congestion, rate, sent, self._is_over),
+                daemon=True,
+            )
+            for sent in self._sent
+        ]
+        for process in self._processes:
+            process.start()
+        while not all(sent.value for sent in self._sent):
+            time.sleep(0.01)
+        time.sleep(WARM_S)
 
-    def _run(self) -> None:
-        while not self._is_over:
-            self._session.send(self._content)
+    def sent_bytes(self) -> int:
+        return sum(sent.value for sent in self._sent)
 
     def stop(self) -> None:
-        self._is_over = True
-        self._thread.join()
-        self._session.socket.close()
+        self._is_over.value = 1
+        for process in self._processes:
+            process.join()
 
 
 class Drain:
-    """A subscriber that counts bytes."""
+    """A subscriber in a process of its own that counts bytes."""
 
-    def __init__(self, endpoint: str) -> None:
-        self._session = RawSession(endpoint)
-        self._session.say(Declare(DeclareSubscriber(1, WireExpr(0, "flood"))))
-        self.bytes = 0
-        threading.Thread(target=self._run, daemon=True).start()
+    def __init__(self, endpoint: str, rate: float) -> None:
+        self._received = SPAWN.RawValue("Q", 0)
+        is_ready = SPAWN.Event()
+        self._process = SPAWN.Process(
+            target=receive_flood, args=(endpoint, rate, self._received, is_ready), daemon=True
+        )
+        self._process.start()
+        is_ready.wait()
+        time.sleep(0.2)
 
-    def _run(self) -> None:
-        try:
-            while data := self._session.socket.recv(1 << 18):
-                self.bytes += len(data)
-        except OSError:
-            return
-
-    def rate(self, secs: float) -> float:
-        before, began = self.bytes, time.monotonic()
-        time.sleep(secs)
-        return (self.bytes - before) / (time.monotonic() - began)
+    def received_bytes(self) -> int:
+        return int(self._received.value)
 
     def close(self) -> None:
-        self._session.socket.close()
+        self._process.kill()
+        self._process.join()
+
+
+class Flow:
+    """What a flood sends and a drain receives while somebody looks, in bytes a second."""
+
+    def __init__(self, router: Router, flood: Flood, drain: Drain, secs: float) -> None:
+        began, sent, received = time.monotonic(), flood.sent_bytes(), drain.received_bytes()
+        cpu_s = router.cpu_s()
+        self.highest_bytes = 0
+        while (left_s := began + secs - time.monotonic()) > 0:
+            time.sleep(min(1.0, left_s))
+            self.highest_bytes = max(self.highest_bytes, router.resident_bytes())
+        took_s = time.monotonic() - began
+        self.sent = (flood.sent_bytes() - sent) / took_s
+        self.received = (drain.received_bytes() - received) / took_s
+        self.cpu = (router.cpu_s() - cpu_s) / took_s
 
 
 def ping_ms(endpoint: str) -> float:
@@ -191,30 +257,27 @@ def ping_ms(endpoint: str) -> float:
     return took_ms
 
 
-def overload(endpoint: str, router: Router, secs: float) -> None:
-    drain = Drain(endpoint)
-    time.sleep(0.2)
-    flood = Flood(endpoint, CongestionControl.BLOCK)
-    time.sleep(1)
-    peak = drain.rate(min(secs, 10.0))
+def overload(endpoint: str, router: Router, secs: float, receiver_rate: float) -> None:
+    drain = Drain(endpoint, receiver_rate)
+    flood = Flood(endpoint, 1, CongestionControl.BLOCK)
+    peak = Flow(router, flood, drain, min(secs, 10.0))
     flood.stop()
     before = router.resident_bytes()
-    floods = [Flood(endpoint, CongestionControl.DROP) for _ in range(3)]
-    rates, highest = [], 0
-    for _ in range(max(1, int(secs))):
-        rates.append(drain.rate(1.0))
-        highest = max(highest, router.resident_bytes())
-    for one in floods:
-        one.stop()
+    flood = Flood(endpoint, 3, CongestionControl.DROP, peak.sent)
+    flow = Flow(router, flood, drain, secs)
+    flood.stop()
     stopped = time.monotonic()
     while ping_ms(endpoint) > 20 and time.monotonic() < stopped + 30:
         pass
     recovered_s = time.monotonic() - stopped
-    good = sum(rates) / len(rates)
+    dropped = 1 - flow.received / (flow.sent * peak.received / peak.sent)
     print(
-        f"overload: peak {peak / MIB:.1f} MiB/s, three publishers for {secs:.0f} s:"
-        f" {good / MIB:.1f} MiB/s arrive ({good / peak:.0%}), at most"
-        f" {(highest - before) / MIB:+.0f} MiB more, quick again after {recovered_s:.1f} s",
+        f"overload: peak {peak.received / MIB:.1f} MiB/s ({peak.cpu:.2f} of a core), three"
+        f" publishers for {secs:.0f} s: {flow.received / MIB:.1f} MiB/s arrive"
+        f" ({flow.received / peak.received:.0%}; {flow.cpu:.2f} of a core), the router reads"
+        f" {flow.sent / peak.sent:.1f} times as much as at the peak and drops"
+        f" {max(0.0, dropped):.0%}, at most {(flow.highest_bytes - before) / MIB:+.0f} MiB more,"
+        f" quick again after {recovered_s:.1f} s",
         flush=True,
     )
     drain.close()
@@ -362,6 +425,9 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=1_000)
     parser.add_argument("--rate", type=float, default=10.0, help="messages a second of each")
     parser.add_argument("--clients", type=int, default=2_000, help="of the herd")
+    parser.add_argument(
+        "--receiver-mib", type=float, default=0.0, help="a second, in overload; 0: all there are"
+    )
     parser.add_argument("--port", type=int, default=17_448)
     arguments = parser.parse_args()
     endpoint = f"tcp/127.0.0.1:{arguments.port}"
@@ -371,7 +437,7 @@ def main() -> None:
             if case == "active":
                 active(endpoint, router, arguments.secs, arguments.sessions, arguments.rate)
             elif case == "overload":
-                overload(endpoint, router, arguments.secs)
+                overload(endpoint, router, arguments.secs, arguments.receiver_mib * MIB)
             else:
                 herd(arguments.port, router, arguments.clients)
         finally:

@@ -24,8 +24,8 @@ from bench_decode import CAPTURES, NAMES
 from make_capture import make
 
 from zenlake._compiled import is_compiled
+from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.pipeline import run
-from zenlake.lake.reading.scalar import stage
 from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import session
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from bench_pipeline import build
 
 from zenlake._compiled import is_compiled
-from zenlake.lake.pipeline import run
+from zenlake.lake.publish import run
 from zenlake.lake.spark import session
 
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.lake.reading.gathered import on_both_roads
+from tests.lake.merge.gathered import on_both_roads
 from zenlake.columnar import decode
-from zenlake.lake.bulk import Refusal, survey
-from zenlake.lake.bulk.capture_file import map_file, scan_of
-from zenlake.lake.bulk.pairs import Pairs
-from zenlake.lake.bulk.reading import Reading
+from zenlake.lake.fast_reader import Refusal, survey
+from zenlake.lake.fast_reader.assemble.pairs import Pairs
+from zenlake.lake.fast_reader.assemble.reading import Reading
+from zenlake.lake.fast_reader.scan.byte_source import open_bytes
+from zenlake.lake.fast_reader.scan.capture_file import scan_of
+from zenlake.lake.fast_reader.scan.file_window import FileWindow
 
 CAPTURES = Path(__file__).parent / "data" / "captures"
 PATHS = [str(CAPTURES / name) for name in ("cooked_v1.pcap", "alias_remapped.pcapng")]
@@ -36,12 +38,15 @@ def main() -> None:
 
 
 def read_without_decoder(path: str) -> None:
-    data = map_file(path)
-    scan = scan_of(data)
+    source = open_bytes(path)
+    window = FileWindow(source, path)
+    scan = scan_of(window)
     assert not isinstance(scan, Refusal)
-    reading = Reading(data, scan, Pairs(), is_survey=True)
+    reading = Reading(window, scan, Pairs(), is_survey=True)
+    reading.begin_chunk()
     while reading.advance():
-        pass
+        reading.begin_chunk()
+    source.close()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     │   └── KeyExprError     a text that is not a key expression, with the position
     ├── WireError        the peer's mistake: bytes that are not a message, with the place
     ├── CaptureError     a file's mistake: not a capture, or damaged beyond reading on
-    └── LakeError        a lake's: none there, damaged, in use, no room (in `lake.store`)
+    ├── LakeError        a lake's: none there, damaged, in use, no room (in `lake.publish`)
+    └── SchemaError      ours: a reader does not fill the declared columns (in `lake.schema`)
 
 The first question about an error is whose it is: a local misuse is never reported as a
 peer's violation, nor the other way round.

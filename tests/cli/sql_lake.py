@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.lake.store.small_lake import write
-from zenlake.lake.store import CaptureFiles, Store
+from tests.lake.publish import old_lake
+from tests.lake.publish.old_lake import OldRows
+from zenlake.lake.publish import Store
 
 SAMPLES = pa.schema(
     {
@@ -33,14 +34,9 @@ NEW_ROWS: list[dict[str, Any]] = [
 
 def make(directory: Path) -> Store:
     """Two captures; the files of the older one lack a column."""
-    store = Store(directory)
-    with store.begin() as run:
-        empty = {"samples": write(run.staging / "empty", GROWN, [])}
-        old = write(run.staging / "old", SAMPLES, OLD_ROWS)
-        new = write(run.staging / "new", GROWN, NEW_ROWS)
-        captures = {
-            "old.pcap": CaptureFiles("1", 1, {"samples": [old]}, {"samples": len(OLD_ROWS)}),
-            "new.pcap": CaptureFiles("2", 1, {"samples": [new]}, {"samples": len(NEW_ROWS)}),
-        }
-        run.publish(captures, empty_files=empty)
-    return store
+    directory.mkdir(parents=True, exist_ok=True)
+    parts = [
+        OldRows("old.pcap", "samples", SAMPLES, OLD_ROWS),
+        OldRows("new.pcap", "samples", GROWN, NEW_ROWS),
+    ]
+    return old_lake.make(directory, {"samples": GROWN}, parts, version=1)

@@ -208,7 +208,7 @@ def test_a_pipeline_leaves_nothing(
     if moment == "java":
         wait_until(lambda: "java" in in_session(spark_command))
     else:
-        wait_until(lambda: [*tmp_path.glob("lake/_staging/*/read")])
+        wait_until(lambda: [*tmp_path.glob("lake/_staging/*/task-*")])
     begun = time.monotonic()
     assert interrupt(spark_command) == (130, b"", b"")
     spent = time.monotonic() - begun

@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli import sql_lake
+from tests.lake.publish import small_lake
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.main import main
 from zenlake.cli.table import ROWS_MEASURED
-from zenlake.lake.sql_functions import PAIRS_REMEMBERED, ke_includes, ke_intersects
+from zenlake.lake.sql.functions import PAIRS_REMEMBERED, ke_includes, ke_intersects
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +199,7 @@ def test_a_lake_is_only_read(ask: Asking, lake: Path, query: str) -> None:
         return [(str(p), hashlib.sha256(p.read_bytes()).hexdigest()) for p in files]
 
     before = digest()
-    file = next((lake / "_versions").rglob("*-1-*.parquet"))
+    file = next((lake / "_versions").rglob("0.parquet"))
     quoted = {"file": str(file).replace("'", "''"), "folder": str(lake).replace("'", "''")}
     complaint = ask.complaint(query.format(**quoted))
     assert "a lake is only read here" in complaint or "SQL" in complaint
@@ -217,13 +218,31 @@ def test_no_lake_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == f"zenlake: {tmp_path}: there is no lake\n"
 
 
-def test_a_damaged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    store = sql_lake.make(tmp_path)
-    store.files("samples")[1].write_bytes(b"PAR1 no more")
-    assert main(["sql", "--lake", str(tmp_path), "SELECT 1"]) == 2
-    err = capsys.readouterr().err
-    assert f"{tmp_path}/_versions/1/samples: " in err
-    assert err.count("\n") == 1
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+def test_only_the_table_of_a_damaged_file_is_affected(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = small_lake.lake(tmp_path, "a", "b")
+    file = store.files("samples")[-1]
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(b"PAR1 no more")
+    for query in (
+        "SELECT count(*) FROM samples",
+        "SELECT key FROM Samples WHERE key = 'no such key'",
+        "SELECT count(*) FROM range(3) LEFT JOIN samples ON false",
+        "DESCRIBE samples",
+    ):
+        assert main(["sql", "--lake", str(tmp_path), query]) == 2, query
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert "/samples: " in told.err
+        assert file.name in told.err
+        assert told.err.count("\n") == 1
+    query = "SELECT count(*) AS count FROM messages"
+    assert main(["sql", "--lake", str(tmp_path), "--csv", query]) == 0
+    assert capsys.readouterr().out.splitlines() == ["count", str(2 * small_lake.ROWS["messages"])]
 
 
 @pytest.mark.parametrize(("missing", "flags"), [("duckdb", []), ("pyspark", ["--master", "local"])])
@@ -240,7 +259,7 @@ def test_without_the_extra(
             monkeypatch.delitem(sys.modules, name)
     import zenlake.lake
 
-    for name in ("sql_duckdb", "sql_spark"):
+    for name in ("on_duckdb", "on_spark"):
         monkeypatch.delattr(zenlake.lake, name, raising=False)
     monkeypatch.setitem(sys.modules, missing, None)
     assert main(["sql", "--lake", str(lake), "SELECT 1", *flags]) == 2
@@ -255,7 +274,7 @@ def test_an_answer_within_a_second_and_without_heavy_imports(lake: Path) -> None
     script = f"""import sys
 from zenlake.cli.main import main
 main({arguments!r})
-print(*({{"pyspark", "pyarrow", "pandas", "numba"}} & sys.modules.keys()))"""
+print(*({{"pyspark", "pandas", "numba"}} & sys.modules.keys()))"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = []
     for _ in range(5):
@@ -277,7 +296,7 @@ def test_an_interrupt_ends_a_long_query(lake: Path) -> None:
     # A shell in the background would have it ignore the signal.
     handle = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     # It says when the query begins: to get there may take long.
-    tell = """import zenlake.lake.sql_duckdb as engine
+    tell = """import zenlake.lake.sql.on_duckdb as engine
 execute = engine.execute
 engine.execute = lambda *arguments: (print(flush=True), execute(*arguments))"""
     arguments = ["sql", "--lake", str(lake), query]

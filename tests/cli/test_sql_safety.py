@@ -10,11 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.lake.store.small_lake import write
+from tests.lake.publish import old_lake
+from tests.lake.publish.old_lake import OldRows
 from zenlake.cli.main import main
-from zenlake.lake import sql_duckdb
-from zenlake.lake.sql_functions import EXPLANATIONS_REMEMBERED, zenoh_explain
-from zenlake.lake.store import CaptureFiles, LakeError, Store
+from zenlake.lake.publish import LakeError, Store
+from zenlake.lake.sql import on_duckdb
+from zenlake.lake.sql.bounded_process import engine_bytes
+from zenlake.lake.sql.functions import EXPLANATIONS_REMEMBERED, zenoh_explain
 from zenlake.limits import (
     EXPLAIN_BYTES_MAX,
     EXPLAIN_CHARACTERS_MAX,
@@ -37,12 +39,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"seq": number - 3, "key": key, "payload": key.encode()}
         for number, key in enumerate(FORMULAS + LINES)
     ]
-    store = Store(directory)
-    with store.begin() as run:
-        empty = {"samples": write(run.staging / "empty", schema, [])}
-        file = write(run.staging / "one", schema, rows)
-        found = CaptureFiles("1", 1, {"samples": [file]}, {"samples": len(rows)})
-        run.publish({"one.pcap": found}, empty_files=empty)
+    directory.mkdir()
+    old_lake.make(directory, {"samples": schema}, [OldRows("one.pcap", "samples", schema, rows)])
     return directory
 
 
@@ -90,6 +88,21 @@ REFUSED = (
     "SELECT 1; DROP VIEW samples",
     "SELECT * FROM query('COPY (SELECT 1) TO ''/tmp/zenlake-out.csv''')",
     "SELECT * FROM query_table('/etc/passwd')",
+    "SELECT * FROM query('SELECT * FROM read_text(''/etc/passwd'')')",
+    "SELECT * FROM json_execute_serialized_sql("
+    "json_serialize_sql('SELECT * FROM read_text(''/etc/passwd'')'))",
+    "SELECT * FROM read_text('/proc/self/environ')",
+    "SELECT * FROM read_duckdb('/etc/passwd')",
+    "SELECT * FROM parquet_full_metadata('/etc/passwd')",
+    "SELECT * FROM enable_logging(storage = 'file', storage_path = '/tmp/zenlake-out')",
+    "SELECT * FROM enable_logging()",
+    "SELECT * FROM enable_profiling()",
+    "SELECT * FROM duckdb_secrets()",
+    "SELECT * FROM which_secret('s3://bucket/x', 's3')",
+    "SELECT * FROM duckdb_extensions()",
+    "SELECT * FROM arrow_scan(1, 1, 1)",
+    "SELECT * FROM pandas_scan(1)",
+    "SELECT * FROM python_map_function((SELECT 1))",
     "SELECT * FROM sql",
     "SELECT * FROM paths",
 )
@@ -117,7 +130,7 @@ ENDLESS = (
 
 
 def read_to_the_end(lake: Path, query: str) -> None:
-    with sql_duckdb.query(Store(lake).snapshot(), query, seconds_max=0.5) as result:
+    with on_duckdb.query(Store(lake).snapshot(), query, seconds_max=0.5) as result:
         for _ in result.rows:
             pass
 
@@ -131,7 +144,7 @@ def test_what_has_no_end_is_ended(query: str, lake: Path) -> None:
 
 
 def test_time_counts_while_the_engine_works(lake: Path) -> None:
-    with sql_duckdb.query(Store(lake).snapshot(), "SELECT key FROM samples", 0.5) as result:
+    with on_duckdb.query(Store(lake).snapshot(), "SELECT key FROM samples", 0.5) as result:
         next(result.rows)
         time.sleep(0.6)
         assert len(list(result.rows)) == len(FORMULAS + LINES) - 1
@@ -150,13 +163,13 @@ def test_the_command_has_a_limit(lake: Path, capsys: pytest.CaptureFixture[str])
 
 def test_memory_and_disk_are_bounded(lake: Path) -> None:
     wanted = "SELECT current_setting('memory_limit'), current_setting('max_temp_directory_size')"
-    with sql_duckdb.query(Store(lake).snapshot(), wanted) as result:
+    with on_duckdb.query(Store(lake).snapshot(), wanted) as result:
         [(memory, disk)] = result.rows
-    assert memory == f"{SQL_BYTES_MAX / (1 << 30):.1f} GiB"
+    assert memory == f"{engine_bytes(SQL_BYTES_MAX) / (1 << 30):.1f} GiB"
     assert disk == f"{SQL_SPILL_BYTES_MAX / (1 << 30):.1f} GiB"
     hungry = "SELECT max(len(l)) FROM (SELECT list(repeat('x', 999)) AS l FROM range(9000000))"
-    limited = sql_duckdb.query(Store(lake).snapshot(), hungry, seconds_max=60)
-    with pytest.raises(LakeError, match="Out of Memory"), limited as result:
+    limited = on_duckdb.query(Store(lake).snapshot(), hungry, seconds_max=60)
+    with pytest.raises(LakeError, match="needs more than 2048 MiB of memory"), limited as result:
         next(result.rows)
 
 

@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -39,7 +39,9 @@ SECONDS_MAX = 60.0
 QUERY_SECONDS = 10.0
 """Real nodes lose the end of a query now and then, while others declare: it is asked again."""
 
-TRIES = 5
+TRIES = 3
+REAL_NETWORKS_MAX = 3
+"""A real router may also lose the end of every later query: a new network is started then."""
 
 SELECTORS = [
     "@/a1/**",
@@ -61,6 +63,10 @@ SELECTORS = [
     "@/a1/*?_stats=true",
     "@/a1/*/subscriber/@/**",
 ]
+
+
+class QueryFailed(AssertionError):
+    """A query of the admin space ended with an error, a timeout as a rule."""
 
 
 @contextmanager
@@ -122,7 +128,8 @@ def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
     while answer["errors"] and tries_left > 0:
         tries_left -= 1
         answer = asker.ask("whole", selector=selector, timeout=QUERY_SECONDS)
-    assert not answer["errors"], selector
+    if answer["errors"]:
+        raise QueryFailed(selector)
     for reply in answer["replies"]:
         payload = bytes.fromhex(reply.pop("payload"))
         if reply["encoding"].endswith("gzip"):
@@ -144,6 +151,14 @@ def settled_answers(asker: Held, tries: int) -> dict[str, dict[str, Any]]:
         if found == before:
             return found
         assert time.monotonic() < deadline, "answers keep changing"
+
+
+def real_answers(mode: str) -> dict[str, dict[str, Any]]:
+    for _ in range(REAL_NETWORKS_MAX - 1):
+        with suppress(QueryFailed), network(theirs()[0], mode) as asker:
+            return settled_answers(asker, TRIES)
+    with network(theirs()[0], mode) as asker:
+        return settled_answers(asker, TRIES)
 
 
 def content(text: str, encoding: str) -> Any:
@@ -169,8 +184,7 @@ def content(text: str, encoding: str) -> Any:
 def test_answers_are_those_of_a_real_node(mode: str) -> None:
     with network(ours(), mode) as asker:
         mine = settled_answers(asker, 0)
-    with network(theirs()[0], mode) as asker:
-        real = settled_answers(asker, TRIES)
+    real = real_answers(mode)
     for selector in SELECTORS:
         assert mine[selector].keys() == real[selector].keys(), selector
         for key, reply in real[selector].items():

@@ -10,9 +10,10 @@ import pytest
 
 from tests.trace.sidecar import PATHS
 from zenlake.lake import open as open_lake
-from zenlake.lake import read, sql_duckdb
+from zenlake.lake import read
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import generate
-from zenlake.lake.store import Store
+from zenlake.lake.sql import on_duckdb
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,13 +41,13 @@ def test_there_are_ten() -> None:
 
 @pytest.mark.parametrize("number", QUESTIONS)
 def test_both_engines_answer_the_same(number: str, lake: Path, spark: SparkSession) -> None:
-    with sql_duckdb.query(Store(lake).snapshot(), QUESTIONS[number]) as result:
-        columns, on_duckdb = result.columns, [_plain(row) for row in result.rows]
+    with on_duckdb.query(Store(lake).snapshot(), QUESTIONS[number]) as result:
+        columns, by_duckdb = result.columns, [_plain(row) for row in result.rows]
     frame = open_lake(lake, spark).sql(QUESTIONS[number])
     on_spark = [_plain(row) for row in frame.collect()]
     assert frame.columns == columns
-    assert on_spark == on_duckdb
-    assert bool(on_duckdb) == (number not in _WITHOUT_ANSWER)
+    assert on_spark == by_duckdb
+    assert bool(by_duckdb) == (number not in _WITHOUT_ANSWER)
 
 
 def _plain(row: Any) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from tests.report.small_lake import (
     node,
     row,
 )
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 
 def hostile(directory: Path) -> Store:

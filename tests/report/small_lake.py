@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from tests.lake.publish import old_lake
+from tests.lake.publish.old_lake import OldRows
+from tests.lake.publish.small_lake import written
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import CaptureFiles, Store
+from zenlake.lake.schema.table import VERSION
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -23,28 +24,26 @@ def at(ms: float) -> int:
     return START_NS + int(ms * MS_NS)
 
 
-def make(directory: Path, rows: Rows, without: tuple[str, ...] = ()) -> Store:
-    """A lake with these rows in all declared tables but some."""
+def make(directory: Path, rows: Rows, schema_version: int = VERSION) -> Store:
+    """A lake with these rows, in all declared tables; `schema_version` is that of its captures."""
     store = Store(directory)
-    names = [name for name in TABLES if name not in without]
     with store.begin() as run:
-        empty = {name: _write(run.staging / f"{name}-empty", name, []) for name in names}
-        captures: dict[str, CaptureFiles] = {}
-        for capture in [row["capture"] for row in rows["captures"]]:
-            files, counts = {}, {}
-            for name in names:
-                own = [row for row in rows.get(name, []) if row["capture"] == capture]
-                file = run.staging / f"{name}-{len(captures)}"
-                files[name], counts[name] = [_write(file, name, own)], len(own)
-            captures[capture] = CaptureFiles("0", 1, files, counts)
-        run.publish(captures, empty_files=empty)
+        listed = {name: found for name, found in rows.items() if name != "captures" and found}
+        files = written(Path(run.staging.path), listed)
+        captures = [
+            {"sha256": "0", "address": one["capture"], "schema_version": schema_version, **one}
+            for one in rows["captures"]
+        ]
+        run.publish(captures, files)
     return store
 
 
-def _write(path: Path, table: str, rows: list[dict[str, Any]]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows, TABLES[table].arrow), path)
-    return path
+def make_partly(directory: Path, without: str) -> Store:
+    """A lake of an older release, which did not have all tables."""
+    directory.mkdir()
+    schemas = {name: table.arrow for name, table in TABLES.items() if name != without}
+    part = OldRows(CAPTURE, "captures", schemas["captures"], robot()["captures"])
+    return old_lake.make(directory, schemas, [part])
 
 
 def row(ms: float, packet: int, **values: Any) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from tests.report.small_lake import (
     Rows,
     capture,
     make,
+    make_partly,
     message,
     robot,
     row,
 )
 from zenlake.errors import LocalError
-from zenlake.lake.store import LakeError
+from zenlake.lake.publish import LakeError
 from zenlake.report import Selection, collect, write
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -160,7 +161,7 @@ def test_a_lake_without_captures_or_tables(tmp_path: Path) -> None:
     empty = make(tmp_path / "empty.lake", {"captures": []})
     with pytest.raises(LakeError, match=r"empty\.lake: the lake is empty"):
         collect(empty, Selection())
-    partly = make(tmp_path / "partly.lake", robot(), without=("queries",))
+    partly = make_partly(tmp_path / "partly.lake", without="queries")
     with pytest.raises(LakeError, match="no table 'queries'"):
         collect(partly, Selection())
 

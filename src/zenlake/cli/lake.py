@@ -1,4 +1,4 @@
-"""zenlake lake: which captures are in a lake, and taking them out."""
+"""zenlake lake: which captures are in a lake, taking them out, and the upkeep of its files."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from typing import Any, Final
 from zenlake.cli.cells import time_text
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.table import table_lines
+from zenlake.cli.table_source import needs_extra
 from zenlake.errors import LocalError
-from zenlake.lake.store import CaptureEntry, Manifest, Store
+from zenlake.lake.publish.manifest import CaptureEntry, Manifest
+from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
-EXAMPLES = """examples:
+EXAMPLES = f"""examples:
   zenlake lake ls --lake robots.lake
-  zenlake lake ls --lake robots.lake --json
+  zenlake lake ls --lake s3://bucket/robots.lake --json
   zenlake lake drop --lake robots.lake captures/monday.pcapng
+  zenlake lake compact --lake robots.lake
+  zenlake lake vacuum --lake robots.lake --retain 24
 
+compact merges small files of each table; rows stay as they are. A run does this by itself where it
+leaves many. vacuum deletes the files that no version of the last hours needs, and what killed runs
+left behind; by default readers of a replaced version have {LAKE_RETENTION_HOURS_MAX} hours.
 exit codes: 0 done; 2 no lake there, or no such capture in it (then nothing is dropped)
 """
 _COUNTED: Final = ("messages", "sessions", "samples", "queries", "hops")
 """`hops` are the rows of `queries`: one for each link that a query crossed."""
 _COLUMNS: Final = ("capture", *_COUNTED, "first", "last", "bytes", "sha256", "read")
 _SHA256_DIGITS: Final = 12
+_RETAIN_HOURS_MAX: Final = 24 * 366 * 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,21 +39,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     operations = parser.add_subparsers(dest="operation", metavar="OP", required=True)
     ls = operations.add_parser("ls", help="the captures in a lake")
     drop = operations.add_parser("drop", help="take captures out, all in one step")
-    for operation in (ls, drop):
+    compact = operations.add_parser("compact", help="merge small files")
+    vacuum = operations.add_parser("vacuum", help="delete files that no recent version needs")
+    for operation in (ls, drop, compact, vacuum):
         operation.description = "Exit codes and examples: zenlake lake --help."
         operation.add_argument("--lake", required=True, metavar="DIR", help="the lake's folder")
         operation.add_argument("--json", action="store_true", help="one JSON object a line")
     drop.add_argument("captures", nargs="+", metavar="CAPTURE", help="paths as `ls` shows them")
+    vacuum.add_argument(
+        "--retain",
+        type=_hours,
+        default=LAKE_RETENTION_HOURS_MAX,
+        metavar="HOURS",
+        help=f"keep versions that were current within them (default {LAKE_RETENTION_HOURS_MAX})",
+    )
+
+
+def _hours(text: str) -> int:
+    if not text.isdecimal() or len(text) > 6 or int(text) > _RETAIN_HOURS_MAX:
+        raise argparse.ArgumentTypeError(f"not a number of hours: {text!r}")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
+    with needs_extra("lake", "sql"):
+        from zenlake.lake.publish.store import Store
     store = Store(args.lake)
     # Also where it is to be changed: dropping from nothing must not make a lake.
     manifest = store.snapshot().manifest
     if args.operation == "ls":
         _list(manifest, args.json)
-    else:
+    elif args.operation == "drop":
         _drop(store, args.captures, args.json)
+    elif args.operation == "compact":
+        _compact(store, args.json)
+    else:
+        _vacuum(store, args.retain, args.json)
     return 0
 
 
@@ -88,7 +117,7 @@ def _cells(fact: dict[str, Any]) -> list[str]:
     ]
 
 
-def _drop(store: Store, captures: list[str], as_json: bool) -> None:
+def _drop(store: Any, captures: list[str], as_json: bool) -> None:
     with store.begin() as change:
         present = store.manifest().captures
         for capture in captures:
@@ -107,3 +136,29 @@ def _drop(store: Store, captures: list[str], as_json: bool) -> None:
 def _hint(capture: str, present: Any) -> str:
     near = difflib.get_close_matches(capture, present, n=1)
     return f", did you mean {near[0]!r}?" if near else ""
+
+
+def _compact(store: Any, as_json: bool) -> None:
+    before = _file_count(store)
+    with store.begin() as change:
+        version = change.compact()
+    after = _file_count(store)
+    if as_json:
+        print_json({"version": version, "files_before": before, "files_after": after})
+    else:
+        print(f"{before:,} files before, {after:,} after")
+
+
+def _file_count(store: Any) -> int:
+    snapshot = store.snapshot()
+    return sum(len(snapshot.addresses(table)) for table in snapshot.manifest.tables)
+
+
+def _vacuum(store: Any, hours: int, as_json: bool) -> None:
+    with store.begin() as change:
+        deleted = change.vacuum(hours)
+    count = sum(deleted.values())
+    if as_json:
+        print_json({"deleted": count, "by_table": {k: v for k, v in deleted.items() if v}})
+    else:
+        print(f"{count:,} files deleted")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from typing import TYPE_CHECKING, Final
@@ -12,22 +11,26 @@ from zenlake.cli.interrupts import ending_at_once
 from zenlake.cli.output import Lines, complain, painter, print_json, safe
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.errors import LocalError
+from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
     from zenlake.lake.pipeline import Outcome
 
 _LITTLE_BYTES: Final = 64 << 20
+_MEMORY_MIB_MIN: Final = 32
+_MEMORY_MIB_MAX: Final = 1 << 20
 
 EXAMPLES = """examples:
   zenlake pipeline robot.pcapng --lake robots.lake
   zenlake pipeline monday.pcap.gz tuesday.pcap.gz --lake robots.lake
   zenlake pipeline captures/ --lake robots.lake --master 'local[4]'
-  zenlake pipeline big.pcapng --lake /shared/robots.lake --master spark://host:7077
+  zenlake pipeline s3://bucket/captures --lake s3://bucket/robots.lake --master spark://host:7077
   zenlake sql --lake robots.lake "SELECT key, verdict, reason FROM queries"
 
 A file that is in the lake already, unchanged, is left as it is; a changed one replaces its rows.
 All tables change in one step at the end: until then, and if anything fails, readers see the old
-ones. On a cluster the captures and the lake must lie where all workers find them.
+ones. Captures and lakes are paths or addresses (s3://, s3a://, gs://, hdfs://, file:), which on a
+cluster all workers must find; credentials are taken from the environment.
 exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothing could be read
 """
 
@@ -35,11 +38,31 @@ exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("inputs", nargs="+", metavar="INPUT", help="captures, or folders of them")
-    add("--lake", required=True, metavar="DIR", help="the lake's folder; made if it is not there")
+    add(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="captures, or folders of them; paths or addresses",
+    )
+    add("--lake", required=True, metavar="DIR", help="the lake, a folder or an address")
     add("--master", metavar="MASTER", help="local[4], spark://..., sc://...; default: this machine")
+    add(
+        "--task-memory",
+        type=_mebibytes,
+        default=DERIVE_BYTES_MAX,
+        metavar="MIB",
+        help="memory of a step that puts tables together; what does not fit goes to the disk "
+        f"(default {DERIVE_BYTES_MAX >> 20})",
+    )
     add("--json", action="store_true", help="one JSON object at the end")
     add("--quiet", "-q", action="store_true", help="no progress and no summary")
+
+
+def _mebibytes(text: str) -> int:
+    if not text.isdecimal() or not _MEMORY_MIB_MIN <= int(text[:9]) <= _MEMORY_MIB_MAX:
+        limits = f"from {_MEMORY_MIB_MIN} to {_MEMORY_MIB_MAX:,}"
+        raise argparse.ArgumentTypeError(f"not a number of MiB {limits}: {text!r}")
+    return int(text) << 20
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     try:
         from zenlake.lake.pipeline import run as run_pipeline
-        from zenlake.lake.pipeline.inputs import captures_in
+        from zenlake.lake.plan.capture_names import captures_in
         from zenlake.lake.spark import QUICK_START, session
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("zenlake"):
@@ -66,7 +89,9 @@ def _run(args: argparse.Namespace) -> int:
         progress.step("starting Spark")
         quick = QUICK_START if args.master is None and _is_little(paths) else {}
         spark = session(args.master, app="zenlake pipeline", **quick)
-        outcome = run_pipeline(args.inputs, args.lake, spark, progress.tell)
+        outcome = run_pipeline(
+            args.inputs, args.lake, spark, progress.tell, memory_bytes=args.task_memory
+        )
     finally:
         progress.end()
     for path, cause in outcome.failed.items():
@@ -79,13 +104,14 @@ def _run(args: argparse.Namespace) -> int:
 
 def _any_opens(paths: list[str]) -> bool:
     """Whether there is anything to read; if not, why."""
+    from zenlake.lake.plan.capture_names import why_not_opened
+
     causes = []
     for path in paths:
-        try:
-            with open(path, "rb"):
-                return True
-        except OSError as error:
-            causes.append(f"{path}: cannot be opened: {error.strerror}")
+        cause = why_not_opened(path)
+        if cause is None:
+            return True
+        causes.append(cause)
     for cause in causes:
         complain(cause)
     return False
@@ -93,13 +119,9 @@ def _any_opens(paths: list[str]) -> bool:
 
 def _is_little(paths: list[str]) -> bool:
     """Whether starting takes longer than reading."""
-    size = 0
-    for path in paths:
-        try:
-            size += os.path.getsize(path)
-        except OSError:
-            continue  # it will be told
-    return size < _LITTLE_BYTES
+    from zenlake.lake.plan.capture_names import size_of
+
+    return sum(map(size_of, paths)) < _LITTLE_BYTES
 
 
 def _tell(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
@@ -119,12 +141,12 @@ def _tell(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
 
 def _lines(args: argparse.Namespace, outcome: Outcome, seconds: float) -> list[str]:
     from zenlake.cli.summary_text import summary_lines
-    from zenlake.lake.store import Store
+    from zenlake.lake.publish import Store
+    from zenlake.lake.publish.local_copy import on_this_machine
     from zenlake.lake.summary import summarise
 
-    snapshot = Store(args.lake).snapshot()
-    given = outcome.read + outcome.unchanged
-    found = [*summary_lines(summarise(snapshot, given), painter(sys.stdout))]
+    with on_this_machine(Store(args.lake).snapshot()) as snapshot:
+        found = [*summary_lines(summarise(snapshot, outcome.names), painter(sys.stdout))]
     lake = safe(args.lake)
     found.append("")
     if outcome.read:

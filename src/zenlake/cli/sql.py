@@ -15,16 +15,20 @@ from zenlake.cli.decode.selection import refuse_an_input
 from zenlake.cli.interrupts import ending_at_once
 from zenlake.cli.output import Lines, safe
 from zenlake.cli.sql_file import AnswerFile
+from zenlake.cli.sql_process import bounded
 from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
 from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
-from zenlake.limits import SQL_SECONDS_MAX
+from zenlake.limits import SQL_BYTES_MAX, SQL_SECONDS_MAX
 
 if TYPE_CHECKING:
-    from zenlake.lake.sql_functions import Result
-    from zenlake.lake.store import Snapshot
+    from zenlake.lake.publish import Snapshot
+    from zenlake.lake.sql.functions import Result
 
+MEMORY_MIB_MIN = 64
+"""With less DuckDB has no room for a row group."""
+_DIGITS_MAX = 10
 _CAPTURE_ENDINGS = (".pcap", ".pcapng", ".cap", ".gz", ".zst")
 EXAMPLES = """examples:
   zenlake sql robot.pcapng "SELECT kind, count(*) AS n FROM messages GROUP BY kind ORDER BY n DESC"
@@ -43,6 +47,9 @@ query a terminal gets a prompt.
 Captures are read into tables of a temporary folder (TMPDIR), by DuckDB, without Spark and Java:
 only the tables that the query names, all for a prompt. For many queries, or captures of gigabytes,
 make a lake once: zenlake pipeline.
+
+A query only reads these tables. On DuckDB its memory and time are bounded (--memory, --timeout); on
+Spark only functions that compute are allowed.
 
 ke_intersects(a, b) is true where some key belongs to both, ke_includes(a, b) where every key of
 b belongs to a; zenoh_explain(bytes) is what zenlake explain says of a message. ros_gid,
@@ -79,6 +86,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"DuckDB ends a query after this (default {SQL_SECONDS_MAX}; 0: never)",
     )
+    add(
+        "--memory",
+        type=_mebibytes,
+        default=SQL_BYTES_MAX >> 20,
+        metavar="MIB",
+        help=f"memory that a query on DuckDB may take (default {SQL_BYTES_MAX >> 20})",
+    )
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="one JSON object a line")
     formats.add_argument("--csv", action="store_true", help="comma-separated, with a header")
@@ -91,6 +105,13 @@ def _seconds(text: str) -> float:
         found = -1.0
     if not 0 <= found < threading.TIMEOUT_MAX:
         raise argparse.ArgumentTypeError(f"not a number of seconds: {text!r}")
+    return found
+
+
+def _mebibytes(text: str) -> int:
+    found = int(text) if text.isdecimal() and len(text) < _DIGITS_MAX else 0
+    if found < MEMORY_MIB_MIN:
+        raise argparse.ArgumentTypeError(f"not a number of MiB from {MEMORY_MIB_MIN} on: {text!r}")
     return found
 
 
@@ -113,13 +134,20 @@ def _run(args: argparse.Namespace) -> int:
         if args.lake is None:
             source = opened_captures("sql", args, captures, query)
         else:
-            source = opened_lake("sql", args.lake)
+            named = None if query is None else _tables_in(query)
+            source = opened_lake("sql", args.lake, named, is_copied=args.master is None)
         with source as (tables, is_damaged):
             _answer_all(tables.snapshot(), query, file, args)
             return 1 if is_damaged else 0
     finally:
         if file is not None:
             file.file.discard()
+
+
+def _tables_in(query: str) -> frozenset[str]:
+    with needs_extra("sql", "sql"):
+        from zenlake.lake.direct.needed import tables_in
+    return tables_in(query)
 
 
 def _is_at_terminal(args: argparse.Namespace) -> bool:
@@ -131,24 +159,28 @@ def _answer_all(
     snapshot: Snapshot, query: str | None, file: AnswerFile | None, args: argparse.Namespace
 ) -> None:
     def ask(text: str) -> AbstractContextManager[Result]:
-        return _answer(snapshot, text, args.master, args.timeout)
+        return _answer(snapshot, text, args)
 
     def form(result: Result) -> Iterator[str]:
         return _formatted(result, args)
 
-    if query is None:
-        run_prompt(snapshot, ask, form)
-    elif file is not None:
-        rows = file.write(snapshot, query, ask)
-        print(f"{rows:,} rows written to {safe(args.output)}")
-    else:
+    def show() -> int:
         lines = Lines(sys.stdout)
-        with ask(query) as result:
+        with ask(query or "") as result:
             try:
                 for line in form(result):
                     lines.add(line)
             finally:
                 lines.flush()
+        return 0
+
+    if query is None:
+        run_prompt(snapshot, ask, form, lambda work: bounded(work, args))
+    elif file is not None:
+        rows = bounded(lambda: file.write(snapshot, query, ask), args)
+        print(f"{rows:,} rows written to {safe(args.output)}")
+    else:
+        bounded(show, args)
 
 
 def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None]:
@@ -177,16 +209,16 @@ def _is_capture(word: str) -> bool:
 
 
 def _answer(
-    snapshot: Snapshot, query: str, master: str | None, seconds_max: float
+    snapshot: Snapshot, query: str, args: argparse.Namespace
 ) -> AbstractContextManager[Result]:
-    with needs_extra("sql", "lake" if master else "sql"):
-        if master is None:
-            from zenlake.lake import sql_duckdb
+    with needs_extra("sql", "lake" if args.master else "sql"):
+        if args.master is None:
+            from zenlake.lake.sql import on_duckdb
 
-            return sql_duckdb.query(snapshot, query, seconds_max or None)
-        from zenlake.lake import sql_spark
+            return on_duckdb.query(snapshot, query, args.timeout or None, args.memory << 20)
+        from zenlake.lake.sql import on_spark
 
-        return sql_spark.query(snapshot, query, master)
+        return on_spark.query(snapshot, query, args.master)
 
 
 def _formatted(result: Result, args: argparse.Namespace) -> Iterator[str]:

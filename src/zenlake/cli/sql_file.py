@@ -13,8 +13,8 @@ from zenlake.errors import LocalError
 from zenlake.output_file import OutputFile, write_errors
 
 if TYPE_CHECKING:
-    from zenlake.lake.sql_functions import Result
-    from zenlake.lake.store import Snapshot
+    from zenlake.lake.publish import Snapshot
+    from zenlake.lake.sql.functions import Result
 
 CSV: Final = "csv"
 JSON: Final = "json"
@@ -40,6 +40,7 @@ class AnswerFile:
         if self._form == PARQUET and args.master is not None:
             raise LocalError(f"{args.output}: Parquet is written by DuckDB, without --master")
         self._seconds_max: float | None = args.timeout or None
+        self._bytes_max: int = args.memory << 20
         self.file = OutputFile(args.output)
 
     def write(
@@ -51,11 +52,11 @@ class AnswerFile:
         """The number of rows. `answer` runs the query where the rows are wanted here."""
         with self.file as file:
             if self._form == PARQUET:
-                from zenlake.lake import sql_duckdb
+                from zenlake.lake.sql import on_duckdb
 
                 with write_errors(file.path):
-                    return sql_duckdb.write_parquet(
-                        snapshot, query, file.partial, self._seconds_max
+                    return on_duckdb.write_parquet(
+                        snapshot, query, file.partial, self._seconds_max, self._bytes_max
                     )
             rows = 0 if self._form == JSON else -1  # CSV has a line of names
             with answer(query) as result:

@@ -11,8 +11,8 @@ from zenlake.cli.output import complain, safe
 from zenlake.errors import ZenlakeError
 
 if TYPE_CHECKING:
-    from zenlake.lake.sql_functions import Result
-    from zenlake.lake.store import Snapshot
+    from zenlake.lake.publish import Snapshot
+    from zenlake.lake.sql.functions import Result
 
 ROWS_MAX: Final = 200
 """Shown of an answer: a screen can be scrolled back so far."""
@@ -29,10 +29,11 @@ _KEYWORDS: Final = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", 
 
 Ask = Callable[[str], AbstractContextManager["Result"]]
 Format = Callable[["Result"], Iterator[str]]
+Bounded = Callable[[Callable[[], int]], int]
 
 
-def run_prompt(snapshot: Snapshot, ask: Ask, form: Format) -> int:
-    """`ask` runs a query, `form` makes lines of its answer."""
+def run_prompt(snapshot: Snapshot, ask: Ask, form: Format, bounded: Bounded) -> int:
+    """`ask` runs a query, `form` makes lines of its answer, `bounded` does both within limits."""
     _complete_words(snapshot)
     print(f"Tables: {', '.join(snapshot.manifest.tables)}.\nType help for help, exit to leave.")
     while True:
@@ -49,7 +50,7 @@ def run_prompt(snapshot: Snapshot, ask: Ask, form: Format) -> int:
         if query.lower() in ("help", r"\h", ".help", "?"):
             print(_HELP)
         elif query:
-            _answer(query, ask, form)
+            _answer(query, ask, form, bounded)
 
 
 def _typed() -> str:
@@ -62,19 +63,24 @@ def _typed() -> str:
     return "\n".join(lines).strip()
 
 
-def _answer(query: str, ask: Ask, form: Format) -> None:
+def _answer(query: str, ask: Ask, form: Format, bounded: Bounded) -> None:
     """Whatever goes wrong, the prompt goes on."""
     try:
-        with ask(query) as result:
-            shown = result._replace(rows=islice(result.rows, ROWS_MAX))
-            for line in form(shown):
-                print(line)
-            if next(result.rows, None) is not None:
-                print(f"... more than {ROWS_MAX} rows: LIMIT them, or write all to a file: sql -o")
+        bounded(lambda: _print_answer(query, ask, form))
     except ZenlakeError as error:
         complain(str(error))
     except KeyboardInterrupt:
         complain("interrupted")
+
+
+def _print_answer(query: str, ask: Ask, form: Format) -> int:
+    with ask(query) as result:
+        shown = result._replace(rows=islice(result.rows, ROWS_MAX))
+        for line in form(shown):
+            print(line)
+        if next(result.rows, None) is not None:
+            print(f"... more than {ROWS_MAX} rows: LIMIT them, or write all to a file: sql -o")
+    return 0
 
 
 def _complete_words(snapshot: Snapshot) -> None:

@@ -12,7 +12,7 @@ from zenlake.cli.output import safe
 from zenlake.cli.table import table_lines
 
 if TYPE_CHECKING:
-    from zenlake.lake.sql_functions import Result
+    from zenlake.lake.sql.functions import Result
 
 _LINE_END = "\r\n"
 # Also after white space, and as wide letters of East Asian scripts.

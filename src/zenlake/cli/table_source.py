@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.cli.output import complain
 from zenlake.cli.pipeline_progress import ProgressLine
+from zenlake.cli.sql_process import bounded
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zenlake.lake.publish.snapshot import Snapshot
     from zenlake.report.database import Tables
 
 _ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
@@ -37,10 +41,34 @@ class Source(NamedTuple):
 
 
 @contextmanager
-def opened_lake(command: str, directory: str) -> Iterator[Source]:
+def opened_lake(
+    command: str, directory: str, tables: Collection[str] | None = None, is_copied: bool = True
+) -> Iterator[Source]:
+    """One version of it. Of a lake in a store, `tables` are copied, all where none are named.
+
+    A statement runs in a process of its own, in which delta-rs does not work: all that it says is
+    asked before.
+    """
     with needs_extra(command, "sql"):
-        from zenlake.lake.store import Store
-    yield Source(Store(directory))
+        from zenlake.lake.publish.local_copy import on_this_machine
+        from zenlake.lake.publish.store import Store
+    store = Store(directory)
+    if not is_copied:
+        yield Source(store)
+        return
+    with on_this_machine(store.snapshot().with_all_names(), tables) as snapshot:
+        yield Source(_CopiedTables(store.directory, snapshot))
+
+
+class _CopiedTables:
+    """Tables of a lake, named as the lake they come from."""
+
+    def __init__(self, directory: Path, snapshot: Snapshot) -> None:
+        self.directory = directory
+        self._snapshot = snapshot
+
+    def snapshot(self) -> Snapshot:
+        return self._snapshot
 
 
 @contextmanager
@@ -56,7 +84,7 @@ def opened_captures(
     with needs_extra(command, "sql"):
         from zenlake.lake import direct
     if query is not None:
-        direct.check(captures, query)
+        _check(captures, query, args)
     if getattr(args, "is_own_process", False):
         direct.keep_pandas_out()
     progress = ProgressLine(sys.stderr, is_silent=False)
@@ -70,6 +98,17 @@ def opened_captures(
         for path in found.damaged:
             complain(f"{path}: damaged, read as far as possible")
         yield Source(found, bool(found.damaged))
+
+
+def _check(captures: list[str], query: str, args: argparse.Namespace) -> None:
+    """Runs the query on empty tables, so within the limits of the query itself."""
+    from zenlake.lake import direct
+
+    def check() -> int:
+        direct.check(captures, query)
+        return 0
+
+    bounded(check, args)
 
 
 @contextmanager

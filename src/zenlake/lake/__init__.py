@@ -47,7 +47,7 @@ def read(
 def register(spark: SparkSession) -> SparkSession:
     """The functions of `zenlake sql` in a session of Spark: `ke_intersects(a, b)`,
     `ke_includes(a, b)`, `zenoh_explain(bytes)` and those of ROS."""
-    from zenlake.lake.sql_spark import register_functions
+    from zenlake.lake.sql.on_spark import register_functions
 
     register_functions(spark)
     return spark

@@ -1,16 +1,28 @@
-"""The tables of a lake as Spark DataFrames."""
+"""The tables of a lake as Spark DataFrames, without the Delta jar.
+
+delta-rs says which files belong to a version; Spark reads these as Parquet. Of a store for which
+Spark has no file system (`s3a://` needs a jar), workers read the files through Arrow.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from zenlake.lake.address import parse
+from zenlake.lake.inside import check_files, check_table_name
+from zenlake.lake.publish.snapshot import Snapshot
+from zenlake.lake.publish.store import Store
 from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import literal, session
-from zenlake.lake.store import Store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+_ROWS_AT_ONCE: Final = 16_384
 
 
 class Lake:
@@ -32,16 +44,7 @@ class Lake:
 
     def table(self, name: str) -> DataFrame:
         """A column that older files lack is null in their rows."""
-        files = [literal(str(path)) for path in self._snapshot.files(name)]
-        reader = self.spark.read
-        if name in TABLES:
-            reader = reader.schema(TABLES[name].spark)
-        frame = reader.parquet(*files)
-        if self._snapshot.manifest.has_older_rows:
-            from zenlake.lake.sql_spark import with_computed
-
-            frame = with_computed(frame, name)
-        return frame
+        return frame_of(self.spark, self._snapshot, name)
 
     def __getattr__(self, name: str) -> DataFrame:
         if name.startswith("_") or name not in self._snapshot.manifest.tables:
@@ -53,7 +56,94 @@ class Lake:
 
     def sql(self, text: str) -> DataFrame:
         """A question to the tables, by their names, with `ke_intersects` and `ke_includes`."""
-        from zenlake.lake.sql_spark import register
+        from zenlake.lake.sql.on_spark import register
 
         register(self.spark, self._snapshot)
         return self.spark.sql(text)
+
+
+def frame_of(
+    spark: SparkSession, snapshot: Snapshot, name: str, with_undeclared: bool = False
+) -> DataFrame:
+    """A table of a snapshot; TIMESTAMPs are computed for rows that are older than them.
+
+    `with_undeclared` columns that other writers added to its files come too.
+    """
+    check_table_name(name, snapshot.directory)
+    if snapshot.is_local:
+        check_files(snapshot.directory, snapshot.files(name))
+        files = [f"file:{literal(one.path)}" for one in snapshot.addresses(name)]
+        reader = spark.read.option("mergeSchema", "true")
+        columns = all_columns(name, snapshot.files(name)) if with_undeclared else None
+        if columns is not None:
+            reader = reader.schema(columns)
+        elif name in TABLES:
+            reader = reader.schema(TABLES[name].spark)
+        frame = reader.parquet(*files)
+    else:
+        frame = lazy_frame(spark, snapshot, name)
+    if snapshot.manifest.has_older_rows:
+        from zenlake.lake.sql.on_spark import with_computed
+
+        frame = with_computed(frame, name)
+    return frame
+
+
+def all_columns(name: str, files: Sequence[Path]) -> str | None:
+    """The columns of all files, united by name, and the declared ones that they lack.
+
+    None where Spark must look itself.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {
+        pa.int64(): "BIGINT",
+        pa.float64(): "DOUBLE",
+        pa.bool_(): "BOOLEAN",
+        pa.timestamp("us", tz="UTC"): "TIMESTAMP",
+        **dict.fromkeys((pa.binary(), pa.large_binary(), pa.binary_view()), "BINARY"),
+        **dict.fromkeys((pa.string(), pa.large_string(), pa.string_view()), "STRING"),
+    }
+    schema = pa.unify_schemas([pq.read_schema(file).remove_metadata() for file in files])
+    declared = TABLES[name].columns if name in TABLES else ()
+    comments = {one.name: _comment(one.comment) for one in declared}
+    columns = []
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if kind not in types:
+            return None
+        # A file may name its columns as it likes.
+        quoted = field.name.replace("`", "``")
+        columns.append(f"`{quoted}` {types[kind]}{comments.get(field.name, '')}")
+    lacking = [one for one in declared if one.name not in schema.names]
+    columns += [f"`{one.name}` {one.type}{comments[one.name]}" for one in lacking]
+    return ", ".join(columns)
+
+
+def _comment(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f" COMMENT '{escaped}'"
+
+
+def lazy_frame(spark: SparkSession, snapshot: Snapshot, name: str) -> DataFrame:
+    """Read through Arrow by the workers; no file is opened before."""
+    addresses = [str(one) for one in snapshot.addresses(name)]
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _rows_of(addresses[number], name)
+
+    numbers = spark.range(0, len(addresses), 1, max(1, len(addresses)))
+    return numbers.mapInArrow(read, TABLES[name].spark)
+
+
+def _rows_of(address: str, name: str) -> Iterator[pa.RecordBatch]:
+    """All declared columns; those that the file lacks are null."""
+    import pyarrow.dataset as ds
+
+    place = parse(address)
+    schema = TABLES[name].arrow.remove_metadata()
+    file = ds.dataset(place.fs_path, schema, format="parquet", filesystem=place.filesystem)
+    yield from file.to_batches(batch_size=_ROWS_AT_ONCE)

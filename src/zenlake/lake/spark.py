@@ -24,7 +24,8 @@ from tempfile import TemporaryFile, mkdtemp
 from typing import IO, TYPE_CHECKING, Final
 
 from zenlake import unfinished
-from zenlake.lake.store import LakeError
+from zenlake.lake.class_archive import archive_path, java_options, make_after_this_process
+from zenlake.lake.publish import LakeError
 
 if TYPE_CHECKING:
     from pyspark.conf import SparkConf
@@ -62,6 +63,7 @@ _LOCAL_SETTINGS: Final = {
     "spark.driver.host": _LOOPBACK,
     "spark.driver.bindAddress": _LOOPBACK,
     "spark.driver.memory": LOCAL_MEMORY,
+    "spark.python.daemon.module": "zenlake.lake.spark_daemon",
     # Steps have more code than Spark remembers by itself; what it forgot it compiles again.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Tables of a lake are no reason for Spark's two hundred.
@@ -147,7 +149,9 @@ def _start(conf: SparkConf) -> None:
     if SparkContext._gateway is not None:
         SparkContext(conf=conf)
         return
-    _check_java()
+    java = _check_java()
+    if _is_local(conf.get("spark.master") or ""):
+        _use_class_archive(conf, java)
     with TemporaryFile() as said:
         try:
             output = {"stdout": said, "stderr": said}
@@ -158,6 +162,24 @@ def _start(conf: SparkConf) -> None:
         except (PySparkException, Py4JError) as error:
             cause = _first_error(said) or " ".join(str(error).split())
             raise LakeError(f"Spark does not start: {cause}") from None
+
+
+def class_archive() -> Path | None:
+    """The class-data archive of the Java and Spark that a session would start."""
+    return _class_archive(_check_java())
+
+
+def _class_archive(java: str) -> Path | None:
+    from pyspark.find_spark_home import _find_spark_home
+
+    return archive_path(java, _find_spark_home())
+
+
+def _use_class_archive(conf: SparkConf, java: str) -> None:
+    name = "spark.driver.defaultJavaOptions"
+    archive = _class_archive(java)
+    conf.set(name, f"{conf.get(name) or ''} {java_options(archive)}".strip())
+    make_after_this_process(archive)
 
 
 @contextmanager
@@ -188,7 +210,8 @@ def _first_error(said: IO[bytes]) -> str:
     return next((line.strip() for line in lines if "Exception" in line or "rror" in line), "")
 
 
-def _check_java() -> None:
+def _check_java() -> str:
+    """What Java says of its version."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     try:
@@ -200,3 +223,4 @@ def _check_java() -> None:
     if version is None or int(version[1]) < JAVA_VERSION_MIN:
         found = f" (found {version[1]})" if version else ""
         raise LakeError(_NEEDS_JAVA + found)
+    return said

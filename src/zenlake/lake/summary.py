@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from zenlake.lake import sql_duckdb
 from zenlake.lake.measures import FIRST_HOP, VIOLATIONS, recorded_ns
-from zenlake.lake.store import Snapshot
+from zenlake.lake.publish import Snapshot
+from zenlake.lake.sql import on_duckdb
 
 ROWS_SHOWN_MAX: Final = 6
 _RATE_ROWS_MIN: Final = 10
@@ -100,7 +100,7 @@ def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
             rate_rows=_RATE_ROWS_MIN,
             violations=VIOLATIONS,
         )
-        with sql_duckdb.query(snapshot, question) as result:
+        with on_duckdb.query(snapshot, question) as result:
             rows: Iterator[tuple[Any, ...]] = result.rows
             found[name] = [dict(zip(result.columns, row, strict=True)) for row in rows]
     return Summary(found)

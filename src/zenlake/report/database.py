@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol
 
 import duckdb
 
-from zenlake.lake import sql_duckdb
-from zenlake.lake.sql_functions import sql_error
-from zenlake.lake.store import LakeError, Snapshot
+from zenlake.lake.publish import LakeError, Snapshot
+from zenlake.lake.sql import on_duckdb
+from zenlake.lake.sql.functions import sql_error
 from zenlake.report.selection import Selection
 from zenlake.unfinished import temporary_folder
 
@@ -65,7 +65,7 @@ class Database:
         self.selection = selection
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        sql_duckdb.execute(self.connection, sql, values)
+        on_duckdb.execute(self.connection, sql, values)
         return self.connection.fetchall()
 
     def records(self, sql: str, *values: Any) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ class Database:
         return self.rows(sql, *values)[0]
 
     def run(self, sql: str, *values: Any) -> None:
-        sql_duckdb.execute(self.connection, sql, values)
+        on_duckdb.execute(self.connection, sql, values)
 
     def keep(self, name: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
         """A small table of our own."""
@@ -104,7 +104,7 @@ def opened(store: Tables, selection: Selection) -> Iterator[Database]:
             raise LakeError(cause, store.directory)
     with (
         temporary_folder() as spill,
-        sql_duckdb.opened(
+        on_duckdb.opened(
             snapshot, spill, only=TABLES_READ, is_loaded=_is_small(snapshot)
         ) as connection,
     ):

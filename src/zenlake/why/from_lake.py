@@ -9,9 +9,10 @@ from typing import Any, Final
 import duckdb
 
 from zenlake.errors import LocalError
-from zenlake.lake import sql_duckdb
-from zenlake.lake.sql_functions import sql_error
-from zenlake.lake.store import Snapshot, Store
+from zenlake.lake.publish import Snapshot, Store
+from zenlake.lake.publish.local_copy import on_this_machine
+from zenlake.lake.sql import on_duckdb
+from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
@@ -57,7 +58,8 @@ def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterat
     snapshot = Store(directory).snapshot()
     if only is not None and only not in snapshot.manifest.captures:
         raise LocalError(f"{directory}: no capture {only!r} (zenlake lake ls lists them)")
-    yield from read_snapshot(snapshot, wanted, only)
+    with on_this_machine(snapshot) as here:
+        yield from read_snapshot(here, wanted, only)
 
 
 def read_snapshot(
@@ -66,7 +68,7 @@ def read_snapshot(
     """The same, of tables that are open already."""
     with (
         temporary_folder() as spill,
-        sql_duckdb.opened(snapshot, spill) as connection,
+        on_duckdb.opened(snapshot, spill) as connection,
     ):
         yield from read_tables(connection, wanted, only)
 
@@ -88,7 +90,7 @@ def read_tables(
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
     try:
-        sql_duckdb.execute(connection, sql)
+        on_duckdb.execute(connection, sql)
         return connection.fetchall()
     except duckdb.Error as error:
         raise sql_error(str(error)) from None

@@ -19,7 +19,7 @@ SOURCES = ("queries.pcapng.gz", "routers_ring.pcapng.gz", "pubsub_router.pcapng"
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """About 40 MB, which takes the columnar road."""
+    """About 40 MB, which takes the fast reader."""
     path = tmp_path_factory.mktemp("captures") / "large.pcapng"
     replicated(path, COPIES, *SOURCES)
     assert path.stat().st_size > 20 << 20

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.lake.cluster.standalone import MASTER_HOST, environment
 
@@ -27,14 +28,16 @@ def read(master: str, lake: Path, inputs: list[str], splits: int, **settings: st
         assert child.wait() == 0
 
 
-def _in_splits(count: int) -> Callable[[dict[str, object]], dict[str, object]]:
-    """The first task, which then says that a surveyed file is to be read by so many tasks."""
+def _in_splits(count: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """The first task, told that each large file is to be read by so many tasks."""
 
-    def survey(job: dict[str, object]) -> dict[str, object]:
-        from zenlake.lake.pipeline.survey_task import survey_capture
+    def survey(job: dict[str, Any]) -> dict[str, Any]:
+        from zenlake.lake.plan import survey_task
+        from zenlake.lake.plan.survey_captures import survey_captures
 
-        found = survey_capture(job)
-        return {**found, "splits": count} if found.get("splits") else found
+        vars(survey_task)["SPLIT_BYTES"] = 1
+        captures = [{**one, "tasks": count} for one in job["captures"]]
+        return survey_captures({**job, "captures": captures})
 
     return survey
 
@@ -44,11 +47,14 @@ def main() -> int:
     from zenlake.lake.spark import session
 
     master, lake, splits, settings, *inputs = sys.argv[1:]
-    vars(pipeline)["survey_capture"] = _in_splits(int(splits))
+    assert "survey_captures" in vars(pipeline)
+    vars(pipeline)["survey_captures"] = _in_splits(int(splits))
     spark = session(master, **json.loads(settings))
     outcome = pipeline.run(inputs, Path(lake), spark)
     assert not outcome.failed, outcome.failed
     assert not outcome.damaged
+    # What spans splits is derived where there are some.
+    assert ("derive" in outcome.seconds) == (int(splits) > 1)
     print(master, splits, f"{outcome.messages:,}", outcome.seconds, flush=True)
     return 0
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
 from tests.lake.faults.captures import FOLDER
 from tests.lake.faults.comparison import differences
@@ -63,6 +64,50 @@ def test_the_pipeline_and_its_tables(server: str, tmp_path: Path) -> None:
     assert differences(remote, local) == {}
     asked = ("sql", "--lake", str(remote), "--json", ASK)
     assert zenlake(*asked, "--master", server) == zenlake(*asked)
+
+
+def test_statement_that_runs_code_is_refused(server: str, tmp_path: Path) -> None:
+    lake = str(sql_lake.make(tmp_path / "lake").directory)
+    asked = ("sql", "--lake", lake, "--master", server, "--csv")
+    assert zenlake(*asked, "SELECT '${env:HOME}' AS x") == "x\n${env:HOME}\n"
+    command = [sys.executable, "-m", "zenlake.cli.main", *asked, "SELECT reflect('a.B', 'c')"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 2
+    told = "the function reflect is not allowed: it runs Java code"
+    assert done.stderr == f"zenlake: SQL line 1, column 8: {told}\n"
+
+
+def test_tables_and_paths_of_the_data_source(server: str) -> None:
+    """A table in the catalog works as in a classic session; a relative path means nothing here."""
+    command = [sys.executable, "-c", _TABLES, server, *CAPTURES]
+    found = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    count, relative, stream = found.stdout.splitlines()
+    assert count == "160"
+    assert "'captures/a.pcap' is a relative path, and this Spark (Connect) plans in a" in relative
+    assert 'spark.readStream.format("zenoh") comes with the live lake' in stream
+    assert "Traceback" not in relative + stream
+
+
+_TABLES = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+spark.sql(f"CREATE TABLE t USING zenoh OPTIONS (table 'queries') LOCATION '{sys.argv[2]}'")
+print(spark.table("t").count())
+spark.sql("DROP TABLE t")
+
+def fail(ask):
+    try:
+        ask()
+    except Exception as error:
+        print(" ".join(error.getMessage().split()))
+
+fail(lambda: spark.read.format("zenoh").load("captures/a.pcap").count())
+stream = spark.readStream.format("zenoh").load(sys.argv[2])
+fail(lambda: stream.writeStream.format("noop").start().awaitTermination(60))
+"""
 
 
 def test_the_data_source(server: str) -> None:

@@ -30,7 +30,7 @@ def test_a_task_that_runs_twice(cluster: Cluster, large: str, tmp_path: Path) ->
     seen: set[int] = set()
 
     def look() -> int:
-        files = lake.glob("_staging/*/read/tables/messages/*.parquet")
+        files = lake.glob("_staging/*/task-*/messages/*.parquet")
         seen.update(file.stat().st_ino for file in files)
         return len(seen)
 

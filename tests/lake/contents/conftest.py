@@ -10,7 +10,7 @@ import pytest
 from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import FOLDER, PATHS
 from zenlake.lake.pipeline.pipeline import run
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 from zenlake.report import Selection, collect
 
 if TYPE_CHECKING:

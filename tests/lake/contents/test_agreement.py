@@ -12,9 +12,9 @@ import pytest
 from tests.trace.sidecar import PATHS
 from zenlake import trace
 from zenlake.cli.main import main
-from zenlake.lake import sql_duckdb
 from zenlake.lake.measures import recorded_ns
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
+from zenlake.lake.sql import on_duckdb
 from zenlake.lake.summary import Summary, summarise
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -47,7 +47,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Facts]:
 
 
 def rows(lake: Path, sql: str) -> list[tuple[Any, ...]]:
-    with sql_duckdb.query(Store(lake).snapshot(), sql) as result:
+    with on_duckdb.query(Store(lake).snapshot(), sql) as result:
         return list(result.rows)
 
 

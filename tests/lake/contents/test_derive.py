@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.chance import IS_FULL
+from tests.lake.derive.steps.all_cases import all_cases
+from tests.lake.derive.steps.cases import arrow
 from tests.lake.source.reading import rows
-from tests.lake.tables.all_cases import all_cases
-from tests.lake.tables.cases import arrow
 from tests.trace.sidecar import PATHS
-from zenlake.lake.pipeline import derive
-from zenlake.lake.pipeline.derive_task import derive_captures
-from zenlake.lake.reading.row_tables import WRITTEN
-from zenlake.lake.reading.scalar import stage
+from zenlake.lake.derive.derive_task import derive_captures
+from zenlake.lake.derive.steps import build_all
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
-from zenlake.lake.tables import build_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,13 +33,13 @@ PUT_TOGETHER = [name for name in TABLES if name not in WRITTEN and name != "capt
 PLACE = ["capture", "session", "seq", "trace_id"]
 PARTS = 3
 """Of each staged table, so that Spark finds rows of a session in several places."""
-Files = dict[str, dict[str, list[Path]]]
-"""By capture and table."""
+Files = dict[str, list[pa.Table]]
+"""Parts of tables, by table."""
 
 
 @dataclass
 class Input:
-    """Real captures, and the cases of `tests/lake/tables`."""
+    """Real captures, and the cases of `tests/lake/derive/steps`."""
 
     tasks: list[dict[str, list[str]]]
     captures: list[str]
@@ -88,15 +86,18 @@ def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
         "folder": str(tmp_path_factory.mktemp("by_duckdb") / "tables"),
         "threads": 1,
     }
-    found: Files = {}
-    for capture, table, path in derive_captures(job)["files"]:
-        found.setdefault(capture, {}).setdefault(table, []).append(Path(path))
+    result = derive_captures(job)
+    assert result["retraced"]
+    samples = [result["retraced"].get(path, path) for path in together["samples"]]
+    found: Files = {"samples": [pq.read_table(path) for path in samples]}
+    for file in result["files"]:
+        found.setdefault(file["table"], []).append(pq.read_table(file["path"]))
     return found
 
 
 @dataclass
 class BySpark:
-    files: Files
+    tables: Files
     shapes: dict[str, list[tuple[str, str, str]]]
 
 
@@ -104,33 +105,33 @@ class BySpark:
 def by_spark(
     spark: SparkSession, given: Input, tmp_path_factory: pytest.TempPathFactory
 ) -> BySpark:
-    """What is too much for a task; in small batches, over which groups of rows go on."""
-    shapes: dict[str, list[tuple[str, str, str]]] = {}
-    original = build_all
-
-    def noted(tables: Any, keep: Callable[[str, DataFrame], DataFrame]) -> dict[str, DataFrame]:
-        def noting(name: str, frame: DataFrame) -> DataFrame:
-            """What is kept is read back from files, in which captures are folders."""
-            if name in TABLES:
-                shapes[name] = shape(frame.schema.fields)
-            return keep(name, frame)
-
-        frames = original(tables, noting)
-        for name, frame in frames.items():
-            if name not in shapes:
-                shapes[name] = shape(frame.schema.fields)
-        return frames
-
+    """In small batches, over which groups of rows go on."""
     folder = tmp_path_factory.mktemp("by_spark")
+
+    def keep(name: str, frame: DataFrame) -> DataFrame:
+        """Written and read again: a plan that holds all steps takes Spark minutes."""
+        place = str(folder / name)
+        frame.write.parquet(place)
+        return spark.read.schema(frame.schema).parquet(place)
+
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(name))
     spark.conf.set(name, "100")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derive, "DERIVE_STAGED_BYTES_MAX", 0)
-        patch.setattr(derive, "build_all", noted)
-        files = derive.derive(spark, given.tasks, given.captures, given.captures_file, folder)
+    frames: dict[str, DataFrame] = {}
+    for table, declared in {**WRITTEN, "captures": TABLES["captures"]}.items():
+        files = [path for task in given.tasks for path in task.get(table, ())]
+        files = [str(given.captures_file)] if table == "captures" else files
+        reader = spark.read.schema(declared.base.spark)
+        frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
+    made = build_all(frames, keep)
+    # Samples of all other captures stay as they were read.
+    traced = made["samples"].select("capture").distinct()
+    as_read = frames["samples"].join(traced, "capture", "left_anti")
+    made["samples"] = made["samples"].unionByName(as_read.to(made["samples"].schema))
+    shapes = {table: shape(frame.schema.fields) for table, frame in made.items()}
+    tables = {table: [frame.toArrow()] for table, frame in made.items()}
     spark.conf.set(name, before)
-    return BySpark(files, shapes)
+    return BySpark(tables, shapes)
 
 
 def shape(fields: list[Any]) -> list[tuple[str, str, str]]:
@@ -138,15 +139,17 @@ def shape(fields: list[Any]) -> list[tuple[str, str, str]]:
     return [(one.name, one.dataType.typeName(), one.metadata["comment"]) for one in fields]
 
 
-def rows_of(files: Files, table: str) -> list[str]:
-    schema = TABLES[table].arrow
-    paths = [path for tables in files.values() for path in tables.get(table, ())]
-    return rows(pa.concat_tables(pq.ParquetFile(path).read().cast(schema) for path in paths))
+def rows_of(tables: Files, table: str) -> list[str]:
+    """Without the columns that are computed when rows are written."""
+    names = TABLES[table].base.names
+    schema = TABLES[table].base.arrow.remove_metadata()
+    parts = [part.select(names).cast(schema) for part in tables.get(table, ())]
+    return rows(pa.concat_tables(parts))
 
 
 @pytest.mark.parametrize("table", [*PUT_TOGETHER, "samples"])
 def test_the_same_rows(table: str, by_duckdb: Files, by_spark: BySpark) -> None:
-    found = rows_of(by_spark.files, table)
+    found = rows_of(by_spark.tables, table)
     assert found == rows_of(by_duckdb, table)
     assert len(found) > 20
 

@@ -12,8 +12,8 @@ import pytest
 from tests.lake.source.reading import rows
 from tests.trace.sidecar import FOLDER
 from zenlake.lake import direct
+from zenlake.lake.publish import Snapshot
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import Snapshot
 
 pytestmark = pytest.mark.xdist_group("spark")
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import PATHS
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 from zenlake.report import Selection, report
 
 pytestmark = pytest.mark.xdist_group("spark")

@@ -12,8 +12,8 @@ import pytest
 
 from tests.trace.sidecar import sidecar_of
 from zenlake.lake import open as open_lake
-from zenlake.lake import sql_duckdb
-from zenlake.lake.store import LakeError, Store
+from zenlake.lake.publish import LakeError, Store
+from zenlake.lake.sql import on_duckdb
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +28,7 @@ SCAN, ALL, CALLS, CONTENT, BRIDGE = QUESTIONS.values()
 
 
 def answer(lake: Path, question: str) -> list[tuple[Any, ...]]:
-    with sql_duckdb.query(Store(lake).snapshot(), question) as result:
+    with on_duckdb.query(Store(lake).snapshot(), question) as result:
         return list(result.rows)
 
 

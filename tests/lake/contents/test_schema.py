@@ -14,8 +14,8 @@ from tests.lake.contents.tables import Tables, name_of
 from tests.trace.sidecar import PATHS
 from zenlake.lake.frames import Lake
 from zenlake.lake.pipeline.pipeline import run
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,13 +59,6 @@ def test_files_tell_what_columns_mean(lake: Path, table: str) -> None:
         fields = json.loads((pq.read_schema(file).metadata or {})[SPARK_KEY])["fields"]
         found = {field["name"]: field["metadata"].get("comment") for field in fields}
         assert found == comments_of(table)
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_files_hold_rows_of_one_capture_each(lake: Path, table: str) -> None:
-    for file in files_of(lake, table):
-        captures = pq.read_table(file, columns=["capture"]).column("capture").unique()
-        assert len(captures) <= 1
 
 
 @pytest.mark.parametrize("table", TABLES)

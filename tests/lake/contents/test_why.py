@@ -12,9 +12,9 @@ from tests.lake.contents.tables import Tables, name_of
 from tests.trace.sidecar import PATHS
 from tests.why.told import path_of
 from zenlake.cli.main import main
-from zenlake.lake import sql_duckdb
 from zenlake.lake.pipeline.pipeline import run
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
+from zenlake.lake.sql import on_duckdb
 from zenlake.why import Wanted, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_lake, read_tables
@@ -96,7 +96,7 @@ def test_failures_of_bundled_captures(lake: Path) -> None:
     chosen += [capture for capture, made in expected.items() if not made.stories][:2]
     with (
         TemporaryDirectory() as spill,
-        sql_duckdb.opened(Store(lake).snapshot(), spill) as connection,
+        on_duckdb.opened(Store(lake).snapshot(), spill) as connection,
     ):
         for capture in chosen:
             [evidence] = read_tables(connection, Wanted(), capture)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
+from zenlake.lake.derive.duck.build import ACROSS_SPLITS, OF_SPLIT
 from zenlake.lake.direct.needed import read_for, tables_in
-from zenlake.lake.duck import BUILDS, Engine, build_tables
-from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.spanning import SPANNING
 
 
 @pytest.mark.parametrize(
@@ -31,14 +33,14 @@ def test_tables_in_a_query(sql: str, expected: set[str]) -> None:
 
 def test_what_builds_give_and_read_is_what_their_steps_do(tmp_path: Path) -> None:
     given = set[str]()
-    for build in BUILDS:
+    for build in (*BUILDS, *OF_SPLIT, *ACROSS_SPLITS):
         with Engine(tmp_path) as engine:
             frames = build_tables(engine, [], [], builds=[build])
             assert set(frames) == build.gives
             read = frozenset[str]().union(*(one.sources for all in frames.values() for one in all))
             assert read - {"captures"} == build.reads
         given |= build.gives
-    assert given | {"captures"} | (set(WRITTEN) & set(TABLES)) == set(TABLES)
+    assert given | {"captures"} | (set(WRITTEN) & set(TABLES)) == set(TABLES) | set(SPANNING)
 
 
 def test_little_is_read_for_little() -> None:

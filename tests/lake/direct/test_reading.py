@@ -16,11 +16,12 @@ import pytest
 from tests.lake.direct.failing import end_at_once, say_why
 from tests.trace.sidecar import PATHS
 from zenlake import unfinished
-from zenlake.lake import direct, sql_duckdb
+from zenlake.lake import direct
 from zenlake.lake.direct import capture_tables
 from zenlake.lake.direct.workers import Workers
+from zenlake.lake.publish import LakeError, Snapshot
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import LakeError, Snapshot
+from zenlake.lake.sql import on_duckdb
 
 QUERIES = str(PATHS["queries"])
 ROUTERS = str(PATHS["routers_ring"])
@@ -146,16 +147,17 @@ def test_no_engine_shows_progress_of_its_own() -> None:
     program = """
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zenlake.lake import direct, sql_duckdb
+from zenlake.lake import direct
+from zenlake.lake.sql import on_duckdb
 from zenlake.lake.direct.capture_tables import no_rows
-from zenlake.lake.duck import Engine
+from zenlake.lake.derive.duck import Engine
 
 setting = "SELECT current_setting('enable_progress_bar')"
 with TemporaryDirectory() as folder, no_rows() as tables:
     with Engine(Path(folder)) as engine, engine.beside() as beside:
         for one in (engine, beside):
             print(one.connection.execute(setting).fetchone())
-    with sql_duckdb.opened(tables.snapshot(), folder) as connection:
+    with on_duckdb.opened(tables.snapshot(), folder) as connection:
         print(connection.execute(setting).fetchone())
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
@@ -220,6 +222,6 @@ def test_rows_are_asked_as_those_of_a_lake() -> None:
     sql = "SELECT verdict, count(*) AS n FROM queries GROUP BY 1 ORDER BY 1"
     with (
         direct.read([QUERIES], direct.tables_in(sql)) as tables,
-        sql_duckdb.query(tables.snapshot(), sql) as result,
+        on_duckdb.query(tables.snapshot(), sql) as result,
     ):
         assert dict(result.rows)["answered"] > 100

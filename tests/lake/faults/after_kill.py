@@ -16,6 +16,8 @@ from tests.lake.faults.comparison import differences, leftovers
 from tests.lake.faults.conftest import Lakes
 from tests.lake.faults.driver import environment
 from zenlake.lake.pipeline import run
+from zenlake.lake.publish import Store
+from zenlake.lake.schema import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,12 +49,23 @@ def state_of(lake: Path, lakes: Lakes) -> str:
     return state
 
 
-def check(lake: Path, lakes: Lakes, spark: SparkSession) -> str:
+def check(lake: Path, lakes: Lakes, spark: SparkSession, added: str = B) -> str:
     """After a kill: which state there is; then a normal run, which makes it the new one."""
     state = state_of(lake, lakes)
-    outcome = run([A, B], lake, spark)
+    outcome = run([A, added], lake, spark)
     assert not outcome.failed
-    assert outcome.read == ([B] if state == "old" else [])
+    assert outcome.read == ([added] if state == "old" else [])
     assert differences(lake, lakes.new) == {}
     assert leftovers(lake) == []
     return state
+
+
+def check_vacuum(lake: Path) -> None:
+    """Whatever is on the disk and in no version, `vacuum` removes."""
+    store = Store(lake)
+    with store.begin() as started:
+        started.vacuum(0)
+    for table in TABLES:
+        assert set((lake / table).glob("*.parquet")) == set(store.files(table)), table
+    known = {*TABLES}
+    assert {place.name for place in lake.iterdir()} == known

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import duckdb
 
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import Store
 
 
 def differences(one: Path, other: Path) -> dict[str, int]:
@@ -42,12 +41,11 @@ def _rows(lake: Path, table: str) -> str:
 
 
 def leftovers(lake: Path) -> list[str]:
-    """What a run that is over should have removed, and versions that are not the last two."""
-    staged = [f"_staging/{name}" for name in _names(lake / "_staging")]
-    newest = max(map(int, _names(lake / "_versions")), default=0)
-    current = Store(lake).version() or 0
-    return staged + ([f"_versions/{newest}"] if newest > current else [])
-
-
-def _names(folder: Path) -> list[str]:
-    return os.listdir(folder) if folder.is_dir() else []
+    """What a run that is over should have removed: staged files, and files of no version."""
+    staged = [f"_staging/{name.name}" for name in lake.glob("_staging/*")]
+    found = []
+    for file in lake.glob("*/*.parquet"):
+        logs = file.parent.glob("_delta_log/*.json")
+        if not any(file.name in log.read_text() for log in logs):
+            found.append(f"{file.parent.name}/{file.name}")
+    return staged + found

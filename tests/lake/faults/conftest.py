@@ -16,7 +16,7 @@ from zenlake.lake.pipeline import run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_retry.py"]
+collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_kill_stages.py", "test_retry.py"]
 """They take from three minutes to half an hour."""
 
 

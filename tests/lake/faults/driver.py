@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 WAIT_SECONDS = 300
@@ -35,13 +35,18 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> b
 class Driver:
     """Runs from the beginning; in a process group of its own, with its Java."""
 
-    def __init__(self, lake: Path, *captures: str) -> None:
+    def __init__(self, lake: Path, *captures: str, scratch: Path | None = None) -> None:
         self._lake = lake
+        self._scratch = scratch
+        self._commits = len(self._log())
+        variables = environment()
+        if scratch is not None:
+            variables["TMPDIR"] = str(scratch)
         command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *captures]
         command += ["--lake", str(lake), "--master", "local[2]", "--quiet"]
         self.process = subprocess.Popen(
             command,
-            env=environment(),
+            env=variables,
             cwd=lake.parent,
             start_new_session=True,
             stdout=subprocess.DEVNULL,
@@ -49,9 +54,28 @@ class Driver:
         )
 
     def reach(self, step: str) -> bool:
-        """Waits for a step of the pipeline, or for a version as `_versions/2`."""
-        place = step if step.startswith("_") else f"_staging/*/{step}"
+        """Waits for a step of the pipeline: `survey`, `read` or `publish`."""
+        if step == "publish":
+            return wait_until(lambda: len(self._log()) > self._commits, self.process)
+        place = {"survey": "_staging/*", "read": "_staging/*/task-*/*/*.parquet"}[step]
         return wait_until(lambda: any(self._lake.glob(place)), self.process)
+
+    def begin(self, stage: str) -> bool:
+        """Waits until the driver begins a stage, for which it makes a folder in `scratch`."""
+        scratch = self._scratch
+        assert scratch is not None
+        return wait_until(lambda: any(scratch.glob(f"zenlake-*/{stage}")), self.process)
+
+    def stage(self, stages: Sequence[str]) -> str:
+        """The last of these stages that has begun; `over` where the folder has gone already."""
+        scratch = self._scratch
+        assert scratch is not None
+        begun = [stage for stage in stages if any(scratch.glob(f"zenlake-*/{stage}"))]
+        return begun[-1] if begun else "over"
+
+    def _log(self) -> list[Path]:
+        """A run that publishes first commits to this log."""
+        return list(self._lake.glob("captures/_delta_log/*.json"))
 
     def kill(self, with_java: bool) -> bool:
         """Whether it was alive. Java on its own goes when it finds that its driver is gone."""

@@ -18,7 +18,7 @@ from tests.lake.faults.captures import IS_FULL, A, B
 from tests.lake.faults.comparison import counts
 from tests.lake.faults.poison import far_away, poisoned, too_large
 from zenlake.cli.main import main
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 LAKE_NAME = "la*ke [1] {a,b}?"
 ODD_NAME = 'it\'s a "capture" [2] ü, %20.pcapng.gz'

@@ -15,7 +15,7 @@ from tests.lake.faults.comparison import counts, differences, leftovers
 from tests.lake.faults.conftest import Lakes
 from zenlake.cli.main import main
 from zenlake.lake.pipeline import run
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from tests.lake.faults.comparison import leftovers
 from tests.lake.faults.conftest import Lakes
 from tests.lake.faults.rough import RoughRun, bad_files
 from zenlake.cli.main import main
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 pytestmark = pytest.mark.xdist_group("faults")
 

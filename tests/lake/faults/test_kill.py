@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-KILLS = [("survey", True), ("derive", False), ("_versions/2", True)]
+KILLS = [("survey", True), ("read", False), ("publish", True)]
 """In which step, and whether Java is killed with the driver or left to itself."""
 if not IS_FULL:
     KILLS = KILLS[-1:]  # each starts Spark
@@ -36,5 +36,5 @@ def test_killed_in_one_step_after_the_other(
                 assert driver.reach(step)
             finally:
                 assert driver.kill(with_java)
-            assert state_of(lake, lakes) == "old" or step == "_versions/2"
+            assert state_of(lake, lakes) == "old" or step == "publish"
         check(lake, lakes, spark)

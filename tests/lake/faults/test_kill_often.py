@@ -40,7 +40,7 @@ def test_killed_at_many_instants(tmp_path: Path, lakes: Lakes, spark: SparkSessi
             try:
                 if number < TIMED_KILLS:
                     at = life_seconds * (number + 1) / (TIMED_KILLS + 1)
-                elif driver.reach("_versions/2"):
+                elif driver.reach("publish"):
                     at = PUBLISHING_SECONDS * (number - TIMED_KILLS) / PUBLISHING_KILLS
                 time.sleep(at)
             finally:

@@ -9,7 +9,7 @@ import pytest
 from tests.lake.faults.captures import B
 from tests.lake.faults.rough import NO_TEXT_NAME, ODD_NAME, RoughRun
 from zenlake import lake as lakes_api
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""P09: noise on the port of Zenoh gives the bulk road no pair to read, and no session."""
+"""P09: noise on the port of Zenoh gives the fast reader no pair to read, and no session."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.capture.headers import ethernet, ipv4, tcp, udp
-from tests.lake.bulk.mutations import store
+from tests.lake.fast_reader.mutations import store
 from tests.lake.faults.captures import IS_FULL
 from tests.trace.noise import PAYLOADS, conversation
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import Segment, UdpDatagram
-from zenlake.lake import bulk
-from zenlake.lake.reading.split import Split, Tables, read_split
+from zenlake.lake import fast_reader
+from zenlake.lake.merge.split import Split, Tables, read_split
 
 PACKETS = 2_000_000 if IS_FULL else 20_000
 FILE_PACKETS = 200_000
@@ -51,8 +51,8 @@ def noise(seed: int, count: int) -> Iterator[Packet]:
 def test_noise_is_no_zenoh(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "noise.pcapng"
     store(path, [*noise(seed, min(PACKETS, FILE_PACKETS))])
-    survey = bulk.survey(str(path))
-    assert isinstance(survey, bulk.Survey)
+    survey = fast_reader.survey(str(path))
+    assert isinstance(survey, fast_reader.Survey)
     assert survey.packets >= min(PACKETS, FILE_PACKETS)
     assert len(survey) > 50
     assert not survey.regular.any()

@@ -14,7 +14,7 @@ from tests.lake.faults.captures import IS_FULL, replicated
 from tests.lake.faults.comparison import counts, differences, leftovers
 from tests.lake.faults.driver import environment, wait_until
 from tests.lake.faults.workers import kill_workers
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -36,7 +36,7 @@ def test_workers_are_killed(kills: int, tmp_path: Path) -> None:
 
     def has_written() -> bool:
         """Some attempt after those that are dead has."""
-        place = "_staging/*/read/tables/messages/*.parquet"
+        place = "_staging/*/task-*/messages/*.parquet"
         files = {file.stat().st_ino: file for file in lake.glob(place) if file.stat().st_size > 4}
         is_new = bool(files.keys() - begun.keys())
         begun.update(files)
@@ -57,6 +57,6 @@ def test_workers_are_killed(kills: int, tmp_path: Path) -> None:
         assert child.returncode == 0, said
         assert differences(lake, calm) == {}
         assert counts(lake)["messages"] > 700 * COPIES
-        published = {file.stat().st_ino for file in lake.glob("_versions/*/*/*.parquet")}
+        published = {file.stat().st_ino for file in lake.glob("*/*.parquet")}
         assert not published & begun.keys()
     assert leftovers(lake) == []

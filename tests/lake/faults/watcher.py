@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
-from zenlake.lake.store import Store
+from zenlake.lake.publish import Store
 
 TABLES = ("messages", "queries")
 _PAUSE_SECONDS = 0.02
@@ -34,8 +35,9 @@ def by_snapshot(lake: Path) -> dict[str, dict[str, int]]:
 
 
 def by_name(lake: Path, table: str) -> dict[str, dict[str, int]]:
-    """As any reader of Parquet does; each table on its own."""
-    return {table: rows(sorted((lake / table).iterdir()))}
+    """As any reader of Delta tables does; each table on its own."""
+    names = DeltaTable(lake / table).file_uris()
+    return {table: rows(lake / table / Path(name).name for name in names)}
 
 
 def main() -> None:

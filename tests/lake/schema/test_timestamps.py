@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,18 @@ import pytest
 
 from tests.report.small_lake import START_NS, make, robot
 from tests.trace.sidecar import PATHS
-from zenlake.lake import sql_duckdb
-from zenlake.lake.reading.parquet_files import ParquetFiles
-from zenlake.lake.reading.row_tables import WRITTEN
-from zenlake.lake.reading.scalar import stage
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES, VERSION
-from zenlake.lake.store import Store
+from zenlake.lake.sql import on_duckdb
 
 DURATIONS = {"deadline_ns", "lifespan_ns", "lease_ns"}
 
 
 def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
-    with sql_duckdb.query(store.snapshot(), sql) as result:
+    with on_duckdb.query(store.snapshot(), sql) as result:
         return list(result.rows)
 
 
@@ -56,8 +55,7 @@ def test_files_have_both(tmp_path: Path, table: str) -> None:
 
 
 def test_sql_compares_and_tells_them(tmp_path: Path) -> None:
-    store = make(tmp_path / "a.lake", robot())
-    as_older_release(store)
+    store = make(tmp_path / "a.lake", robot(), VERSION - 1)
     [(first,)] = rows(store, "SELECT min(time) FROM messages WHERE time >= '2023-11-14 22:13:20'")
     assert first == datetime.fromtimestamp(START_NS // 10**9, UTC)
     assert rows(store, "SELECT count(*) FROM sessions WHERE closed_at - opened_at > '8 s'") == [
@@ -67,12 +65,3 @@ def test_sql_compares_and_tells_them(tmp_path: Path) -> None:
     assert [row[0] for row in described] == TABLES["sessions"].names
     assert ("opened_at", "TIMESTAMP WITH TIME ZONE", "opened_ns as a time in UTC") in described
     assert all(comment for _, _, comment in rows(store, 'describe table "queries" ;'))
-
-
-def as_older_release(store: Store) -> None:
-    """What is in it says that it was read before there were these columns."""
-    path = store.snapshot().directory / "manifest.json"
-    document = json.loads(path.read_text())
-    for one in document["captures"]:
-        one["schema_version"] = VERSION - 1
-    path.write_text(json.dumps(document))

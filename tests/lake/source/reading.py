@@ -27,6 +27,11 @@ def read(
 
 
 def rows(found: pa.Table) -> list[str]:
-    """In an order that does not depend on tasks; when it was read is another moment each time."""
-    dropped = [name for name in ("read_ns", "read_at") if name in found.column_names]
+    """In an order that does not depend on tasks; when it was read is another moment each time.
+
+    What only a lake knows of a capture is left out.
+    """
+    only_in_lakes = ("read_ns", "read_at", "address", "schema_version")
+    counts = ("messages", "sessions", "samples", "queries", "hops")
+    dropped = [name for name in (*only_in_lakes, *counts) if name in found.column_names]
     return sorted(map(str, found.drop_columns(dropped).to_pylist()))

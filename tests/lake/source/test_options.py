@@ -8,7 +8,8 @@ import pytest
 
 from zenlake.errors import ZenlakeError
 from zenlake.lake.schema import TABLES
-from zenlake.lake.source.options import KNOWN, read_options
+from zenlake.lake.source.file_search import FileChoice
+from zenlake.lake.source.options import KNOWN, Options, Tolerance, read_options
 from zenlake.limits import OPTION_CHARACTERS_MAX
 
 PATH = {"path": "a.pcap"}
@@ -25,7 +26,9 @@ def test_names_are_read_in_any_case() -> None:
 def test_messages_are_the_default() -> None:
     found = read_options(PATH)
     assert found.table is TABLES["messages"]
-    assert found[2:] == (None,) * 5
+    assert found == Options(TABLES["messages"], ["a.pcap"])
+    assert found.files == FileChoice()
+    assert found.tolerance == Tolerance(corrupt=False, missing=False)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,22 @@ def test_messages_are_the_default() -> None:
 def test_times(text: str, expected: int) -> None:
     assert read_options({**PATH, "since": text}).since_ns == expected
     assert read_options({**PATH, "until": text}).until_ns == expected
+
+
+def test_options_of_sparks_file_sources() -> None:
+    found = read_options(
+        {
+            **PATH,
+            "PathGlobFilter": "*.{cap,bin}",
+            "recursivefilelookup": "TRUE",
+            "modifiedAfter": "1970-01-01T00:00:01",
+            "modifiedBefore": "5",
+            "ignoreCorruptFiles": "true",
+            "ignoreMissingFiles": "False",
+        }
+    )
+    assert found.files == FileChoice("*.{cap,bin}", True, 1_000_000_000, 5)
+    assert found.tolerance == Tolerance(corrupt=True, missing=False)
 
 
 def test_kinds_of_a_family() -> None:
@@ -77,6 +96,16 @@ _TEXTS = (
 )
 BAD = [
     *({**PATH, name: text} for name in ("since", "until", "partitions") for text in _TEXTS),
+    *({**PATH, name: text} for name in ("modifiedAfter", "modifiedBefore") for text in _TEXTS),
+    *(
+        {**PATH, name: text}
+        for name in ("recursiveFileLookup", "ignoreCorruptFiles", "ignoreMissingFiles")
+        for text in _TEXTS
+        if text != "true"
+    ),
+    *({**PATH, "pathGlobFilter": text} for text in ("{", "{" * 5_000, "[a", "a\\", "[b-a]")),
+    {**PATH, "pathGlobFilter": "{a,b}" * 10},
+    {**PATH, "pathGlobFilter": "{" * 5_000 + "}" * 5_000},
     *({**PATH, "table": text} for text in (*_TEXTS, "Messages ", "message", "captures.x")),
     *({**PATH, "kind": text} for text in (*_TEXTS, "PUSH/", "PUT", "PUSH,,PUSH", "PU")),
     *({**PATH, "key": text} for text in ("", "/a", "a/", "a//b", "a/**b", "a#b", "a?x", "a$b")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +15,7 @@ from tests.lake.source.reading import read
 from zenlake.errors import KeyExprError, ZenlakeError
 from zenlake.keyexpr import canonize, intersects
 from zenlake.lake.schema import TABLES
+from zenlake.lake.source import planning
 from zenlake.lake.source.data_source import CaptureReader
 from zenlake.lake.source.options import read_options
 
@@ -84,6 +87,63 @@ def test_a_bad_file_is_told_before_tasks_begin(tmp_path: Path) -> None:
     empty.mkdir()
     with pytest.raises(ZenlakeError, match="none is named like"):
         read(str(empty))
+
+
+@pytest.mark.parametrize("table", ["messages", "queries", "captures"])
+def test_files_that_may_be_left_out(table: str, tmp_path: Path) -> None:
+    (tmp_path / "a.pcapng.gz").symlink_to(QUERIES)
+    (tmp_path / "empty.pcap").touch()
+    (tmp_path / "text.pcap").write_bytes(b"not a capture")
+    (tmp_path / "gone.pcap").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ZenlakeError, match=r"empty.pcap: 0 bytes: .* ignoreCorruptFiles leaves"):
+        read(str(tmp_path), table)
+    whole = read(QUERIES, table).num_rows
+    assert whole > 0
+    assert read(str(tmp_path), table, ignoreCorruptFiles="true").num_rows == whole
+    with pytest.raises(ZenlakeError, match=r"gone.pcap: cannot be opened: No such file"):
+        read(str(tmp_path / "gone.pcap"), table, ignoreCorruptFiles="true")
+    for missing in ("gone.pcap", "nowhere", "*.none"):
+        assert read(str(tmp_path / missing), table, ignoreMissingFiles="true").num_rows == 0
+    with pytest.raises(ZenlakeError, match=r"text.pcap: neither pcap nor pcapng"):
+        read(str(tmp_path / "text.pcap"), table, ignoreMissingFiles="true")
+
+
+@pytest.mark.parametrize("table", ["messages", "queries"])
+def test_files_that_change_after_planning(table: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.pcapng.gz"
+
+    def rows_after(change: Callable[[], object], **options: str) -> int:
+        shutil.copy(QUERIES, path)
+        given = {"path": str(path), "table": table, **options}
+        reader = CaptureReader(read_options(given), TABLES[table].spark)
+        [task] = reader.partitions()
+        change()
+        return sum(batch.num_rows for batch in reader.read(task))
+
+    def spoil() -> None:
+        path.write_bytes(b"not a capture")
+
+    with pytest.raises(ZenlakeError, match=r"a.pcapng.gz: was there when the query was planned"):
+        rows_after(path.unlink)
+    with pytest.raises(ZenlakeError, match=r"a.pcapng.gz: neither pcap nor pcapng"):
+        rows_after(spoil)
+    assert rows_after(path.unlink, ignoreMissingFiles="true") == 0
+    assert rows_after(spoil, ignoreCorruptFiles="true") == 0
+    assert rows_after(lambda: None) > 0
+
+
+def test_a_file_that_may_not_be_read_is_no_corrupt_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.pcap"
+    path.touch()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(planning, "open", refuse, raising=False)
+    with pytest.raises(ZenlakeError, match=r"a.pcap: cannot be opened: Permission denied"):
+        read(str(path), ignoreCorruptFiles="true", ignoreMissingFiles="true")
 
 
 def test_a_damaged_file_is_read_as_far_as_possible(tmp_path: Path, messages: pa.Table) -> None:

@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from tests.lake.faults.captures import replicated
 from tests.lake.source.reading import read, rows
-from zenlake.lake.pipeline import survey_task
+from zenlake.lake.plan import survey_task
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source import planning
 from zenlake.lake.source.data_source import ZenohSource
@@ -37,7 +37,7 @@ def in_splits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_same_rows(table: str, large: str, request: pytest.FixtureRequest) -> None:
-    """Of one task on the scalar road, and of several on the columnar road."""
+    """Of one task on the exact reader, and of several on the fast reader."""
     whole = rows(read(large, table))
     request.getfixturevalue("in_splits")
     assert rows(read(large, table, partitions="3")) == whole

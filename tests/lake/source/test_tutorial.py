@@ -1,13 +1,16 @@
-"""The tutorial does what it shows."""
+"""The tutorial and the page of the format do what they show."""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from zenlake.lake.source.options import KNOWN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,21 +20,34 @@ pytestmark = pytest.mark.xdist_group("spark")
 ROOT = Path(__file__).parents[3]
 
 
-def test_every_example_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "examples"), [("tutorial-spark.md", 29), ("spark.md", 20)])
+def test_every_example_runs(
+    name: str, examples: int, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     # The working directory of workers is that of the Java process.
-    document = (ROOT / "docs" / "tutorial-spark.md").read_text("utf-8")
-    examples = doctest.DocTestParser().get_doctest(
-        document.replace("tests/data/captures", str(ROOT / "tests" / "data" / "captures")),
-        {"__name__": "tutorial"},
-        "tutorial-spark.md",
-        None,
-        0,
-    )
+    document = (ROOT / "docs" / name).read_text("utf-8")
+    for path in ("tests/data", "README.md"):
+        document = re.sub(rf'(?<="){path}', str(ROOT / path), document)
+    known = {"__name__": "document", "spark": spark, "os": os}
+    found = doctest.DocTestParser().get_doctest(document, known, name, None, 0)
     # A DataFrame is shown with an empty line after it.
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    runner.run(examples)
-    assert runner.tries >= 25
+    runner.run(found)
+    assert runner.tries >= examples
     assert runner.failures == 0
+
+
+def test_every_block_of_the_tutorial_is_an_example() -> None:
+    document = (ROOT / "docs" / "tutorial-spark.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
     assert all(block.startswith(">>> ") for block in blocks)
+
+
+def test_every_option_has_a_row_and_an_example() -> None:
+    document = (ROOT / "docs" / "spark.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", document, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert set(KNOWN) <= named
+    examples = " ".join(re.findall(r"^(?:>>>|\.\.\.) (.*)", document, re.MULTILINE))
+    assert [name for name in KNOWN if not re.search(rf"\b{name}\b", examples)] == []

@@ -1,11 +1,11 @@
 """The tables of captures without a lake: in files of a temporary folder, made without Spark.
 
     with direct.read(["robot.pcapng"]) as tables:
-        with sql_duckdb.query(tables.snapshot(), "SELECT count(*) FROM queries") as result:
+        with on_duckdb.query(tables.snapshot(), "SELECT count(*) FROM queries") as result:
             ...
 
 The steps are those of the pipeline (`lake/pipeline`): survey, read, put together. Here they run in
-this process or in workers of its own, and what is put together by DuckDB (`lake/duck`).
+this process or in workers of its own, and what is put together by DuckDB (`lake/derive/duck`).
 """
 
 from __future__ import annotations

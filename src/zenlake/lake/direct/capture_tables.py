@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -13,35 +13,47 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake import unfinished
+from zenlake.lake.address import LOCAL, Address
+from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.direct.needed import read_for
 from zenlake.lake.direct.workers import Workers
-from zenlake.lake.pipeline.capture_rows import capture_row
-from zenlake.lake.pipeline.derive_task import derive_captures
-from zenlake.lake.pipeline.read_task import read_capture
-from zenlake.lake.pipeline.survey_task import TASKS_PER_CORE, survey_capture
+from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.merge.read_task import read_capture
 from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.plan.survey_task import TASKS_PER_CORE, survey_capture
+from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.publish.manifest import CaptureEntry, Manifest
+from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source.inputs import Input, inputs_of
-from zenlake.lake.store import CaptureEntry, LakeError, Manifest, Snapshot
-from zenlake.lake.store.layout import EMPTY_FILE
 
 Tell = Callable[[str, Path, int], None]
 """Called when a step begins: its name, where tasks report progress, bytes to read."""
 
-Files = dict[str, dict[str, list[str]]]
-"""Names, by capture and table."""
+Files = dict[str, list[str]]
+"""Paths, by table."""
 
 PROCESS_BYTES_MIN: Final = 8 << 20
 """Of all captures together, from which on other processes read them."""
 _CAPTURES: Final = "captures"
+_SAMPLES: Final = "samples"
+_EMPTY_FILE: Final = "empty.parquet"
 
 
 class CaptureTables:
     """Read like a `Store` while its folder is there."""
 
-    def __init__(self, folder: Path, captures: Sequence[CaptureEntry], damaged: list[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        captures: Sequence[CaptureEntry],
+        damaged: list[str],
+        files: Mapping[str, list[str]],
+    ) -> None:
         self._folder = folder
         self._captures = captures
+        self._files = files
+        """Names, by table."""
         self.damaged = damaged
         """Captures that were read as far as possible."""
 
@@ -55,7 +67,12 @@ class CaptureTables:
 
     def snapshot(self) -> Snapshot:
         entries = {one.path: one for one in self._captures}
-        return Snapshot(0, self._folder, Manifest(0, 0, tuple(TABLES), entries))
+        manifest = Manifest(0, tuple(TABLES), entries)
+        return Snapshot(0, Address(LOCAL, str(self._folder)), manifest, self._names)
+
+    def _names(self, table: str) -> list[str]:
+        """Those with rows; where there is none, the one that has the columns."""
+        return self._files.get(table) or [_EMPTY_FILE]
 
 
 @contextmanager
@@ -86,7 +103,7 @@ def no_rows() -> Iterator[CaptureTables]:
     with unfinished.temporary_folder() as folder:
         with _writing(folder):
             _write_empty_files(folder)
-        yield CaptureTables(folder, [], [])
+        yield CaptureTables(folder, [], [], {})
 
 
 class _Reader:
@@ -107,20 +124,19 @@ class _Reader:
             capture_row({**one, "path": one["capture"]}, found)
             for one, found in zip(captures, parts, strict=True)
         ]
-        files: Files = {row["capture"]: {} for row in rows}
-        for row, found in zip(rows, parts, strict=True):
+        files: Files = {}
+        for found in parts:
             for file in (file for part in found for file in part["files"]):
-                files[row["capture"]].setdefault(file["table"], []).append(Path(file["path"]).name)
+                files.setdefault(file["table"], []).append(file["path"])
         everything = self._write_captures(rows, files)
-        self._derive(parts, files, everything, derived)
+        self._derive(parts, rows, files, everything, derived)
         _write_empty_files(self._tables)
         entries = [
-            CaptureEntry(row["capture"], row["sha256"], row["bytes"], files[row["capture"]], {}, {})
-            for row in rows
+            CaptureEntry(row["capture"], row["sha256"], row["bytes"], {}, {}) for row in rows
         ]
-        return CaptureTables(
-            self._tables, entries, [one["capture"] for one in rows if one["error"]]
-        )
+        damaged = [one["capture"] for one in rows if one["error"]]
+        names = {table: [Path(path).name for path in paths] for table, paths in files.items()}
+        return CaptureTables(self._tables, entries, damaged, names)
 
     def _survey(self) -> list[Result]:
         place = self._step("survey")
@@ -152,20 +168,17 @@ class _Reader:
         return found
 
     def _write_captures(self, rows: list[dict[str, Any]], files: Files) -> Path:
-        """A file of its own for each, and one with all for the steps that follow."""
         place = self._tables / _CAPTURES
         place.mkdir(parents=True, exist_ok=True)
-        for number, row in enumerate(rows):
-            name = f"{number}.parquet"
-            pq.write_table(pa.Table.from_pylist([row], TABLES[_CAPTURES].arrow), place / name)
-            files[row["capture"]][_CAPTURES] = [name]
-        everything = self._folder / "captures.parquet"
+        everything = place / "captures.parquet"
         pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), everything)
+        files[_CAPTURES] = [str(everything)]
         return everything
 
     def _derive(
         self,
         parts: list[list[Result]],
+        rows: list[dict[str, Any]],
         files: Files,
         captures_file: Path,
         tables: Collection[str],
@@ -178,7 +191,6 @@ class _Reader:
                 for found in parts
                 for part in found
             ],
-            "captures": list(files),
             "captures_file": str(captures_file),
             "folder": str(self._tables),
             "threads": os.cpu_count() or 1,
@@ -187,11 +199,10 @@ class _Reader:
         (result,) = self._workers.run(derive_captures, [job])
         if "failure" in result:
             raise LakeError(result["failure"])
-        derived: Files = {}
-        for capture, table, path in result["files"]:
-            derived.setdefault(capture, {}).setdefault(table, []).append(Path(path).name)
-        for capture, found in derived.items():
-            files[capture] |= found
+        if result["retraced"]:
+            files[_SAMPLES] = [result["retraced"].get(path, path) for path in files[_SAMPLES]]
+        for file in result["files"]:
+            files.setdefault(file["table"], []).append(file["path"])
 
     def _step(self, name: str, size: int = 0) -> Path:
         place = self._folder / name
@@ -226,7 +237,7 @@ def _write_empty_files(folder: Path) -> None:
     """Each table has one: it has the columns where no row is."""
     for name, table in TABLES.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
-        pq.write_table(table.arrow.empty_table(), folder / name / EMPTY_FILE)
+        pq.write_table(table.arrow.empty_table(), folder / name / _EMPTY_FILE)
 
 
 @contextmanager

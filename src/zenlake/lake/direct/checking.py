@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from zenlake.lake import sql_duckdb
 from zenlake.lake.direct.capture_tables import is_large, no_rows
 from zenlake.lake.source.inputs import inputs_of
+from zenlake.lake.sql import on_duckdb
 
 _SECONDS_MAX: Final = 1.0
 
@@ -16,4 +16,4 @@ def check(paths: Sequence[str], sql: str) -> None:
     """Of small captures the query itself tells as soon."""
     if is_large(inputs_of(paths)):
         with no_rows() as tables:
-            sql_duckdb.check(tables.snapshot(), sql, _SECONDS_MAX)
+            on_duckdb.check(tables.snapshot(), sql, _SECONDS_MAX)

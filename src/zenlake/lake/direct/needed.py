@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from zenlake.lake.duck.build import BUILDS
-from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.derive.duck.build import BUILDS
+from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
 
 _WORD: Final = re.compile(r"\w+")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from zenlake.errors import ZenlakeError
 from zenlake.lake.direct.start_up import keep_pandas_out
 from zenlake.lake.pipeline.tasks import Job, Result
-from zenlake.lake.store import LakeError
+from zenlake.lake.publish import LakeError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from zenlake.lake.store import LakeError
+from zenlake.lake.publish import LakeError
 
 _CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )*(.*)", re.MULTILINE)
 """Java tells the causes one after the other, the first one last."""

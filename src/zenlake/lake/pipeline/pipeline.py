@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
-from zenlake.lake.pipeline.capture_rows import capture_row
-from zenlake.lake.pipeline.derive import derive
+from zenlake import unfinished
+from zenlake.lake.address import parse
+from zenlake.lake.derive.crossing import PROOFS
+from zenlake.lake.derive.duck.build import ACROSS_SPLITS, PUBLICATIONS, QUERIES, TOPOLOGY, Build
+from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.merge.table_task import NO_QUERIES, derive_capture, make_tables
 from zenlake.lake.pipeline.failures import told_in_one_line
-from zenlake.lake.pipeline.inputs import captures_in
-from zenlake.lake.pipeline.read_task import read_capture
-from zenlake.lake.pipeline.survey_task import TASKS_PER_CORE, survey_capture
-from zenlake.lake.pipeline.tasks import Result, parallelism, run_tasks
+from zenlake.lake.pipeline.grouping import grouped
+from zenlake.lake.pipeline.tasks import Job, Result, parallelism, run_tasks
+from zenlake.lake.plan.capture_names import captures_in, size_of
+from zenlake.lake.plan.survey_captures import survey_captures
+from zenlake.lake.plan.survey_task import TASKS_PER_CORE
+from zenlake.lake.publish import LakeError, Manifest, Store
 from zenlake.lake.schema import TABLES
-from zenlake.lake.store import CaptureFiles, LakeError, Store
+from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
+from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from zenlake.lake.store import Run
+    from zenlake.lake.publish import Run
 
-Derived = dict[str, dict[str, list[Path]]]
-"""Files by capture and table."""
 Tell = Callable[[str, Path, int], None]
-"""Told at the beginning of each step: its name, where tasks tell of progress, bytes to read."""
+"""Called when a step begins: its name, where tasks report progress, bytes to read."""
+_SAMPLES: Final = "samples"
+_QUERIES: Final = "queries"
+CROSSING: Final = (QUERIES, PUBLICATIONS)
+"""What splits may not be able to decide alone."""
+_THREADS_MAX: Final = 4
+"""Of a task that puts tables together: each needs memory of its own."""
 
 
 @dataclass
@@ -44,24 +52,30 @@ class Outcome:
     """Why, by path: these are not in the lake, or as they were before."""
     damaged: list[str] = field(default_factory=list)
     """Read as far as possible."""
+    names: list[str] = field(default_factory=list)
+    """Of all that is read or unchanged, as the lake has them in `capture`."""
     messages: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     """By step."""
 
 
 class _Pipeline:
-    def __init__(self, spark: SparkSession, run: Run, tell: Tell) -> None:
+    def __init__(
+        self, spark: SparkSession, run: Run, folder: Path, tell: Tell, memory_bytes: int
+    ) -> None:
         self._spark = spark
         self._run = run
+        self._folder = folder
+        """On the driver's disk: progress, surveys."""
         self._tell = tell
-        self._staging = run.staging
+        self._memory_bytes = memory_bytes
+        self._cores = parallelism(spark)
         self.outcome = Outcome()
 
     def _step(self, name: str, size: int = 0) -> Path:
         """Folders are absolute: workers have working directories of their own."""
-        now = time.monotonic()
-        self.outcome.seconds[name] = now
-        place = (self._staging / name).resolve()
+        self.outcome.seconds[name] = time.monotonic()
+        place = (self._folder / name).resolve()
         place.mkdir()
         self._tell(name, place, size)
         return place
@@ -69,156 +83,251 @@ class _Pipeline:
     def _end_step(self, name: str) -> None:
         self.outcome.seconds[name] = time.monotonic() - self.outcome.seconds[name]
 
-    def survey(self, paths: list[str]) -> list[Result]:
+    def survey(self, paths: list[str], before: Manifest) -> list[Result]:
         """What is to be read: neither unreadable nor there already."""
-        place = self._step("survey")
-        tasks = TASKS_PER_CORE * parallelism(self._spark)
+        self._step("survey")
         jobs = [
-            {"path": path, "survey": str(place / f"{number}.npz"), "tasks": tasks}
+            {
+                "path": path,
+                "address": str(parse(path)),
+                "number": number,
+                "tasks": TASKS_PER_CORE * self._cores,
+            }
             for number, path in enumerate(paths)
         ]
-        results = run_tasks(self._spark, survey_capture, jobs)
         found = []
-        for job, result in zip(jobs, results, strict=True):
+        groups = run_tasks(self._spark, survey_captures, self._shared(jobs))
+        results = [result for group in groups for result in group["captures"]]
+        for result in sorted(results, key=lambda one: int(one["number"])):
             if "error" in result:
                 self.outcome.failed[result["path"]] = result["error"]
+            elif before.has(result["address"], result["sha256"]):
+                self.outcome.unchanged.append(result["path"])
+                self.outcome.names.append(before.name_at(result["address"]))
             else:
-                found.append({**result, "survey": job["survey"]})
+                found.append(result)
         self._end_step("survey")
-        return found
+        return _with_names(found, before)
 
-    def read(self, captures: list[Result], only: Collection[str] | None) -> dict[str, list[Result]]:
-        """The results of all splits, by capture; none of one that failed."""
+    def _shared(self, jobs: list[Job]) -> list[Job]:
+        """Several small captures in a task, which costs more to start than they take to hash."""
+        groups = grouped(jobs, self._cores, lambda job: size_of(job["path"]))
+        return [{"captures": group, "staging": str(self._run.staging)} for group in groups]
+
+    def read(self, captures: list[Result], only: Collection[str] | None) -> list[Result]:
+        """The results of all tasks."""
         place = self._step("read", sum(one["size"] for one in captures))
-        jobs = []
+        splits: list[Job] = []
+        small: list[Job] = []
         for number, capture in enumerate(captures):
-            splits = capture["splits"]
-            for split in range(splits) if splits else (None,):
-                progress = place / f"progress-{number}-{split or 0}"
-                places = {"folder": str(place / "tables"), "progress": str(progress)}
-                jobs.append({**capture, "split": split, **places, "only": only and [*only]})
-        found: dict[str, list[Result]] = {one["path"]: [] for one in captures}
-        for result in run_tasks(self._spark, read_capture, jobs):
-            if "failure" in result:
-                raise LakeError(result["failure"])
-            if "error" in result:
-                self.outcome.failed[result["path"]] = result["error"]
-                found.pop(result["path"], None)
-            elif result["path"] in found:
-                found[result["path"]].append(result)
+            for split in range(capture["splits"]) or (None,):
+                progress = str(place / f"progress-{number}-{split or 0}")
+                one = {**capture, "split": split, "progress": progress}
+                (small if split is None else splits).append(one)
+        groups = [[one] for one in splits] + grouped(small, self._cores, lambda one: one["size"])
+        jobs = [{**self._common(), "captures": group, "only": only and [*only]} for group in groups]
+        results = run_tasks(self._spark, make_tables, jobs)
         self._end_step("read")
-        return found
-
-    def captures_table(self, captures: list[Result], results: dict[str, list[Result]]) -> Path:
-        """One row for each; a file of its own each, and one with all for the steps."""
-        place = self._step("captures")
-        rows = []
-        for number, capture in enumerate(captures):
-            row = capture_row(capture, results[capture["path"]])
-            if row["error"]:
-                self.outcome.damaged.append(capture["path"])
-            rows.append(row)
-            _write(TABLES["captures"].arrow, [row], place / f"{number}.parquet")
-        everything = place / "all.parquet"
-        _write(TABLES["captures"].arrow, rows, everything)
-        self._end_step("captures")
-        return everything
+        return [_checked(result) for result in results]
 
     def derive(
-        self, captures: list[Result], results: dict[str, list[Result]], captures_file: Path
-    ) -> Derived:
-        place = self._step("derive")
-        tasks = [
-            {file["table"]: [file["path"]] for file in part["files"]}
-            for parts in results.values()
-            for part in parts
-        ]
-        paths = [one["path"] for one in captures]
-        found = derive(self._spark, tasks, paths, captures_file, place)
+        self, captures: dict[str, list[Result]], files: dict[str, Any]
+    ) -> dict[str, _Across]:
+        """What spans the splits of a capture; by its path."""
+        self._step("derive")
+        found = {path: _Across() for path in captures}
+        jobs: list[Job] = []
+        for path, parts in captures.items():
+            is_closed = parts[0]["is_closed"]
+            row = capture_row({**parts[0], "path": parts[0]["capture"]}, parts)
+            job = {**self._common(), "path": path, "row": row}
+            builds = ACROSS_SPLITS if is_closed else (TOPOLOGY,)
+            jobs.append(_across(job, files[path], "across", builds))
+            if not is_closed:
+                jobs += [_across(job, files[path], "captures", [one]) for one in CROSSING]
+        # What a split was expected to decide alone, and could not, is decided now.
+        while jobs:
+            threads = max(1, min(_THREADS_MAX, self._cores))
+            given = [{**job, "threads": threads} for job in jobs]
+            results = map(_checked, run_tasks(self._spark, derive_capture, given))
+            again: list[Job] = []
+            for job, result in zip(jobs, results, strict=True):
+                found[result["path"]].add(job, result)
+                again += [
+                    _across(job, files[result["path"]], "captures", [one])
+                    for one in CROSSING
+                    if not one.gives.isdisjoint(result["crossing"])
+                ]
+            jobs = again
         self._end_step("derive")
         return found
 
-    def publish(
-        self,
-        captures: list[Result],
-        results: dict[str, list[Result]],
-        derived: Derived,
-        captures_file: Path,
-    ) -> None:
-        place = self._step("publish")
-        empty = {}
-        for name, table in TABLES.items():
-            empty[name] = place / f"{name}.parquet"
-            pq.write_table(table.arrow.empty_table(), empty[name])
-        add = {}
-        for number, capture in enumerate(captures):
-            path = capture["path"]
-            files = dict(derived[path])
-            files["captures"] = [captures_file.with_name(f"{number}.parquet")]
-            for part in results[path]:
-                for file in part["files"]:
-                    if file["table"] in TABLES and file["table"] not in derived[path]:
-                        files.setdefault(file["table"], []).append(Path(file["path"]))
-            rows = {name: sum(_row_count(one) for one in found) for name, found in files.items()}
-            row = pq.read_table(files["captures"][0]).to_pylist()[0]
-            info = {name: row[name] for name in ("packets", "first_ns", "last_ns", "read_ns")}
-            info["queries"] = _queries(files.get("queries", []))
-            add[path] = CaptureFiles(capture["sha256"], capture["size"], files, rows, info)
-            self.outcome.messages += rows.get("messages", 0)
-            self.outcome.read.append(path)
-        self.outcome.version = self._run.publish(add, empty_files=empty)
+    def _common(self) -> Job:
+        return {
+            "lake": str(self._run.lake),
+            "staging": str(self._run.staging),
+            "run": self._run.name,
+            "memory_bytes": self._memory_bytes,
+        }
+
+    def publish(self, tables: _Tables) -> None:
+        self._step("publish")
+        self.outcome.version = self._run.publish(tables.rows, tables.files)
         self._end_step("publish")
+
+
+class _Across:
+    """What tasks made across the splits of a capture."""
+
+    def __init__(self) -> None:
+        self.files: list[dict[str, Any]] = []
+        self.counts = dict(NO_QUERIES)
+        self.replaced: set[str] = set()
+        """Tables of which nothing that splits made is used, and paths of single files."""
+
+    def add(self, job: Job, result: Result) -> None:
+        self.files += result["files"]
+        for name, count in result["counts"].items():
+            self.counts[name] += count
+        if job["scope"] == "captures":
+            self.replaced |= set(job["tables"]) - {_SAMPLES}
+        self.replaced |= set(result["replaces"])
+
+
+def _across(
+    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Iterable[Build]
+) -> Job:
+    """A job with the files that it reads, of all tables that these builds give."""
+    reads = PROOFS.union(*(build.reads for build in builds))
+    chosen = [[file for file in files if file["table"] in reads] for files in tasks]
+    tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
+    return {**job, "tasks": chosen, "scope": scope, "tables": tables}
+
+
+class _Tables:
+    """What tasks gave, put in order: rows of `captures`, and files by table."""
+
+    def __init__(self, results: list[Result], outcome: Outcome) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.files: dict[str, list[dict[str, Any]]] = {}
+        self.split: dict[str, list[Result]] = {}
+        """Results of captures that were read in splits, by path."""
+        self.staged: dict[str, list[list[dict[str, Any]]]] = {}
+        """Files of these, of each task."""
+        self._outcome = outcome
+        whole: list[Result] = []
+        for result in results:
+            for one in result["captures"]:
+                if "error" in one:
+                    outcome.failed[one["path"]] = one["error"]
+        for result in results:
+            self._sort(result, whole)
+        for one in whole:
+            self.add_row(one, [one], one["counts"])
+
+    def _sort(self, result: Result, whole: list[Result]) -> None:
+        is_split = any(one["split"] is not None for one in result["captures"])
+        for one in result["captures"]:
+            if one["path"] in self._outcome.failed:
+                continue
+            if is_split:
+                self.split.setdefault(one["path"], []).append(one)
+                self.staged.setdefault(one["path"], []).append(result["files"])
+            else:
+                whole.append(one)
+        if not is_split:
+            self.add_files(result["files"])
+
+    def add_files(self, files: list[dict[str, Any]]) -> None:
+        for file in files:
+            if file["table"] in TABLES:
+                self.files.setdefault(file["table"], []).append(file)
+
+    def add_row(self, capture: Result, parts: list[Result], counts: dict[str, int]) -> None:
+        row = capture_row({**capture, "path": capture["capture"]}, parts)
+        row |= {"queries": 0, "hops": 0, **counts}
+        row |= {"address": capture["address"], "schema_version": SCHEMA_VERSION}
+        self.rows.append(row)
+        outcome = self._outcome
+        outcome.messages += counts["messages"]
+        outcome.read.append(capture["path"])
+        outcome.names.append(capture["capture"])
+        if row["error"]:
+            outcome.damaged.append(capture["path"])
+
+    def add_split(self, across: dict[str, _Across]) -> None:
+        """Captures that were read in splits, with what spans these."""
+        for path, parts in self.split.items():
+            found = across.get(path, _Across())
+            counts = {
+                name: sum(part["counts"][name] for part in parts) for name in parts[0]["counts"]
+            }
+            if _QUERIES in found.replaced:
+                counts |= NO_QUERIES
+            for name, count in found.counts.items():
+                counts[name] = counts.get(name, 0) + count
+            for files in self.staged[path]:
+                self.add_files(
+                    [one for one in files if found.replaced.isdisjoint((one["table"], one["path"]))]
+                )
+            self.add_files(found.files)
+            self.add_row(parts[0], parts, counts)
 
 
 def run(
     paths: list[str],
-    lake: str | Path,
+    lake: str | os.PathLike[str],
     spark: SparkSession,
     tell: Tell = lambda name, place, size: None,
     only: Collection[str] | None = None,
+    memory_bytes: int = DERIVE_BYTES_MAX,
 ) -> Outcome:
     """Read captures into a lake. What is there already, unchanged, is left as it is.
 
     `only` some tables of those that reading gives are made, for who needs no others; in these,
-    `samples.trace_id` does not reach over hops.
+    `samples.trace_id` does not reach over hops. `memory_bytes` bounds each step of a task that
+    puts tables together; what does not fit goes to the disk.
     """
-    captures = captures_in(paths)
+    captures = _each_once(captures_in(paths))
     store = Store(lake)
-    with store.begin() as started, told_in_one_line():
-        pipeline = _Pipeline(spark, started, tell)
+    with store.begin() as started, unfinished.temporary_folder() as folder, told_in_one_line():
+        pipeline = _Pipeline(spark, started, folder, tell, memory_bytes)
         outcome = pipeline.outcome
         before = store.manifest()
-        surveyed = pipeline.survey(captures)
-        chosen = [one for one in surveyed if not before.has(one["path"], one["sha256"])]
-        outcome.unchanged = [one["path"] for one in surveyed if one not in chosen]
         outcome.version = before.version
+        chosen = pipeline.survey(captures, before)
         if not chosen:
             return outcome
-        results = pipeline.read(chosen, only)
-        chosen = [one for one in chosen if one["path"] in results]
-        if not chosen:
-            return outcome
-        captures_file = pipeline.captures_table(chosen, results)
-        derived: Derived = {one["path"]: {} for one in chosen}
-        if only is None:
-            derived = pipeline.derive(chosen, results, captures_file)
-        pipeline.publish(chosen, results, derived, captures_file)
+        tables = _Tables(pipeline.read(chosen, only), outcome)
+        across = {}
+        if tables.split and only is None:
+            across = pipeline.derive(tables.split, tables.staged)
+        tables.add_split(across)
+        outcome.read.sort(key=captures.index)
+        if tables.rows:
+            pipeline.publish(tables)
         return outcome
 
 
-def _row_count(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows)
+def _each_once(paths: list[str]) -> list[str]:
+    """One path for each address, the first that was given."""
+    found: dict[str, str] = {}
+    for path in paths:
+        found.setdefault(str(parse(path)), path)
+    return [*found.values()]
 
 
-def _queries(files: list[Path]) -> int:
-    """How many were asked, of which `queries` has a row for each hop."""
-    found = 0
-    for file in files:
-        rows = pq.read_table(file, columns=["seq", "trace_id"])
-        is_first = pc.equal(rows["trace_id"], rows["seq"])
-        found += int(pc.sum(pc.fill_null(is_first, True), min_count=0).as_py())
-    return found
+def _with_names(captures: list[Result], before: Manifest) -> list[Result]:
+    """Each with its name in tables: the path as given, unless another capture has it already."""
+    taken = {one.path: one.address for one in before.captures.values()}
+    named = []
+    for one in captures:
+        is_free = taken.setdefault(one["path"], one["address"]) == one["address"]
+        named.append({**one, "capture": one["path"] if is_free else one["address"]})
+    return named
 
 
-def _write(schema: pa.Schema, rows: list[dict[str, Any]], path: Path) -> None:
-    pq.write_table(pa.Table.from_pylist(rows, schema), path)
+def _checked(result: Result) -> Result:
+    if "failure" in result:
+        raise LakeError(result["failure"])
+    return result

@@ -1,4 +1,7 @@
-"""Writes docs/reference/tables.md; with `--check` it only says whether it is fresh."""
+"""Writes docs/reference/tables.md and the records of the exact reader.
+
+With `--check` it only says whether they are fresh.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zenlake.generated_files import write_or_check
-from zenlake.lake.schema import TABLES, VERSION
+from zenlake.lake.schema import TABLES, VERSION, generate_records
 
 TARGET = Path(__file__).parents[4] / "docs" / "reference" / "tables.md"
 
@@ -41,7 +44,8 @@ def _lines() -> Iterator[str]:
 
 
 def main() -> int:
-    return write_or_check({TARGET: page()}, "the schemas")
+    files = {TARGET: page(), generate_records.TARGET: generate_records.module_source()}
+    return write_or_check(files, "the schemas")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,13 @@ _ALL: Final = (
             Column("undecoded", STRING, "bytes that gave no message, by state"),
             Column("bytes", BIGINT, "size of the file"),
             Column("error", STRING, "why the file was not read in full; null if it was"),
+            Column("messages", BIGINT, "rows of messages that it gave"),
+            Column("sessions", BIGINT, "rows of sessions"),
+            Column("samples", BIGINT, "rows of samples"),
+            Column("queries", BIGINT, "queries that were asked, each counted once"),
+            Column("hops", BIGINT, "rows of queries: one for each link that a query crossed"),
+            Column("address", STRING, "where it was read, normalized: by this it is known again"),
+            Column("schema_version", BIGINT, "of the tables when it was read"),
         ),
     ),
     Table(

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of all declarations together; a lake keeps the one it was written with.
 
 2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`, `violations.times`,
 TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason`), 4
-`samples.trace_id`.
+`samples.trace_id`, 5 counts, `address` and `schema_version` in `captures`.
 """
 
 BIGINT: Final = "BIGINT"

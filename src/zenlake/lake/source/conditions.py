@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zenlake.lake.sql_functions import ke_intersects
+from zenlake.lake.sql.functions import ke_intersects
 
 if TYPE_CHECKING:
     from zenlake.lake.source.options import Options

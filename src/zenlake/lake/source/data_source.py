@@ -7,61 +7,104 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from zenlake.lake.source.one_line_errors import one_line_errors
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
-    from pyspark.sql.datasource import Filter
+    from pyspark.sql.datasource import (
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+        Filter,
+    )
     from pyspark.sql.types import StructType
+
+    from zenlake.lake.source.options import Options
 
 BATCH_ROWS: Final = 16_384
 """Rows that go to Spark at once."""
 
 
-class _Brief:
-    """Spark shows where an error was raised, line by line: of ours the sentence is enough."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        from zenlake.errors import ZenlakeError
-
-        if isinstance(error, ZenlakeError):
-            error.__traceback__ = None
-
-
 class ZenohSource(DataSource):
-    """`spark.read.format("zenoh")`.
+    """`spark.read.format("zenoh")`, and tables `USING zenoh`.
 
     Nothing is imported before it is needed: Spark loads this class to find out its name.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
-        from zenlake.lake.source.options import read_options
+        from zenlake.lake.source.catalog_table import options_of_table
+        from zenlake.lake.source.options import check_names, has_path, read_options
+        from zenlake.lake.source.working_directory import check_paths
 
         super().__init__(options)
-        with _Brief():
-            self.read_options = read_options(options)
+        self._of_table = options_of_table(options)
+        self._given = dict(options) if self._of_table is None else self._of_table
+        self._read: Options | None = None
+        with one_line_errors():
+            # A query of a catalog table comes without its path: see `catalog_table`.
+            if not has_path(self._given) and self._of_table is None:
+                return check_names(self._given)
+            self._read = read_options(self._given)
+            check_paths(self._read.paths, is_table=self._of_table is not None)
 
     @classmethod
     def name(cls) -> str:
         return "zenoh"
 
     def schema(self) -> StructType:
-        return self.read_options.table.spark
+        from zenlake.lake.source.catalog_table import keep_options
+        from zenlake.lake.source.options import read_options
+
+        with one_line_errors():
+            schema = (self._read or read_options(self._given)).table.spark
+            return schema if self._of_table is None else keep_options(schema, self._of_table)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         from zenlake.lake.source.pushdown import is_asked_for
 
-        with _Brief():
-            return (FilteringReader if is_asked_for() else CaptureReader)(self.read_options, schema)
+        with one_line_errors():
+            options = self._read or self._options_from(schema)
+            return (FilteringReader if is_asked_for() else CaptureReader)(options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from zenlake.lake.source.unsupported import RefusedStreamReader
+
+        return RefusedStreamReader()
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        from zenlake.lake.source.unsupported import writing_refused
+
+        with one_line_errors():
+            raise writing_refused()
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from zenlake.lake.source.unsupported import writing_refused
+
+        with one_line_errors():
+            raise writing_refused()
+
+    def _options_from(self, schema: StructType) -> Options:
+        """Those of a catalog table, and those that `SELECT ... FROM t WITH (...)` adds."""
+        from zenlake.errors import LocalError
+        from zenlake.lake.source.catalog_table import kept_options
+        from zenlake.lake.source.options import read_options
+
+        kept = kept_options(schema)
+        if not kept:
+            raise LocalError(
+                "no path: give one or several to load(); of a table that was created with a list "
+                "of columns Spark hands no options over: create it without the list"
+            )
+        given = {name.lower(): value for name, value in self._given.items()}
+        return read_options({**kept, **given})
 
 
 class CaptureReader(DataSourceReader):
     """Plans tasks, and is sent to each of them."""
 
-    def __init__(self, options: Any, schema: StructType) -> None:
+    def __init__(self, options: Options, schema: StructType) -> None:
         from zenlake.lake.source.columns import Columns
 
         self._options = options
@@ -71,7 +114,7 @@ class CaptureReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         from zenlake.lake.source.planning import tasks_for
 
-        with _Brief():
+        with one_line_errors():
             tasks = tasks_for(self._options, self._is_derived())
             return [InputPartition(jobs) for jobs in tasks]
 
@@ -81,7 +124,7 @@ class CaptureReader(DataSourceReader):
 
         # Spark plans one task where there is nothing to read.
         jobs = partition.value or []
-        with _Brief():
+        with one_line_errors():
             for rows in self._tables(jobs):
                 found = self._columns.of(chosen(rows, self._options))
                 for filter in self._filters:
@@ -92,8 +135,8 @@ class CaptureReader(DataSourceReader):
         from zenlake.lake.source.deriving import derive_rows
         from zenlake.lake.source.streaming import read_rows
 
-        table = self._options.table.name
-        return derive_rows(jobs, table) if self._is_derived() else read_rows(jobs, table)
+        rows_of = derive_rows if self._is_derived() else read_rows
+        return rows_of(jobs, self._options.table.name, self._options.tolerance)
 
     def _is_derived(self) -> bool:
         from zenlake.lake.source.deriving import is_derived

@@ -1,6 +1,6 @@
 """Deriving: tables that are put together, of whole captures, by the pipeline's own steps.
 
-A task has no Spark session, so the steps run on DuckDB (`lake/duck`).
+A task has no Spark session, so the steps run on DuckDB (`lake/derive/duck`).
 """
 
 from __future__ import annotations
@@ -15,28 +15,39 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zenlake.lake.duck import BUILDS, Engine, build_tables
-from zenlake.lake.pipeline.capture_rows import capture_row
-from zenlake.lake.pipeline.read_task import read_capture
-from zenlake.lake.pipeline.survey_task import sha256_of
+from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
+from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.merge.read_task import read_capture
 from zenlake.lake.pipeline.tasks import Job
-from zenlake.lake.reading.row_tables import WRITTEN
+from zenlake.lake.plan.file_digest import sha256_of
+from zenlake.lake.publish import LakeError
 from zenlake.lake.schema import TABLES
-from zenlake.lake.source.planning import unpack
-from zenlake.lake.store import LakeError
+from zenlake.lake.source.options import Tolerance
+from zenlake.lake.source.planning import present, unpack
 
 _CAPTURES: Final = "captures"
 _SAMPLES: Final = "samples"
 _TRACE_ID: Final = "trace_id"
 
 
-def derive_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
+class _Unreadable(LakeError):
+    """The capture is, not the folder in which its tables are written."""
+
+
+def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
     """Messages are read into files of a folder that goes with them; memory stays bounded."""
     with TemporaryDirectory(prefix="zenlake-") as name:
         folder = Path(name)
         needed = _sources(table)
         tasks: list[dict[str, list[str]]] = []
-        rows = [_read(job, table, needed, folder / str(n), tasks) for n, job in enumerate(jobs)]
+        rows = []
+        for number, job in enumerate(present(jobs, tolerance)):
+            try:
+                rows.append(_read(job, table, needed, folder / str(number), tasks))
+            except _Unreadable:
+                if not tolerance.corrupt:
+                    raise
         captures = pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow)
         if table == _CAPTURES:
             yield captures
@@ -78,8 +89,10 @@ def _read(
     """Adds to `tasks` its files by table; the row that tells of the capture."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
     result = read_capture({**unpack(job, folder), **places, "only": sorted(needed)})
-    if problem := result.get("error") or result.get("failure"):
-        raise LakeError(problem)
+    if "error" in result:
+        raise _Unreadable(result["error"])
+    if "failure" in result:
+        raise LakeError(result["failure"])
     tasks.append({file["table"]: [file["path"]] for file in result["files"]})
     # The hash is in no other table, and means to read the file again.
     sha256 = sha256_of(job["path"]) if table == _CAPTURES else None

@@ -13,10 +13,16 @@ from zenlake.errors import LocalError
 from zenlake.keyexpr import canonize
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
+from zenlake.lake.source.file_search import FileChoice, name_filter
 from zenlake.limits import OPTION_CHARACTERS_MAX
 from zenlake.trace.fields import KINDS, is_of_kind
 
-KNOWN: Final = ("table", "since", "until", "key", "kind", "partitions")
+KNOWN: Final = (
+    *("table", "since", "until", "key", "kind", "partitions"),
+    *("pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore"),
+    *("ignoreCorruptFiles", "ignoreMissingFiles"),
+)
+_NAMES: Final = frozenset(name.lower() for name in KNOWN)
 _PATHS: Final = ("path", "paths")
 """What `load` becomes: one path as it is, several as a list in JSON."""
 PARTITIONS_MAX: Final = 10_000
@@ -42,6 +48,13 @@ _FRACTION: Final = re.compile(r"(?<=:[0-9]{2})[.,]([0-9]{1,9})(?![0-9])")
 _SHOWN_CHARACTERS: Final = 80
 
 
+class Tolerance(NamedTuple):
+    """Files that are left out instead of ending the query."""
+
+    corrupt: bool = False
+    missing: bool = False
+
+
 class Options(NamedTuple):
     """What to read, and which of it."""
 
@@ -52,6 +65,8 @@ class Options(NamedTuple):
     key: str | None = None
     kinds: frozenset[str] | None = None
     partitions: int | None = None
+    files: FileChoice = FileChoice()
+    tolerance: Tolerance = Tolerance()
 
     @property
     def times(self) -> tuple[str, str]:
@@ -61,11 +76,7 @@ class Options(NamedTuple):
 def read_options(given: Mapping[str, str]) -> Options:
     """Names in any case; the first mistake is an error."""
     options = {name.lower(): value for name, value in given.items()}
-    for name, value in options.items():
-        if name not in KNOWN and name not in _PATHS:
-            raise LocalError(f"there is no option {_shown(name)}{_instead(name, KNOWN)}")
-        if len(value) > OPTION_CHARACTERS_MAX:
-            raise LocalError(f"option {name} is longer than {OPTION_CHARACTERS_MAX} characters")
+    check_names(options)
     table = _table(options.get("table", "messages"))
     found = Options(
         table=table,
@@ -75,11 +86,28 @@ def read_options(given: Mapping[str, str]) -> Options:
         key=_key(table, options.get("key")),
         kinds=_kinds(table, options.get("kind")),
         partitions=_partitions(options.get("partitions")),
+        files=_file_choice(options),
+        tolerance=Tolerance(
+            _flag("ignoreCorruptFiles", options), _flag("ignoreMissingFiles", options)
+        ),
     )
     since_ns, until_ns = found.since_ns, found.until_ns
     if since_ns is not None and until_ns is not None and since_ns > until_ns:
         raise LocalError("option since is later than until")
     return found
+
+
+def has_path(given: Mapping[str, str]) -> bool:
+    return any(name.lower() in _PATHS for name in given)
+
+
+def check_names(given: Mapping[str, str]) -> None:
+    """Each is known, and no value is longer than any could be."""
+    for name, value in given.items():
+        if name.lower() not in _NAMES and name.lower() not in _PATHS:
+            raise LocalError(f"there is no option {_shown(name)}{_instead(name, KNOWN)}")
+        if len(value) > OPTION_CHARACTERS_MAX:
+            raise LocalError(f"option {name} is longer than {OPTION_CHARACTERS_MAX} characters")
 
 
 def _table(name: str) -> Table:
@@ -113,6 +141,10 @@ def _time_ns(table: Table, name: str, text: str | None) -> int | None:
         return None
     if not any(set(pair) <= set(table.names) for pair in _TIMES):
         raise LocalError(f"option {name}: rows of {table.name} have no time")
+    return _moment_ns(name, text)
+
+
+def _moment_ns(name: str, text: str) -> int:
     text = text.strip()
     if _NUMBER.fullmatch(text) and abs(int(text)) <= _BIGINT_MAX:
         return int(text)
@@ -168,6 +200,26 @@ def _partitions(text: str | None) -> int | None:
     if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= PARTITIONS_MAX:
         raise LocalError(f"option partitions is from 1 to {PARTITIONS_MAX}, not {_shown(text)}")
     return int(text)
+
+
+def _file_choice(options: Mapping[str, str]) -> FileChoice:
+    names = options.get("pathglobfilter")
+    if names is not None:
+        name_filter(names)
+    after, before = options.get("modifiedafter"), options.get("modifiedbefore")
+    return FileChoice(
+        name_filter=names,
+        is_recursive=_flag("recursiveFileLookup", options),
+        modified_after_ns=None if after is None else _moment_ns("modifiedAfter", after),
+        modified_before_ns=None if before is None else _moment_ns("modifiedBefore", before),
+    )
+
+
+def _flag(name: str, options: Mapping[str, str]) -> bool:
+    text = options.get(name.lower(), "false")
+    if text.lower() not in ("true", "false"):
+        raise LocalError(f"option {name} is true or false, not {_shown(text)}")
+    return text.lower() == "true"
 
 
 def _instead(name: str, known: tuple[str, ...] | list[str]) -> str:

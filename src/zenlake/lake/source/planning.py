@@ -9,17 +9,19 @@ from __future__ import annotations
 import heapq
 import os
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from zenlake import trace
-from zenlake.errors import LocalError
-from zenlake.lake.pipeline.survey_task import SPLIT_BYTES, survey_splits
+from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.plan.splits import split_file
+from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
+from zenlake.lake.publish import LakeError
 from zenlake.lake.source.inputs import Input, inputs_of, place_hint
-from zenlake.lake.source.options import Options
-from zenlake.lake.store import LakeError
+from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
 _FILE_BYTES: Final = 64 << 10
@@ -34,16 +36,24 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
 
     What is put together needs all of a capture, apart from what is so within one session.
     """
-    cores = os.cpu_count() or 1
-    tasks_max = options.partitions or _PARTITIONS_PER_CORE * cores
+    tasks_max = options.partitions or _PARTITIONS_PER_CORE * _cores()
     is_split = not is_derived or options.table.name in _OF_SESSIONS
-    inputs = inputs_of(options.paths)
-    jobs = [job for one in inputs for job in _jobs_of(one, tasks_max if is_split else 1)]
+    inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
+    splits_max = tasks_max if is_split else 1
+    jobs = [job for one in inputs for job in _jobs_of(one, splits_max, options.tolerance)]
     tasks = [[job] for job in jobs if job["splits"]]
     small = [job for job in jobs if not job["splits"]]
     size = sum(job["size"] for job in small)
     count = options.partitions or max(tasks_max, size // SPLIT_BYTES)
     return tasks + _even(small, count)
+
+
+def _cores() -> int:
+    """Those that this process may use: Spark tells a source nothing of its cluster."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux has it
+        return os.cpu_count() or 1
 
 
 def _even(jobs: list[Job], count: int) -> list[list[Job]]:
@@ -58,32 +68,63 @@ def _even(jobs: list[Job], count: int) -> list[list[Job]]:
     return [sorted(task, key=lambda job: job["place"]) for task in tasks]
 
 
-def _jobs_of(one: Input, splits_max: int) -> list[Job]:
+def _jobs_of(one: Input, splits_max: int, tolerance: Tolerance) -> list[Job]:
+    """None for a file that is left out."""
     job: Job = {"path": one.path, "capture": one.capture}
     with TemporaryDirectory(prefix="zenlake-") as folder:
-        found = _surveyed(one, Path(folder), splits_max)
+        found = _surveyed(one, Path(folder), splits_max, tolerance)
+        if found is None:
+            return []
         job |= found
         if not found["splits"]:
             return [{**job, "split": None}]
-        kept = {
-            file.name: zlib.compress(file.read_bytes(), level=1) for file in Path(folder).iterdir()
-        }
-    return [{**job, "split": split, "kept": kept} for split in range(found["splits"])]
+        files = [split_file(Path(folder) / _SURVEY, split) for split in range(found["splits"])]
+        return [
+            {**job, "split": split, "kept": {file.name: zlib.compress(file.read_bytes(), level=1)}}
+            for split, file in enumerate(files)
+        ]
 
 
-def _surveyed(one: Input, folder: Path, splits_max: int) -> dict[str, Any]:
+def _surveyed(
+    one: Input, folder: Path, splits_max: int, tolerance: Tolerance
+) -> dict[str, Any] | None:
     """Also finds out what cannot be read at all, before tasks try that several times."""
     try:
         one.capture.encode()
-        size = os.path.getsize(one.path)
+        with open(one.path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+        if not size and not tolerance.corrupt:
+            raise LakeError(
+                "0 bytes: not a capture (option ignoreCorruptFiles leaves it out)", one.capture
+            )
         with trace.open(one.path) as opened:
             next(opened.steps(), None)
         return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
     except UnicodeEncodeError:
         raise LocalError(f"{one.capture!a}: its name is not UTF-8, as tables need it") from None
+    except FileNotFoundError as error:
+        if tolerance.missing:
+            return None
+        raise _not_opened(one, error) from None
     except OSError as error:
-        cause = f"cannot be opened: {error.strerror}{place_hint(one.capture)}"
-        raise LakeError(cause, one.capture) from None
+        raise _not_opened(one, error) from None
+    except CaptureError:
+        if tolerance.corrupt:
+            return None
+        raise
+
+
+def _not_opened(one: Input, error: OSError) -> LakeError:
+    return LakeError(f"cannot be opened: {error.strerror}{place_hint(one.capture)}", one.capture)
+
+
+def present(jobs: list[Job], tolerance: Tolerance) -> Iterator[Job]:
+    """Without those whose file is gone since they were planned, or is not on this machine."""
+    for job in jobs:
+        if os.path.exists(job["path"]):
+            yield job
+        elif not tolerance.missing:
+            raise LakeError("was there when the query was planned, and is not here", job["capture"])
 
 
 def unpack(job: Job, folder: Path) -> Job:

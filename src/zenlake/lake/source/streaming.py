@@ -12,10 +12,12 @@ from typing import Final
 
 import pyarrow as pa
 
-from zenlake.lake.pipeline.read_task import OBJECTS_BETWEEN_COLLECTIONS, split_of
+from zenlake.errors import CaptureError
+from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS, split_of
+from zenlake.lake.merge.split import Split, Tables, read_split
 from zenlake.lake.pipeline.tasks import Job
-from zenlake.lake.reading.split import Split, Tables, read_split
-from zenlake.lake.source.planning import unpack
+from zenlake.lake.source.options import Tolerance
+from zenlake.lake.source.planning import present, unpack
 
 _WAITING_MAX: Final = 2
 """Tables that are read ahead of Spark."""
@@ -26,7 +28,7 @@ class _NotWanted(Exception):
     """Who reads has enough."""
 
 
-def read_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
+def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
     """What splits have for one table, in the order of reading."""
 
     def read(write: Callable[[pa.Table], None]) -> None:
@@ -34,8 +36,13 @@ def read_rows(jobs: list[Job], table: str) -> Iterator[pa.Table]:
             for part in tables.get(table, ()):
                 write(part)
 
-        for job in jobs:
-            read_split(_split(job, table), pick)
+        for job in present(jobs, tolerance):
+            try:
+                read_split(_split(job, table), pick)
+            except CaptureError:
+                # It changed since it was planned; as of any damaged file, what was read counts.
+                if not tolerance.corrupt:
+                    raise
 
     # Rows are many and hold no cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)

@@ -1,1 +1,1 @@
-"""What a trace says as rows of tables: plain tuples, for whoever writes them."""
+"""What a trace says as rows of tables: records, for whoever writes them."""

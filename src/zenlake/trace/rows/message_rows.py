@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.rows._generated.records import (
+    DeclareEventsRow,
+    ExchangeEventsRow,
+    InterestEventsRow,
+    MessagesRow,
+    SamplesRow,
+)
 from zenlake.trace.rows.detail import detail_of
-from zenlake.trace.rows.rows import Row, Rows
+from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.interests import option_letters
 from zenlake.trace.timelines.lives import asking_side
-from zenlake.wire._generated.data import Err, Put, Query, Reply
+from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
 from zenlake.wire._generated.declare import (
     DeclareFinal,
     DeclareQueryable,
@@ -29,7 +36,7 @@ from zenlake.wire._generated.network import (
     Response,
     ResponseFinal,
 )
-from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
+from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.timestamp import Timestamp
 
 _ENDS: Final = (UndeclareKeyExpr, UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
@@ -38,28 +45,28 @@ _ZID_DIGITS: Final = 32
 
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
     """One row in `messages`, and one in the table of its kind, of those that are wanted."""
-    messages = rows.tables.get("messages")
+    messages = rows.wanted(MessagesRow)
     if messages is not None:
         messages.append(
-            (
-                event.session,
-                event.link.name,
-                event.packet,
-                event.time_ns,
-                event.sender_node,
-                event.receiver_node,
-                seq,
-                event.kind,
-                facts.reliability(event),
-                facts.priority(event),
-                event.sn,
-                event.key,
-                event.request_id,
-                event.interest_id,
-                event.entity_id,
-                facts.size(event),
-                detail_of(event.kind, event.message, event.fragments),
-                event.ignored,
+            MessagesRow(
+                session=event.session,
+                link=event.link.name,
+                packet=event.packet,
+                time_ns=event.time_ns,
+                sender_zid=event.sender_node,
+                receiver_zid=event.receiver_node,
+                seq=seq,
+                kind=event.kind,
+                reliability=facts.reliability(event),
+                priority=facts.priority(event),
+                sn=event.sn,
+                key=event.key,
+                request_id=event.request_id,
+                interest_id=event.interest_id,
+                entity_id=event.entity_id,
+                size=facts.size(event),
+                detail=detail_of(event.kind, event.message, event.fragments),
+                error=event.ignored,
             )
         )
     add = _BY_TYPE.get(type(event.message))
@@ -67,12 +74,8 @@ def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
         add(rows, event, seq)
 
 
-def _place(event: MessageSeen) -> Row:
-    return event.session, event.link.name, event.packet, event.time_ns
-
-
 def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
-    samples = rows.tables.get("samples")
+    samples = rows.wanted(SamplesRow)
     if samples is None:
         return
     message = event.message
@@ -84,94 +87,109 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
     qos = facts.qos_of(event)
     assert qos is not None
     samples.append(
-        (
-            *_place(event),
-            event.sender_node,
-            event.receiver_node,
-            seq,
-            "PUT" if isinstance(data, Put) else "DEL",
-            event.key,
-            payload,
-            None if payload is None else len(payload),
-            facts.encoding_of(event),
-            None if stamp is None else str(stamp),
-            None if stamp is None else stamp.ns,
-            int(qos.priority),
-            str(qos.congestion),
-            qos.express,
-            facts.reliability(event),
-            data.attachment,
-            None if source is None else str(source.zid),
-            None if source is None else source.eid,
-            None if source is None else source.sn,
-            event.ignored,
+        SamplesRow(
+            session=event.session,
+            link=event.link.name,
+            packet=event.packet,
+            time_ns=event.time_ns,
+            sender_zid=event.sender_node,
+            receiver_zid=event.receiver_node,
+            seq=seq,
+            kind="PUT" if isinstance(data, Put) else "DEL",
+            key=event.key,
+            payload=payload,
+            payload_size=None if payload is None else len(payload),
+            encoding=facts.encoding_of(event),
+            timestamp=None if stamp is None else str(stamp),
+            timestamp_ns=None if stamp is None else stamp.ns,
+            priority=int(qos.priority),
+            congestion=str(qos.congestion),
+            express=qos.express,
+            reliability=facts.reliability(event),
+            attachment=data.attachment,
+            source_zid=None if source is None else str(source.zid),
+            source_eid=None if source is None else source.eid,
+            source_sn=None if source is None else source.sn,
+            ignored=event.ignored,
             # Of what crosses one link only; a later step knows what crosses several.
-            None if event.ignored is not None or event.key is None else seq,
+            trace_id=None if event.ignored is not None or event.key is None else seq,
         )
     )
 
 
 def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
-    session, exchanges = event.session, rows.tables.get("exchange_events")
+    session, exchanges = event.session, rows.wanted(ExchangeEventsRow)
     if exchanges is None or session is None or event.ignored is not None:
         return
     message = event.message
-    asks = isinstance(message, Request)
-    nodes = (event.sender_node, event.receiver_node)
-    requester, responder = nodes if asks else nodes[::-1]
-    place = (*_place(event), seq, asking_side(event, session, asks))
-    people = (requester, responder, event.request_id, event.key)
-    if isinstance(message, Request):
-        cells = ("REQUEST", *people, *_query_cells(event, message))
-    elif isinstance(message, Response):
-        cells = (_reply_kind(message), *people, *_reply_cells(event, message))
-    else:
-        cells = ("FINAL", *people, *(None,) * 13)
+    request = message if isinstance(message, Request) else None
+    response = message if isinstance(message, Response) else None
+    query = None if request is None else request.body
+    reply = response.body if response is not None else None
+    data = reply.body if isinstance(reply, Reply) else None
+    replier = None if response is None else response.responder
+    stamp = None if data is None else data.timestamp
+    requester, responder = event.sender_node, event.receiver_node
+    if request is None:
+        requester, responder = responder, requester
     qos = facts.qos_of(event)
     assert qos is not None
-    how = (int(qos.priority), str(qos.congestion), qos.express)
-    exchanges.append(place + cells + how)
-
-
-def _query_cells(event: MessageSeen, message: Request) -> Row:
-    query: Query = message.body
-    source = query.source_info
-    return (
-        query.parameters or "",
-        str(QueryTarget.BEST_MATCHING if message.target is None else message.target),
-        str(ConsolidationMode.AUTO if query.consolidation is None else query.consolidation),
-        None if message.timeout_ms is None else float(message.timeout_ms),
-        message.budget,
-        facts.payload_of(event),
-        facts.encoding_of(event),
-        query.attachment,
-        None if source is None else f"{source.zid}/{source.eid}/{source.sn}",
-        *(None,) * 4,
+    exchanges.append(
+        ExchangeEventsRow(
+            session=session,
+            link=event.link.name,
+            packet=event.packet,
+            time_ns=event.time_ns,
+            seq=seq,
+            side=asking_side(event, session, request is not None),
+            kind="REQUEST" if request is not None else _reply_kind(response),
+            requester_zid=requester,
+            responder_zid=responder,
+            request_id=event.request_id,
+            key=event.key,
+            parameters=None if query is None else query.parameters or "",
+            target=facts.target(event),
+            consolidation=None if query is None else facts.consolidation(event),
+            timeout_ms=_ms(None if request is None else request.timeout_ms),
+            budget=None if request is None else request.budget,
+            payload=facts.payload_of(event),
+            encoding=facts.encoding_of(event),
+            attachment=_attachment(query, data),
+            source=_source(query),
+            replier_zid=None if replier is None else str(replier.zid),
+            replier_eid=None if replier is None else replier.eid,
+            timestamp=None if stamp is None else str(stamp),
+            timestamp_order=None if stamp is None else timestamp_order(stamp),
+            priority=int(qos.priority),
+            congestion=str(qos.congestion),
+            express=qos.express,
+        )
     )
 
 
-def _reply_kind(message: Response) -> str:
-    body = message.body
+def _reply_kind(response: Response | None) -> str:
+    """Of a RESPONSE; without one it is a RESPONSE_FINAL."""
+    if response is None:
+        return "FINAL"
+    body = response.body
     if isinstance(body, Err):
         return "ERR"
     return "PUT" if isinstance(body.body, Put) else "DEL"
 
 
-def _reply_cells(event: MessageSeen, message: Response) -> Row:
-    body = message.body
-    stamp = body.body.timestamp if isinstance(body, Reply) else None
-    responder = message.responder
-    return (
-        *(None,) * 5,
-        facts.payload_of(event),
-        facts.encoding_of(event),
-        body.body.attachment if isinstance(body, Reply) else None,
-        None,
-        None if responder is None else str(responder.zid),
-        None if responder is None else responder.eid,
-        None if stamp is None else str(stamp),
-        None if stamp is None else timestamp_order(stamp),
-    )
+def _attachment(query: Query | None, data: Put | Del | None) -> bytes | None:
+    if query is not None:
+        return query.attachment
+    return None if data is None else data.attachment
+
+
+def _source(query: Query | None) -> str | None:
+    source = None if query is None else query.source_info
+    return None if source is None else f"{source.zid}/{source.eid}/{source.sn}"
+
+
+def _ms(number: int | None) -> float | None:
+    return None if number is None else float(number)
 
 
 def timestamp_order(stamp: Timestamp) -> str:
@@ -188,35 +206,38 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
     body = message.body
     if isinstance(body, DeclareFinal):
         if message.interest_id is not None:
-            _add_interest(rows, event, seq, session, "final", (None, None, None))
+            _add_interest(rows, event, seq, session, "final", None)
         return
-    declarations = rows.tables.get("declare_events")
+    declarations = rows.wanted(DeclareEventsRow)
     if declarations is None:
         return
-    entity = body.NAME[2:].lower()
     id = event.entity_id or 0
     info = body.info if isinstance(body, DeclareQueryable) else None
     is_queryable = isinstance(body, DeclareQueryable)
     written = str(facts.wire_key_of(event) or "")
     by_key = f"{message.node_id or 0}|{event.key or written}"
+    side = str(event.link.sides[event.direction])
     declarations.append(
-        (
-            *_place(event),
-            seq,
-            event.sender_node,
-            event.receiver_node,
-            event.link.name if session.is_multicast else str(event.link.sides[event.direction]),
-            isinstance(body, _ENDS),
-            event.is_answer,
-            entity,
-            id,
-            event.key or None,
-            str(id) if id else by_key,
-            by_key,
-            (info is not None and info.complete) if is_queryable else None,
-            (0 if info is None else info.distance) if is_queryable else None,
-            message.interest_id,
-            message.node_id,
+        DeclareEventsRow(
+            session=session,
+            link=event.link.name,
+            packet=event.packet,
+            time_ns=event.time_ns,
+            seq=seq,
+            sender_zid=event.sender_node,
+            receiver_zid=event.receiver_node,
+            owner=event.link.name if session.is_multicast else side,
+            is_end=isinstance(body, _ENDS),
+            is_answer=event.is_answer,
+            entity=body.NAME[2:].lower(),
+            entity_id=id,
+            key=event.key or None,
+            identity=str(id) if id else by_key,
+            key_identity=by_key,
+            complete=(info is not None and info.complete) if is_queryable else None,
+            distance=(0 if info is None else info.distance) if is_queryable else None,
+            interest_id=message.interest_id,
+            node_id=message.node_id,
         )
     )
 
@@ -228,24 +249,44 @@ def _interest(rows: Rows, event: MessageSeen, seq: int) -> None:
     if session is None or event.ignored is not None:
         return
     if message.mode == InterestMode.FINAL:
-        _add_interest(rows, event, seq, session, "close", (None, None, None))
+        _add_interest(rows, event, seq, session, "close", None)
     else:
-        asked = (str(message.mode), option_letters(message), event.key)
-        _add_interest(rows, event, seq, session, "open", asked)
+        _add_interest(rows, event, seq, session, "open", message)
 
 
 def _add_interest(
-    rows: Rows, event: MessageSeen, seq: int, session: Session, what: str, asked: Row
+    rows: Rows,
+    event: MessageSeen,
+    seq: int,
+    session: Session,
+    what: str,
+    opening: Interest | None,
 ) -> None:
-    interests = rows.tables.get("interest_events")
+    """`opening` is the INTEREST of an event `open`."""
+    interests = rows.wanted(InterestEventsRow)
     if interests is None:
         return
     asks = what != "final"
-    nodes: tuple[Any, Any] = (event.sender_node, event.receiver_node)
-    side = asking_side(event, session, asks)
-    people = nodes if asks else nodes[::-1]
-    place = (*_place(event), seq, side, what, *people, event.interest_id)
-    interests.append(place + asked)
+    asker, asked = event.sender_node, event.receiver_node
+    if not asks:
+        asker, asked = asked, asker
+    interests.append(
+        InterestEventsRow(
+            session=session,
+            link=event.link.name,
+            packet=event.packet,
+            time_ns=event.time_ns,
+            seq=seq,
+            side=asking_side(event, session, asks),
+            event=what,
+            sender_zid=asker,
+            receiver_zid=asked,
+            interest_id=event.interest_id,
+            mode=None if opening is None else str(opening.mode),
+            options=None if opening is None else option_letters(opening),
+            key=None if opening is None else event.key,
+        )
+    )
 
 
 _BY_TYPE: Final[dict[type, Callable[[Rows, MessageSeen, int], None]]] = {

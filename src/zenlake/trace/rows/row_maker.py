@@ -7,6 +7,7 @@ from typing import Final
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows._generated.records import BatchesRow, MessagesRow
 from zenlake.trace.rows.message_rows import add_message
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.rows.seq import ORDINAL_BITS
@@ -32,7 +33,7 @@ class RowMaker:
     def __init__(self, trace: Trace, rows: Rows) -> None:
         self.trace = trace
         self.rows = rows
-        self._has_messages = "messages" in rows.tables
+        self._has_messages = rows.wanted(MessagesRow) is not None
         self._topology = Topology(rows)
         self._ordinals: dict[tuple[Link, int], int] = {}
 
@@ -80,49 +81,57 @@ class RowMaker:
                 self._session(session)
 
     def _session(self, session: Session) -> None:
-        if not session.is_multicast or session in self.trace.sessions:
+        if not session.is_multicast or self.trace.remembers(session):
             add_session(self.rows, session)
 
     def _batch(self, batch: LinkBatch) -> None:
-        link, direction = batch.link, batch.direction
-        seq = self.seq(link, batch.packet)
-        batches = self.rows.tables.get("batches")
-        if batches is None:
-            return
-        batches.append(
-            (
-                link.session,
-                link.name,
-                batch.packet,
-                batch.time_ns,
-                link.sender(direction),
-                link.receiver(direction),
-                link.protocol,
-                seq,
-                batch.state,
-                len(batch.data),
-                _WHY.get(batch.state) if batch.error is None else str(batch.error),
-            )
+        self._add_batch(
+            batch.link,
+            batch.direction,
+            batch.packet,
+            batch.time_ns,
+            batch.state,
+            len(batch.data),
+            _WHY.get(batch.state) if batch.error is None else str(batch.error),
         )
 
     def _undecoded(self, event: Undecoded) -> None:
-        link, direction = event.link, event.direction
-        seq = self.seq(link, event.packet)
-        batches = self.rows.tables.get("batches")
+        self._add_batch(
+            event.link,
+            event.direction,
+            event.packet,
+            event.time_ns,
+            event.state,
+            event.bytes,
+            event.cause,
+        )
+
+    def _add_batch(
+        self,
+        link: Link,
+        direction: int,
+        packet: int,
+        time_ns: int,
+        state: str,
+        size: int,
+        cause: str | None,
+    ) -> None:
+        seq = self.seq(link, packet)
+        batches = self.rows.wanted(BatchesRow)
         if batches is None:
             return
         batches.append(
-            (
-                link.session,
-                link.name,
-                event.packet,
-                event.time_ns,
-                link.sender(direction),
-                link.receiver(direction),
-                link.protocol,
-                seq,
-                event.state,
-                event.bytes,
-                event.cause,
+            BatchesRow(
+                session=link.session,
+                link=link.name,
+                packet=packet,
+                time_ns=time_ns,
+                sender=link.sender(direction),
+                receiver=link.receiver(direction),
+                protocol=link.protocol,
+                seq=seq,
+                state=state,
+                bytes=size,
+                cause=cause,
             )
         )

@@ -1,4 +1,4 @@
-"""Rows: what was read and is not written yet, one list of tuples for each table.
+"""Rows: what was read and is not written yet, one list of records for each table.
 
 A row names its session and nodes by reference until it is taken: a handshake tells who the
 nodes are after its first message, and a link may turn out to belong to a session that is open.
@@ -8,42 +8,41 @@ Rows of a session that is not settled yet wait.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, TypeVar
 
+from zenlake.trace.rows.record import Record, SessionRecord
 from zenlake.trace.session import Session
 
-Row = tuple[Any, ...]
-
-WITHOUT_REFERENCES: Final = ("sessions", "node_events")
-"""Tables whose rows name nothing that may still change."""
+R = TypeVar("R", bound=Record)
 
 
 class Rows:
-    """Append to `tables[name]` a tuple of all columns but `capture`, in the declared order.
-
-    A table that is not there is one that nobody wants.
-    """
+    """The records of the tables that are wanted, by the name of the table."""
 
     __slots__ = ("capture", "tables")
 
     def __init__(self, capture: str, names: Iterable[str]) -> None:
         self.capture = capture
-        self.tables: dict[str, list[Row]] = {name: [] for name in names}
+        self.tables: dict[str, list[Any]] = {name: [] for name in names}
 
     def __len__(self) -> int:
         return sum([len(rows) for rows in self.tables.values()])
 
-    def take(self, is_end: bool) -> dict[str, list[Row]]:
+    def wanted(self, record: type[R]) -> list[R] | None:
+        """The list that takes such records; None if nobody wants their table."""
+        return self.tables.get(record.TABLE)
+
+    def take(self, is_end: bool) -> dict[str, list[Record]]:
         """The rows that can be written; at the end, all."""
-        found: dict[str, list[Row]] = {}
+        found: dict[str, list[Record]] = {}
         for name, rows in self.tables.items():
             if not rows:
                 continue
             ready, waiting = rows, []
-            if not is_end and name not in WITHOUT_REFERENCES:
-                waiting = [row for row in rows if not is_settled(row[0])]
+            if not is_end and isinstance(rows[0], SessionRecord):
+                waiting = [row for row in rows if not is_settled(row.session)]
                 if waiting:
-                    ready = [row for row in rows if is_settled(row[0])]
+                    ready = [row for row in rows if is_settled(row.session)]
             self.tables[name] = waiting
             if ready:
                 found[name] = ready

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zenlake.trace.events import Missing
+from zenlake.trace.rows._generated.records import LossesRow, NodeEventsRow, SessionsRow
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
 from zenlake.trace.session_ends import OPENER, cause_of, end_of, reason_of
@@ -12,7 +13,7 @@ def add_session(rows: Rows, session: Session) -> None:
     """Once nothing more changes it."""
     if session.is_multicast:
         add_nodes(rows, session)
-    sessions = rows.tables.get("sessions")
+    sessions = rows.wanted(SessionsRow)
     if sessions is None:
         return
     opener, acceptor = session.nodes
@@ -24,40 +25,40 @@ def add_session(rows: Rows, session: Session) -> None:
 
     members = sorted(node.zid for node in session.members.values() if node.zid is not None)
     sessions.append(
-        (
-            session.id,
-            session.links[0].name,
-            session.started_ns,
-            opener.zid,
-            acceptor.zid,
-            opener.role,
-            acceptor.role,
-            session.opened_ns,
-            session.closed_ns,
-            session.outcome,
-            session.close_reason,
-            session.qos,
-            session.compression,
-            session.lowlatency,
-            session.patch,
-            session.sn_bits,
-            session.batch_size,
-            _ms(opener.lease_ms),
-            _ms(acceptor.lease_ms),
-            len(session.links),
-            " ".join(members) if session.is_multicast else None,
-            opener.address,
-            None if session.is_multicast else acceptor.address,
-            end.step,
-            end.version,
-            end.auth or None,
-            end.ended_by,
-            end.ender,
-            end.end_packet,
-            end.opener_silent_ms,
-            end.acceptor_silent_ms,
-            None if session.is_multicast else cause_of(end),
-            None if session.is_multicast else reason_of(end, who),
+        SessionsRow(
+            session=session.id,
+            link=session.links[0].name,
+            time_ns=session.started_ns,
+            opener_zid=opener.zid,
+            acceptor_zid=acceptor.zid,
+            opener_role=opener.role,
+            acceptor_role=acceptor.role,
+            opened_ns=session.opened_ns,
+            closed_ns=session.closed_ns,
+            outcome=session.outcome,
+            close_reason=session.close_reason,
+            qos=session.qos,
+            compression=session.compression,
+            lowlatency=session.lowlatency,
+            patch=session.patch,
+            sn_bits=session.sn_bits,
+            batch_size=session.batch_size,
+            opener_lease_ms=_ms(opener.lease_ms),
+            acceptor_lease_ms=_ms(acceptor.lease_ms),
+            links=len(session.links),
+            members=" ".join(members) if session.is_multicast else None,
+            opener_address=opener.address,
+            acceptor_address=None if session.is_multicast else acceptor.address,
+            step=end.step,
+            version=end.version,
+            auth=end.auth or None,
+            ended_by=end.ended_by,
+            ender=end.ender,
+            end_packet=end.end_packet,
+            opener_silent_ms=end.opener_silent_ms,
+            acceptor_silent_ms=end.acceptor_silent_ms,
+            cause=None if session.is_multicast else cause_of(end),
+            reason=None if session.is_multicast else reason_of(end, who),
         )
     )
 
@@ -68,17 +69,26 @@ def _ms(lease_ms: int | None) -> float | None:
 
 def add_nodes(rows: Rows, session: Session) -> None:
     """Once its links are over: what was held back may come after the end of the session."""
-    events = rows.tables.get("node_events")
+    events = rows.wanted(NodeEventsRow)
     if events is None:
         return
     for node in session.members.values() if session.is_multicast else session.nodes:
         if node.zid is not None:
             last_ns = max(node.heard_ns, session.started_ns)
-            events.append((node.zid, node.role, None, session.started_ns, last_ns, node.address))
+            events.append(
+                NodeEventsRow(
+                    zid=node.zid,
+                    role=node.role,
+                    locators=None,
+                    first_ns=session.started_ns,
+                    last_ns=last_ns,
+                    address=node.address,
+                )
+            )
 
 
 def add_loss(rows: Rows, missing: Missing) -> None:
-    losses = rows.tables.get("losses")
+    losses = rows.wanted(LossesRow)
     if losses is None:
         return
     link = missing.link
@@ -91,18 +101,18 @@ def add_loss(rows: Rows, missing: Missing) -> None:
         sender, receiver = session.nodes[side], session.nodes[1 - side]
     reliable = missing.reliable
     losses.append(
-        (
-            session,
-            link.name,
-            missing.packet,
-            missing.time_ns,
-            missing.kind,
-            sender,
-            receiver,
-            missing.priority,
-            None if reliable is None else "reliable" if reliable else "best_effort",
-            missing.count or None,
-            missing.bytes or None,
-            missing.cause,
+        LossesRow(
+            session=session,
+            link=link.name,
+            packet=missing.packet,
+            time_ns=missing.time_ns,
+            kind=missing.kind,
+            sender_zid=sender,
+            receiver_zid=receiver,
+            priority=missing.priority,
+            reliability=None if reliable is None else "reliable" if reliable else "best_effort",
+            count=missing.count or None,
+            bytes=missing.bytes or None,
+            cause=missing.cause,
         )
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.errors import WireError
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.rows._generated.records import EdgeEventsRow, NodeEventsRow
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Node, Session
 from zenlake.wire._generated.network import Oam
@@ -24,7 +25,9 @@ class Topology:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._is_wanted = "edge_events" in rows.tables or "node_events" in rows.tables
+        self._is_wanted = any(
+            rows.wanted(record) is not None for record in (EdgeEventsRow, NodeEventsRow)
+        )
         self._names: dict[Node, dict[int, str]] = {}
 
     def add(self, event: MessageSeen, seq: int) -> None:
@@ -72,10 +75,6 @@ class Topology:
     ) -> None:
         role = None if state.whatami is None else str(state.whatami)
         self._node(event, zid, role, " ".join(state.locators or ()) or None)
-        edges = self._rows.tables.get("edge_events")
-        if edges is None:
-            return
-        place = (event.session, event.link.name, event.packet, event.time_ns, seq)
         weights = state.weights or ()
         known = 0
         for index, psid in enumerate(state.links):
@@ -85,9 +84,39 @@ class Topology:
             known += 1
             # 0 says that none is set (behaviour reference §4.7).
             weight = (weights[index] or None) if index < len(weights) else None
-            edges.append((*place, teller.zid, zid, state.sn, True, neighbour, weight))
+            self._edge(event, seq, teller, zid, state.sn, True, neighbour, weight)
         if not known:
-            edges.append((*place, teller.zid, zid, state.sn, not state.links, None, None))
+            self._edge(event, seq, teller, zid, state.sn, not state.links, None, None)
+
+    def _edge(
+        self,
+        event: MessageSeen,
+        seq: int,
+        teller: Node,
+        zid: str,
+        sn: int,
+        has_links: bool,
+        neighbour: str | None,
+        weight: int | None,
+    ) -> None:
+        edges = self._rows.wanted(EdgeEventsRow)
+        if edges is None:
+            return
+        edges.append(
+            EdgeEventsRow(
+                session=event.session,
+                link=event.link.name,
+                packet=event.packet,
+                time_ns=event.time_ns,
+                seq=seq,
+                told_by_zid=teller.zid,
+                zid=zid,
+                sn=sn,
+                has_links=has_links,
+                neighbour_zid=neighbour,
+                weight=weight,
+            )
+        )
 
     def _node(
         self,
@@ -97,6 +126,16 @@ class Topology:
         locators: str | None,
         address: str | None = None,
     ) -> None:
-        nodes = self._rows.tables.get("node_events")
-        if nodes is not None:
-            nodes.append((zid, role, locators, event.time_ns, event.time_ns, address))
+        nodes = self._rows.wanted(NodeEventsRow)
+        if nodes is None:
+            return
+        nodes.append(
+            NodeEventsRow(
+                zid=zid,
+                role=role,
+                locators=locators,
+                first_ns=event.time_ns,
+                last_ns=event.time_ns,
+                address=address,
+            )
+        )

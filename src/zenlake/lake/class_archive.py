@@ -1,0 +1,195 @@
+"""A class-data archive of Java: Spark's classes as Java maps them, instead of loading them again.
+
+Loading and checking some ten thousand classes is half of what starting Spark costs. Java can keep
+them in a file, which it ignores where anything does not match. The file is made once for a version
+of Java and Spark, in the background after the first run, in the user's cache folder. Without it
+everything works, only slower. `python -m zenlake.lake.class_archive` makes it at once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+SWITCH: Final = "ZENLAKE_SPARK_ARCHIVE"
+"""`off`: no archive is used or made."""
+ARCHIVES_KEPT: Final = 2
+"""The last used ones, some 120 MB each: for two environments used in turn."""
+RETRY_SECONDS: Final = 86_400.0
+"""What could not be made is not tried again before, as each time takes half a minute."""
+_EXIT_SECONDS_MAX: Final = 300.0
+_NICE: Final = 10
+_WORK_PREFIX: Final = "making-"
+
+
+def archive_path(java: str, spark_home: str) -> Path | None:
+    """The archive of this Java (what it says of its version) and Spark, whether it exists or not.
+
+    None where it is switched off or there is no folder for it.
+    """
+    if os.environ.get(SWITCH, "").lower() in ("off", "0", "no", "false"):
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"
+        jars = os.stat(Path(spark_home, "jars"))
+    except (OSError, RuntimeError):
+        return None
+    # Java takes a colon for the end of one path and the beginning of another.
+    if ":" in str(folder):
+        return None
+    known_by = f"{java}\n{os.path.realpath(spark_home)}\n{jars.st_mtime_ns}"
+    digest = hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()
+    return folder / "zenlake" / f"spark-{digest[:16]}.jsa"
+
+
+def java_options(archive: Path | None) -> str:
+    """Options that make Java use it, or nothing. Java does not warn where it does not match."""
+    if archive is None or not _is_ours(archive):
+        return ""
+    with suppress(OSError):  # the folder may be read-only
+        os.utime(archive)  # the ones that were not used for long are removed
+    file = shlex.quote(f"-XX:SharedArchiveFile={archive}")
+    return f"-Xshare:auto -Xlog:disable -Xlog:all=error:stderr {file}"
+
+
+def make_after_this_process(archive: Path | None) -> None:
+    """When this process ends by itself, another makes the archive, unless it is there."""
+    if archive is not None and not archive.exists():
+        atexit.register(_start_maker, archive)
+
+
+def _is_ours(archive: Path) -> bool:
+    """Java runs what is in it, so nobody else may have written it."""
+    try:
+        found = os.stat(archive)
+    except OSError:
+        return False
+    is_writable_by_others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    is_own_file = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
+    return is_own_file and not is_writable_by_others
+
+
+def _start_maker(archive: Path) -> None:
+    try:
+        archive.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if archive.exists() or not _claim(archive):
+            return
+        subprocess.Popen(
+            [sys.executable, "-m", "zenlake.lake.class_archive", str(archive)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return
+
+
+def _claim(archive: Path) -> bool:
+    """Whether this process is the one to make it: of several, and not again soon."""
+    mark = archive.with_suffix(".attempt")
+    with suppress(FileNotFoundError):
+        if time.time() - mark.stat().st_mtime > RETRY_SECONDS:
+            mark.unlink()
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def make(archive: Path) -> bool:
+    """Starts Spark once more, with a task, and has its Java write the archive as it ends."""
+    archive.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _remove_old(archive.parent, archive)
+    work = Path(mkdtemp(prefix=_WORK_PREFIX, dir=archive.parent))
+    try:
+        made = work / "classes.jsa"
+        program = "import sys, zenlake.lake.class_archive as this; this.run_spark(sys.argv[1])"
+        subprocess.run(
+            [sys.executable, "-c", program, str(made)],
+            env={**os.environ, SWITCH: "off", "TMPDIR": str(work)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=_lower_priority,
+        )
+        if not made.exists():
+            return False
+        made.chmod(0o600)
+        made.replace(archive)
+        archive.with_suffix(".attempt").unlink(missing_ok=True)
+        return True
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def run_spark(made: str) -> None:
+    """Everything that a run on this machine makes Java load."""
+    from pyspark.core.context import SparkContext
+
+    from zenlake.lake.pipeline.tasks import parallelism, run_tasks
+    from zenlake.lake.spark import QUICK_START, session
+
+    name = "spark.driver.extraJavaOptions"
+    dump = shlex.quote(f"-XX:ArchiveClassesAtExit={made}")
+    spark = session(**{**QUICK_START, name: f"{QUICK_START[name]} {dump}"})
+    for _ in range(2):
+        run_tasks(spark, _echo, [{"number": number} for number in range(parallelism(spark))])
+    gateway = SparkContext._gateway
+    spark.stop()
+    process = gateway.proc  # type: ignore[union-attr]  # it has been started by the session
+    process.stdin.close()  # Java ends, and writes
+    process.wait(_EXIT_SECONDS_MAX)
+
+
+def _lower_priority() -> None:
+    os.nice(_NICE)
+
+
+def _echo(job: dict[str, int]) -> dict[str, int]:
+    return job
+
+
+def _remove_old(folder: Path, archive: Path) -> None:
+    """Archives that were not used for the longest time, and what killed makers left."""
+    others = [one for one in folder.glob("spark-*.jsa") if one != archive]
+    others.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+    for one in others[ARCHIVES_KEPT - 1 :]:
+        one.unlink(missing_ok=True)
+    for one in folder.glob(_WORK_PREFIX + "*"):
+        if time.time() - one.stat().st_mtime > RETRY_SECONDS:
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def main() -> int:
+    from zenlake.lake.spark import class_archive
+
+    archive = Path(sys.argv[1]) if len(sys.argv) > 1 else class_archive()
+    if archive is None:
+        print("zenlake: class-data archives are switched off, or there is no cache folder")
+        return 1
+    started = time.monotonic()
+    if not archive.exists() and not make(archive):
+        print(f"zenlake: Java did not write {archive}")
+        return 1
+    size = archive.stat().st_size / 1e6
+    print(f"{archive}: {size:.0f} MB in {time.monotonic() - started:.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

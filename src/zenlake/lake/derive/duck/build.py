@@ -1,0 +1,182 @@
+"""All steps of `lake/derive/steps`, on an engine, a bounded number of events at a time.
+
+What one task has read holds all events of its sessions. So the files of each task are put
+together on their own, small ones with others, and those of a large one some sessions at a time:
+what joins and windows have to remember fits into memory, however long the capture is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow.parquet as pq
+
+from zenlake.lake.derive.duck.engine import Engine
+from zenlake.lake.derive.duck.frame import Frame
+from zenlake.lake.derive.steps import (
+    build_declarations,
+    build_declarations_of_split,
+    build_explained_queries,
+    build_publications,
+    build_publications_of_split,
+    build_queries,
+    build_queries_of_split,
+    build_topology,
+)
+from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.spanning import SPANNING
+
+Files = Mapping[str, Sequence[str]]
+"""Of one task, or of several, by table."""
+Keep = Callable[[str, Frame], Frame]
+
+
+class Build(NamedTuple):
+    """Tables that are put together in one go."""
+
+    run: Callable[[Any, Any, Any], dict[str, list[Any]]]
+    gives: frozenset[str]
+    reads: frozenset[str]
+    """Tables that were written before; `captures` is always there."""
+    is_by_task: bool = False
+    """Whether its parts are the files of one task each, which are of one capture."""
+
+
+_OF_QUERIES: Final = frozenset({"exchange_events", "declare_events", "sessions"})
+_OF_DECLARATIONS: Final = frozenset({"declare_events", "interest_events", "sessions"})
+_OF_TOPOLOGY: Final = frozenset({"node_events", "edge_events", "sessions"})
+_OF_PUBLICATIONS: Final = frozenset({"samples"})
+
+QUERIES: Final = Build(build_queries, frozenset({"queries", "replies"}), _OF_QUERIES)
+PUBLICATIONS: Final = Build(
+    build_publications, frozenset({"latencies", "samples"}), _OF_PUBLICATIONS, is_by_task=True
+)
+BUILDS: Final = (
+    QUERIES,
+    Build(
+        build_declarations,
+        frozenset({"declarations", "ros_entities", "interests", "nodes", "adjacencies"}),
+        _OF_DECLARATIONS | _OF_TOPOLOGY,
+    ),
+    PUBLICATIONS,
+)
+"""All tables of whole captures."""
+
+DECLARATIONS_OF_SPLIT: Final = Build(
+    build_declarations_of_split, frozenset({"declarations", "interests"}), _OF_DECLARATIONS
+)
+QUERIES_OF_SPLIT: Final = Build(
+    build_queries_of_split,
+    QUERIES.gives | {"unexplained_queries", "empty_hops", "question_groups"},
+    _OF_QUERIES - {"declare_events"},
+)
+PUBLICATIONS_OF_SPLIT: Final = Build(
+    build_publications_of_split,
+    PUBLICATIONS.gives | {"content_groups", "sample_sessions"},
+    _OF_PUBLICATIONS,
+    is_by_task=True,
+)
+TOPOLOGY: Final = Build(
+    build_topology,
+    frozenset({"ros_entities", "nodes", "adjacencies"}),
+    _OF_TOPOLOGY | {"declarations"},
+)
+EXPLAINED_QUERIES: Final = Build(
+    build_explained_queries,
+    frozenset({"queries"}),
+    frozenset({"unexplained_queries", "empty_hops", "declarations", "sessions"}),
+)
+
+OF_SPLIT: Final = (QUERIES_OF_SPLIT, DECLARATIONS_OF_SPLIT, PUBLICATIONS_OF_SPLIT)
+"""Tables of one split of a capture."""
+ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
+"""What splits cannot know alone."""
+
+EVENTS_MAX: Final = 800_000
+"""Put together at a time."""
+_CAPTURES: Final = "captures"
+_SAMPLES: Final = "samples"
+_EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
+_OF_SESSIONS: Final = (*_EVENTS, "sessions")
+KINDS: Final = {
+    **WRITTEN,
+    **SPANNING,
+    **{name: TABLES[name] for name in (_CAPTURES, "declarations")},
+}
+"""Tables that a build may read."""
+_READ: Final = frozenset[str]().union(
+    *(build.reads for build in (*BUILDS, TOPOLOGY, EXPLAINED_QUERIES))
+)
+
+
+def build_tables(
+    engine: Engine,
+    tasks: Sequence[Files],
+    captures: Sequence[str],
+    keep: Keep | None = None,
+    builds: Iterable[Build] = BUILDS,
+    events_max: int = EVENTS_MAX,
+) -> dict[str, list[Frame]]:
+    """The tables that are put together, in one part or several.
+
+    `tasks` are the files that each task wrote, `captures` those of that table. `keep` is asked
+    to hold on to a frame, and gives what is read instead.
+    """
+    files = {**_together(tasks), _CAPTURES: captures}
+    whole = {name: engine.read(KINDS[name], files.get(name, ())) for name in (*_READ, _CAPTURES)}
+    hold = keep or (lambda name, frame: engine.keep(frame))
+    found: dict[str, list[Frame]] = {}
+    for build in builds:
+        parts = list(
+            _by_task(engine, tasks) if build.is_by_task else _parts(engine, tasks, events_max)
+        )
+        found |= build.run(whole, parts or [whole], hold)
+    return found
+
+
+def _together(tasks: Sequence[Files]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for files in tasks:
+        for name, paths in files.items():
+            found.setdefault(name, []).extend(paths)
+    return found
+
+
+def _parts(engine: Engine, tasks: Sequence[Files], events_max: int) -> Iterator[dict[str, Frame]]:
+    """Tables of sessions, with about as many events each."""
+    held: list[Files] = []
+    rows = 0
+    for files in tasks:
+        count = _events(files)
+        if held and rows + count > events_max:
+            yield from _cut(engine, _together(held), rows, events_max)
+            held, rows = [], 0
+        held.append(files)
+        rows += count
+    if held:
+        yield from _cut(engine, _together(held), rows, events_max)
+
+
+def _by_task(engine: Engine, tasks: Sequence[Files]) -> Iterator[dict[str, Frame]]:
+    for files in tasks:
+        if _SAMPLES in files:
+            yield {_SAMPLES: engine.read(KINDS[_SAMPLES], files[_SAMPLES])}
+
+
+def _events(files: Files) -> int:
+    paths = [path for name in _EVENTS for path in files.get(name, ())]
+    return sum(int(pq.read_metadata(path).num_rows) for path in paths)
+
+
+def _cut(engine: Engine, files: Files, rows: int, events_max: int) -> Iterator[dict[str, Frame]]:
+    """One part, or several with some of the sessions each."""
+    frames = {name: engine.read(KINDS[name], files.get(name, ())) for name in _OF_SESSIONS}
+    count = -(-rows // events_max)
+    if count < 2:
+        yield frames
+        return
+    for number in range(count):
+        chosen = f"hash(session) % {count} = {number}"
+        yield {name: frame.filtered(chosen) for name, frame in frames.items()}

@@ -1,0 +1,190 @@
+"""Tables: what single messages say, put together into lives, exchanges and topology.
+
+One file for each table, with `build`: a pure function from frames to a frame. The same rows
+come out however the rows that go in are spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from zenlake.lake.derive.steps import (
+    adjacencies,
+    declarations,
+    exchanges,
+    interests,
+    latencies,
+    nodes,
+    queries,
+    replies,
+    requests,
+    ros_entities,
+    traces,
+    unanswered,
+)
+from zenlake.lake.derive.steps.conform import query
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    Frames = dict[str, DataFrame]
+    """By table."""
+    Parts = dict[str, list[DataFrame]]
+    Keep = Callable[[str, DataFrame], DataFrame]
+
+__all__ = [
+    "build_all",
+    "build_declarations",
+    "build_declarations_of_split",
+    "build_explained_queries",
+    "build_publications",
+    "build_publications_of_split",
+    "build_queries",
+    "build_queries_of_split",
+    "build_topology",
+]
+
+
+def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
+    return frame
+
+
+def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
+    """All published tables that are put together, each after those it needs.
+
+    `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is asked to hold
+    on to what is read several times (`exchanges`, `requests`, `asked`, `replies`, `judged`,
+    `declarations`, `contents`, `hops`, `latencies`, `changed`): it may persist a frame, or write it
+    and give what it reads back.
+    """
+    found = [
+        build(tables, [tables], keep)
+        for build in (build_queries, build_declarations, build_publications)
+    ]
+    return {name: _together(frames) for tables in found for name, frames in tables.items()}
+
+
+# Each build takes all rows (`whole`), and the same in parts, each with all events of its sessions.
+# What crosses sessions is made of the whole. Three builds make all tables of whole captures. Of a
+# capture that is read in splits, each split is a whole of its own for the builds `of_split`, and
+# two more builds span all splits.
+
+
+def build_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What was asked and answered."""
+    found = build_queries_of_split(whole, parts, keep)
+    declared = [
+        declarations.build(_queryables(part["declare_events"]), part["sessions"]) for part in parts
+    ]
+    rest: Frames = {
+        **whole,
+        "unexplained_queries": _together(found["unexplained_queries"]),
+        "empty_hops": _together(found["empty_hops"]),
+        "declarations": _together(declared),
+    }
+    explained = build_explained_queries(rest, [rest], keep)
+    return {"queries": found["queries"] + explained["queries"], "replies": found["replies"]}
+
+
+def build_queries_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """The same without empty queries, which only all splits together explain.
+
+    `trace_id` holds if no other split has a request that asks the same: `question_groups`.
+    """
+    events = [part["exchange_events"] for part in parts]
+    exchanged = [keep("exchanges", exchanges.build(one)) for one in events]
+    sent = [keep("requests", requests.build(*pair)) for pair in zip(events, exchanged, strict=True)]
+    traced = traces.build(_together(sent))
+    asked = [keep("asked", traces.join(one, traced)) for one in sent]
+    replied = [
+        keep("replies", replies.build(*step)) for step in zip(events, exchanged, asked, strict=True)
+    ]
+    judged = [
+        keep(
+            "judged",
+            queries.build(one, requested, answers, part["sessions"], whole["captures"]),
+        )
+        for one, requested, answers, part in zip(events, asked, replied, parts, strict=True)
+    ]
+    hops = unanswered.hops_of(_together(asked), _together(replied), whole["sessions"])
+    return {
+        "queries": [queries.settled(one) for one in judged],
+        "replies": replied,
+        "unexplained_queries": [queries.unexplained(one) for one in judged],
+        "empty_hops": [hops],
+        "question_groups": [traces.groups_of(_together(sent))],
+    }
+
+
+def build_explained_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """Empty queries, from what splits left behind, and all declarations and sessions."""
+    causes = unanswered.build(
+        whole["empty_hops"], whole["declarations"], whole["sessions"], whole["captures"]
+    )
+    return {"queries": [queries.explain(whole["unexplained_queries"], causes)]}
+
+
+def build_declarations(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What was there, and for how long."""
+    found = build_declarations_of_split(whole, parts, keep)
+    rest = {**whole, "declarations": _together(found["declarations"])}
+    return {**found, **build_topology(rest, [rest], keep)}
+
+
+def build_declarations_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What one side of a session declared to the other."""
+    return {
+        "declarations": [
+            keep("declarations", declarations.build(part["declare_events"], part["sessions"]))
+            for part in parts
+        ],
+        "interests": [interests.build(part["interest_events"], part["sessions"]) for part in parts],
+    }
+
+
+def build_topology(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """What several sessions say of the same node, link or entity."""
+    return {
+        "ros_entities": [ros_entities.build(whole["declarations"])],
+        "nodes": [nodes.build(whole["node_events"])],
+        "adjacencies": [adjacencies.build(whole["edge_events"], whole["sessions"])],
+    }
+
+
+def build_publications(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """Which ways publications took; `samples` only of captures in which one crossed two links.
+
+    Others have their `trace_id` already, as they were read.
+    """
+    contents = keep("contents", latencies.contents_of_captures(whole["samples"]))
+    return _publications(contents, parts, keep)
+
+
+def build_publications_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
+    """The same, if no other split has an equal publication (`content_groups`), and if samples are
+    in several sessions (`sample_sessions`)."""
+    contents = keep("contents", latencies.contents_of(whole["samples"]))
+    return {
+        **_publications(contents, parts, keep),
+        "content_groups": [latencies.groups_of(contents)],
+        "sample_sessions": [latencies.sessions_of(whole["samples"])],
+    }
+
+
+def _publications(contents: DataFrame, parts: Sequence[Frames], keep: Keep) -> Parts:
+    found = keep("latencies", latencies.build(contents, keep))
+    changed = keep("changed", latencies.changed_of(found))
+    return {
+        "latencies": [found],
+        "samples": [latencies.traced(part["samples"], changed) for part in parts],
+    }
+
+
+def _queryables(declare_events: DataFrame) -> DataFrame:
+    return query("SELECT * FROM {events} WHERE entity = 'queryable'", events=declare_events)
+
+
+def _together(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.union(other), frames)

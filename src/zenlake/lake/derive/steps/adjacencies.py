@@ -1,0 +1,117 @@
+"""Adjacencies: the edges of the network, each for as long as a node told of it.
+
+A link state says all links that a node has now; what the same teller said of that node before
+is void (behaviour reference §4.7). So the states that a teller sent of a node are counted, and
+an edge lives through those that follow each other and name it with the same weight.
+
+A node that leaves sends no last link state, and nobody has to tell of its links again. So an
+edge ends at the latest when its teller has no session any more, and when the session that it
+stands for is over, if that is in the capture. Nodes come back under the same id: then each stay
+is one by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.lake.derive.steps.conform import conform, query
+from zenlake.lake.schema import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NEVER: Final = 2**63 - 1
+_PAIR: Final = "concat_ws(' ', least({one}, {other}), greatest({one}, {other}))"
+
+# Sessions that overlap are one stay: of a node, by its id, and of two nodes with each other.
+_STAYS: Final = f"""
+WITH sides AS (
+    SELECT capture, opener_zid AS who, coalesce(time_ns, 0) AS start_ns, closed_ns FROM {{sessions}}
+    UNION ALL
+    SELECT capture, acceptor_zid, coalesce(time_ns, 0), closed_ns FROM {{sessions}}
+    UNION ALL
+    SELECT capture, {_PAIR.format(one="opener_zid", other="acceptor_zid")},
+        coalesce(time_ns, 0), closed_ns
+    FROM {{sessions}}
+    WHERE opener_zid IS NOT NULL AND acceptor_zid IS NOT NULL
+),
+followed AS (
+    SELECT *, coalesce(start_ns > max(coalesce(closed_ns, {_NEVER})) OVER before, true) AS begins
+    FROM sides
+    WHERE who IS NOT NULL
+    WINDOW before AS (PARTITION BY capture, who ORDER BY start_ns, closed_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+),
+numbered AS (
+    SELECT *, count_if(begins) OVER (PARTITION BY capture, who ORDER BY start_ns, closed_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS stay
+    FROM followed
+),
+stays AS (
+    SELECT capture, who, stay, min(start_ns) AS start_ns,
+        if(count(*) = count(closed_ns), max(closed_ns), NULL) AS end_ns
+    FROM numbered GROUP BY capture, who, stay
+)
+SELECT *, lead(start_ns) OVER (PARTITION BY capture, who ORDER BY stay) AS next_ns FROM stays
+"""
+
+_STATES: Final = """
+WITH numbered AS (
+    SELECT *, max(sn) OVER so_far AS newest_sn
+    FROM {events}
+    WINDOW so_far AS (PARTITION BY capture, told_by_zid, zid, session
+        ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+),
+states AS (
+    -- A state that is older than one before is not taken; one without links tells nothing.
+    SELECT *, dense_rank() OVER (PARTITION BY capture, told_by_zid, zid ORDER BY seq) AS state
+    FROM numbered
+    WHERE has_links AND coalesce(sn >= newest_sn, true)
+)
+SELECT *, min(time_ns) OVER (PARTITION BY capture, told_by_zid, zid
+    ORDER BY state RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_ns
+FROM states
+"""
+
+_EDGES: Final = f"""
+WITH edges AS (
+    SELECT states.*, teller.stay AS teller_stay, teller.end_ns AS teller_end_ns,
+        pair.stay AS pair_stay, if(pair.end_ns > time_ns, pair.end_ns, NULL) AS pair_end_ns
+    FROM {{states}} AS states
+    LEFT JOIN {{stays}} AS teller
+        ON states.capture = teller.capture AND told_by_zid = teller.who
+        AND time_ns >= teller.start_ns AND time_ns < coalesce(teller.next_ns, {_NEVER})
+    LEFT JOIN {{stays}} AS pair
+        ON states.capture = pair.capture
+        AND {_PAIR.format(one="zid", other="neighbour_zid")} = pair.who
+        AND time_ns >= pair.start_ns AND time_ns < coalesce(pair.next_ns, {_NEVER})
+    WHERE neighbour_zid IS NOT NULL
+),
+lives AS (
+    -- Both grow by one from state to state, as long as the edge is told.
+    SELECT *, state - dense_rank() OVER (
+        PARTITION BY capture, told_by_zid, zid, neighbour_zid, weight, teller_stay, pair_stay
+        ORDER BY state) AS life
+    FROM edges
+),
+told AS (
+    -- Structs compare by their first field, which is the order of events.
+    SELECT capture, told_by_zid, zid, neighbour_zid, weight,
+        min(struct(seq, time_ns AS from_ns, session, link, packet, pair_end_ns)) AS first,
+        max(struct(seq, next_ns, teller_end_ns)) AS last
+    FROM lives
+    GROUP BY capture, told_by_zid, zid, neighbour_zid, weight, teller_stay, pair_stay, life
+)
+SELECT capture, told_by_zid, zid, neighbour_zid, weight, first.*,
+    nullif(least(coalesce(last.next_ns, {_NEVER}), coalesce(first.pair_end_ns, {_NEVER}),
+        -- What crossed the other side's CLOSE ends as it begins.
+        greatest(coalesce(last.teller_end_ns, {_NEVER}), first.from_ns)), {_NEVER}) AS to_ns
+FROM told
+"""
+
+
+def build(edge_events: DataFrame, sessions: DataFrame) -> DataFrame:
+    """From the staged entries of link states, and the published sessions of their tellers."""
+    stays = query(_STAYS, sessions=sessions)
+    states = query(_STATES, events=edge_events)
+    return conform(query(_EDGES, states=states, stays=stays), TABLES["adjacencies"])

@@ -1,0 +1,79 @@
+"""Exchanges: every REQUEST, RESPONSE and RESPONSE_FINAL, with the exchange it belongs to.
+
+A request is known by its number and the side of the session that sent it; answers repeat the
+number (behaviour reference §9). Numbers are used again, so an exchange begins at each REQUEST
+and takes all that follows until the next one. What comes before the first has lost its REQUEST.
+
+Not a published table: queries and replies look up here what their events belong to. All else
+stays with the events, because windows sort what they are given, and joins remember it: both do
+best with few numbers. Columns besides `seq` and `kind`:
+
+    place                 a hash of `capture` and `link`, in which `seq` names one event
+    talk                  a hash of `capture` and `session`, in which `query_seq` names one
+    query_seq             seq of the REQUEST; null where that was not seen, as is the next one
+    is_number_used_again  whether a later REQUEST has the same number
+    final_seq, final_ns   of the first RESPONSE_FINAL; null without one
+    after_final           whether it came after that one
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from zenlake.lake.derive.steps.conform import query
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PLACE: Final = "xxhash64(capture, link)"
+TALK: Final = "xxhash64(capture, session)"
+
+# The hash stands first because sorting looks at the first column first, and a number is quick.
+_NUMBER: Final = "hash, capture, session, side, request_id"
+
+_NUMBERED: Final = f"""
+WITH asked AS (
+    SELECT xxhash64(capture, session, side, request_id) AS hash,
+        capture, session, side, request_id, {PLACE} AS place, seq, time_ns, kind,
+        CASE WHEN kind = 'REQUEST' THEN seq END AS asked_seq,
+        CASE WHEN kind = 'FINAL' THEN seq END AS ended_seq
+    FROM {{events}}
+),
+numbered AS (
+    SELECT * EXCEPT (asked_seq, ended_seq),
+        max(asked_seq) OVER so_far AS query_seq,
+        max(asked_seq) OVER at_any_time AS last_query_seq,
+        max(ended_seq) OVER so_far AS last_final_seq,
+        min(seq) OVER so_far AS first_seq
+    FROM asked
+    WINDOW
+        so_far AS (PARTITION BY {_NUMBER} ORDER BY seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+        at_any_time AS (PARTITION BY {_NUMBER} ORDER BY seq
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+)
+SELECT * EXCEPT (last_query_seq, last_final_seq, first_seq),
+    coalesce(query_seq, first_seq) AS exchange_seq,
+    query_seq < last_query_seq AS is_number_used_again,
+    coalesce(last_final_seq >= coalesce(query_seq, first_seq) AND kind <> 'FINAL', false)
+        AS after_final
+FROM numbered
+"""
+
+# Structs compare by their first field.
+_FINISHED: Final = f"""
+WITH finished AS (
+    SELECT *, min(CASE WHEN kind = 'FINAL' THEN struct(seq, time_ns) END)
+        OVER (PARTITION BY exchange_seq, {_NUMBER}) AS final
+    FROM {{numbered}}
+)
+SELECT place, {TALK} AS talk, seq, kind, query_seq, is_number_used_again, after_final,
+    final.seq AS final_seq,
+    final.time_ns AS final_ns
+FROM finished
+"""
+
+
+def build(exchange_events: DataFrame) -> DataFrame:
+    """From the staged events."""
+    return query(_FINISHED, numbered=query(_NUMBERED, events=exchange_events))

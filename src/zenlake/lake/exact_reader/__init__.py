@@ -1,0 +1,1 @@
+"""The exact reader: every packet through `zenlake.trace`, message by message, to rows."""

@@ -1,0 +1,69 @@
+"""The exact reader: the steps of a trace to tables; it reads everything there is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+import pyarrow as pa
+
+from zenlake import trace
+from zenlake.lake.exact_reader.judge import TABLE, Judge
+from zenlake.lake.exact_reader.row_tables import new_rows, take
+from zenlake.trace.events import TraceEvent
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows.row_maker import RowMaker
+from zenlake.trace.trace import Trace
+
+Tables = dict[str, list[pa.Table]]
+
+ROWS_AT_ONCE: Final = 65_536
+_STEPS: Final = 256
+"""After so many it is asked how many rows there are."""
+
+
+class ExactReader:
+    """Feed it the steps of a trace; it gives rows when they are many."""
+
+    def __init__(self, trace: Trace, capture: str, only: Collection[str] | None = None) -> None:
+        """All tables, or `only` some."""
+        self._rows = new_rows(capture, only)
+        self._judge = Judge(self._rows)
+        self._maker = RowMaker(trace, self._rows) if self._rows.tables.keys() - {TABLE} else None
+        self._step = 0
+
+    def feed(self, item: LinkItem, events: list[TraceEvent]) -> Tables:
+        """No tables while there are few rows."""
+        if self._maker is not None:
+            self._maker.feed(item, events)
+        self._judge.feed(item, events)
+        self._step += 1
+        if self._step % _STEPS == 1 and len(self._rows) >= ROWS_AT_ONCE:
+            return self._take()
+        return {}
+
+    def finish(self) -> Tables:
+        """All rows that are left, after the last step."""
+        if self._maker is not None:
+            self._maker.end()
+        self._judge.finish()
+        return self._take(is_end=True)
+
+    def _take(self, is_end: bool = False) -> Tables:
+        return {name: [table] for name, table in take(self._rows, is_end).items()}
+
+
+def stage(path: str, capture: str) -> dict[str, pa.Table]:
+    """Everything one capture gives, at once: for small ones and for tests."""
+    found: Tables = {}
+
+    def add(tables: Tables) -> None:
+        for name, parts in tables.items():
+            found.setdefault(name, []).extend(parts)
+
+    with trace.open(path) as opened:
+        reader = ExactReader(opened, capture)
+        for item, events in opened.steps():
+            add(reader.feed(item, events))
+        add(reader.finish())
+    return {name: pa.concat_tables(parts) for name, parts in found.items()}

@@ -1,0 +1,1 @@
+"""Assemble: packets to connections, to batches of bytes."""

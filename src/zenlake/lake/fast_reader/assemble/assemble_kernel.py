@@ -1,0 +1,322 @@
+# Parts: b5defe36c3f3228d
+"""Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.capture.tcp_hole import UNKNOWN
+from zenlake.capture.transport import FIN
+from zenlake.columnar.jit import inlined
+from zenlake.columnar.sip_hash import HashKey
+from zenlake.lake.fast_reader.assemble import reasons
+from zenlake.lake.fast_reader.assemble.batches import (
+    BYTES_PER_PACKET,
+    FREE,
+    HANDED,
+    OTHERS,
+    PAIRS,
+    SIGHTED,
+    UNIT_BYTES,
+    UNITS,
+    UNITS_PER_PACKET,
+    Batches,
+    Extents,
+    cut_batches,
+    forget_batch,
+)
+from zenlake.lake.fast_reader.assemble.connection import BY_FIN, close, follow
+from zenlake.lake.fast_reader.assemble.pairs import (
+    ASSEMBLE,
+    BYTES,
+    CAUSE,
+    FIRST_NS,
+    FIRST_PACKET,
+    FIRST_SIDE,
+    HAND_ON,
+    HAS_DATA,
+    HAS_INIT,
+    HAVE,
+    HEAD,
+    LAST_NS,
+    LAST_PACKET,
+    PACKETS,
+    PASS,
+    REASON,
+    ROLE,
+    START,
+    slot_of,
+)
+from zenlake.lake.fast_reader.assemble.segment import (
+    BEGIN,
+    FLAGS,
+    HIGHER,
+    IN_FRAGMENTS,
+    KEY_WORDS,
+    LOWER,
+    MISSING,
+    PORTS,
+    SIDE,
+    STOP,
+    TCP,
+    UDP,
+    dissect,
+)
+from zenlake.lake.fast_reader.scan.numbers import (
+    Bytes,
+    Numbers,
+    byte,
+    signed,
+    u16_little,
+    uncounted_entry,
+)
+from zenlake.lake.fast_reader.scan.packets import Packets
+from zenlake.lake.fast_reader.scan.statuses import END, FRAGMENTED, FULL, NEW_PAIR
+
+INIT_BYTES_MIN: Final = 4
+INIT_BYTES_MAX: Final = 4_096
+"""As `trace.links.recognition` has it."""
+
+NO_PAIR: Final = -1
+"""In the place of a pair: what is not TCP."""
+ELSEWHERE: Final = -2
+"""In the place of a pair: a packet of a pair that other tasks read."""
+
+UNSURE: Final = 4
+"""In `pairs.HAS_DATA`: there may be an INIT that was not sighted."""
+
+SIGHT_WORDS: Final = 4
+"""Of a sighting: the pair (-1: UDP), the role, and the zid in two words, the lower first."""
+
+_ANSWER: Final = 0x20
+_ZID_AT: Final = 3
+
+
+@uncounted_entry
+def advance(
+    data: Bytes,
+    packets: Packets,
+    row: int,
+    count: int,
+    number: int,
+    keys: Numbers,
+    slots: Numbers,
+    seed: HashKey,
+    state: Numbers,
+    counters: Numbers,
+    extents: Extents,
+    out: Batches,
+    handed: Numbers,
+    sighted: Numbers,
+    segment: Numbers,
+    pair_of: Numbers,
+    passes: Bytes,
+    first_role: int,
+    is_survey: bool,
+    with_other: bool,
+) -> tuple[int, int]:
+    """Packets from `row` on, the first of all being `number`; why it ended, and the next row.
+
+    A survey adds pairs, with `first_role`, and notes whose each packet is and which INITs there
+    are; a second reading hands on what was asked for, and looks at nothing else.
+    """
+    while row < count:
+        if not is_survey:
+            known = signed(pair_of[row])
+            if known == ELSEWHERE or (known == NO_PAIR and not with_other):
+                row += 1
+                continue
+            if known >= 0 and passes[known]:
+                row += 1
+                continue
+        if counters[UNIT_BYTES] + BYTES_PER_PACKET > len(out.data) or not counters[FREE]:
+            return FULL, row
+        if counters[UNITS] + UNITS_PER_PACKET > len(out.stop) or counters[HANDED] == len(handed):
+            return FULL, row
+        if counters[PAIRS] == len(keys) or counters[SIGHTED] == len(sighted):
+            return FULL, row
+        time_ns, captured = packets.time_ns[row], packets.captured[row]
+        found = dissect(
+            data,
+            packets.start[row],
+            captured,
+            packets.original[row],
+            packets.link_type[row],
+            segment,
+        )
+        if found == IN_FRAGMENTS:
+            return FRAGMENTED, row
+        if found != TCP:
+            counters[OTHERS] += 1
+            if is_survey:
+                pair_of[row] = NO_PAIR
+            if with_other:
+                _hand_on(row, counters, handed)
+            if is_survey and found == UDP and _is_init(data, segment[BEGIN], segment[STOP]):
+                _sight(data, NO_PAIR, segment[BEGIN], segment[STOP], counters, sighted)
+            row += 1
+            continue
+        slot = slot_of(keys, slots, seed, segment)
+        pair = slots[slot] - 1
+        if pair < 0:
+            if not is_survey:
+                return NEW_PAIR, row
+            pair = _new_pair(keys, state, segment, number + row, time_ns, first_role, counters)
+            slots[slot] = pair + 1
+        state[pair, PACKETS] += 1
+        state[pair, BYTES] += captured
+        state[pair, LAST_PACKET] = number + row
+        state[pair, LAST_NS] = time_ns
+        role = state[pair, ROLE]
+        if role == HAND_ON:
+            _hand_on(row, counters, handed)
+        elif role == ASSEMBLE:
+            reason = _assemble(
+                data, state, pair, segment, number + row, time_ns, extents, counters, out
+            )
+            if not reason and state[pair, CAUSE] and _holds_batch(state, pair):
+                reason = reasons.UNFINISHED
+            if reason:
+                state[pair, REASON] = reason
+                state[pair, ROLE] = PASS
+                forget_batch(state, pair, 0, extents, counters)
+                forget_batch(state, pair, 1, extents, counters)
+        if is_survey:
+            pair_of[row] = pair
+            if role == PASS and segment[BEGIN] < segment[STOP]:
+                _note_first_data(data, state, pair, segment)
+            _look_for_init(data, pair, segment, counters, sighted)
+        row += 1
+    return END, row
+
+
+@inlined
+def _holds_batch(state: Numbers, pair: int) -> bool:
+    """Whether there is a batch that nothing will finish, once the connection is closed."""
+    found: bool = state[pair, HEAD] != 0 or state[pair, HEAD + 1] != 0
+    return found
+
+
+@inlined
+def _hand_on(row: int, counters: Numbers, handed: Numbers) -> None:
+    handed[counters[HANDED]] = row
+    counters[HANDED] += 1
+
+
+@inlined
+def _new_pair(
+    keys: Numbers,
+    state: Numbers,
+    segment: Numbers,
+    number: int,
+    time_ns: int,
+    role: int,
+    counters: Numbers,
+) -> int:
+    pair: int = counters[PAIRS]
+    counters[PAIRS] = pair + 1
+    is_own_port = segment[PORTS] >> 16 & 0xFFFF == segment[PORTS] & 0xFFFF
+    for word in range(KEY_WORDS):
+        keys[pair, word] = segment[word]
+    for word in range(4):
+        is_own_port = is_own_port and segment[LOWER + word] == segment[HIGHER + word]
+    for field in range(START, HAVE):
+        state[pair, field] = UNKNOWN
+    state[pair, FIRST_PACKET] = number
+    state[pair, FIRST_NS] = time_ns
+    state[pair, ROLE] = PASS if is_own_port else role
+    state[pair, REASON] = reasons.OWN_PORT if is_own_port else reasons.NONE
+    return pair
+
+
+@inlined
+def _assemble(
+    data: Bytes,
+    state: Numbers,
+    pair: int,
+    segment: Numbers,
+    number: int,
+    time_ns: int,
+    extents: Extents,
+    counters: Numbers,
+    out: Batches,
+) -> int:
+    """Why the pair is irregular from this segment on, or 0."""
+    reason = follow(state, pair, segment, number, time_ns)
+    if reason:
+        return reason
+    begin, stop, side = segment[BEGIN], segment[STOP], segment[SIDE]
+    if begin < stop:
+        if not state[pair, HAS_INIT]:
+            # the exact reader knows Zenoh by an INIT that is whole; best if that is at once.
+            if side != state[pair, FIRST_SIDE] or not _begins_with_init(data, begin, stop):
+                return reasons.NOT_ZENOH
+            state[pair, HAS_INIT] = 1
+        reason = cut_batches(
+            data, begin, stop, state, pair, side, number, time_ns, extents, counters, out
+        )
+        if reason:
+            return reason
+    if segment[FLAGS] & FIN:
+        return close(state, pair, side, BY_FIN, side, number, time_ns)
+    return reasons.NONE
+
+
+@inlined
+def _is_init(data: Bytes, begin: int, stop: int) -> bool:
+    """Whether these bytes may be an INIT, of a version that the exact reader knows."""
+    if not INIT_BYTES_MIN <= stop - begin <= INIT_BYTES_MAX or byte(data, begin) & 0x1F != 1:
+        return False
+    version = byte(data, begin + 1)
+    return version == 8 or version == 9
+
+
+@inlined
+def _begins_with_init(data: Bytes, begin: int, stop: int) -> bool:
+    if begin + 2 > stop:
+        return False
+    end = begin + 2 + u16_little(data, begin)
+    return end <= stop and _is_init(data, begin + 2, end)
+
+
+@inlined
+def _note_first_data(data: Bytes, state: Numbers, pair: int, segment: Numbers) -> None:
+    """Whether a side may begin with an INIT that is not seen as one, being cut in two."""
+    bit = 1 << segment[SIDE]
+    if state[pair, HAS_DATA] & bit:
+        return
+    state[pair, HAS_DATA] |= bit
+    begin, stop = segment[BEGIN], segment[STOP]
+    may_be_init = begin + 3 > stop or byte(data, begin + 2) & 0x1F == 1
+    if begin + 4 <= stop:
+        may_be_init = may_be_init and 8 <= byte(data, begin + 3) <= 9
+    # Of a packet that is cut nothing is regular.
+    is_whole = not segment[MISSING]
+    if may_be_init and is_whole and not _begins_with_init(data, begin, stop):
+        state[pair, HAS_DATA] |= UNSURE
+
+
+@inlined
+def _look_for_init(
+    data: Bytes, pair: int, segment: Numbers, counters: Numbers, sighted: Numbers
+) -> None:
+    begin = segment[BEGIN]
+    if begin + 6 <= segment[STOP] and _begins_with_init(data, begin, segment[STOP]):
+        end = begin + 2 + u16_little(data, begin)
+        _sight(data, pair, begin + 2, end, counters, sighted)
+
+
+@inlined
+def _sight(
+    data: Bytes, pair: int, begin: int, stop: int, counters: Numbers, sighted: Numbers
+) -> None:
+    """An INIT begins with header, version, and how long the identity is that follows (§14)."""
+    at = counters[SIGHTED]
+    sighted[at, 0] = pair
+    sighted[at, 1] = 1 if byte(data, begin) & _ANSWER else 0
+    sighted[at, 2] = 0
+    sighted[at, 3] = 0
+    first = begin + _ZID_AT
+    for index in range(min((byte(data, begin + 2) >> 4) + 1, stop - first)):
+        sighted[at, 2 + (index >> 3)] |= byte(data, first + index) << (8 * (index & 7))
+    counters[SIGHTED] = at + 1

@@ -1,0 +1,1 @@
+"""The fast reader: regular connections, many batches at once, from the kernels' columns."""

@@ -1,0 +1,277 @@
+"""The fast reader: units of regular connections in, Arrow tables out.
+
+Handshakes and ends of sessions are few: they go through the same walker as on the exact reader,
+which makes sessions and nodes of them. All the rest is columns.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from zenlake.lake.exact_reader.row_tables import new_rows, take
+from zenlake.lake.fast_reader import Survey
+from zenlake.lake.fast_reader.columns.decoded import Decoded
+from zenlake.lake.fast_reader.columns.event_columns import (
+    declare_table,
+    exchange_table,
+    interest_table,
+)
+from zenlake.lake.fast_reader.columns.handshakes import Greeting, Heard, greetings_of
+from zenlake.lake.fast_reader.columns.keys import KeyColumn, KeyMemory, resolve
+from zenlake.lake.fast_reader.columns.message_columns import (
+    batch_table,
+    message_table,
+    sample_table,
+)
+from zenlake.lake.fast_reader.columns.places import Places
+from zenlake.lake.fast_reader.columns.reassembly import Reassembly
+from zenlake.lake.fast_reader.columns.units import Units
+from zenlake.lake.fast_reader.screening.screen import Screen
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.link import Link, LinkBatch, LinkClosed
+from zenlake.trace.rows.session_rows import add_nodes, add_session
+from zenlake.trace.rows.topology_rows import Topology
+from zenlake.trace.session import Session
+from zenlake.trace.timelines.lives import ends_session
+from zenlake.trace.walker import Walker
+from zenlake.wire._generated.network import decode_network
+from zenlake.wire.batch import decode_batch
+from zenlake.wire.message import Message
+
+VIOLATIONS: Final = "violations"
+_OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events", VIOLATIONS))
+"""What the walker and link states are needed for."""
+_LAST: Final = 1 << 62
+"""After every packet."""
+
+
+Tables = dict[str, list[pa.Table]]
+
+
+class ColumnarReader:
+    """Feed it units, and the ends of connections as they come; it gives rows."""
+
+    def __init__(
+        self,
+        capture: str,
+        survey: Survey,
+        wanted: NDArray[np.bool_],
+        only: frozenset[str] | None = None,
+    ) -> None:
+        self._capture = capture
+        self._only = only
+        self._survey = survey
+        regular = np.flatnonzero(wanted & survey.regular)
+        self._closing = deque(regular[np.argsort(survey.closed_packet[regular])].tolist())
+        """Pairs by the packets that end them."""
+        self._events: list[TraceEvent] = []
+        self._walker = Walker(self._events)
+        self._links: dict[int, Link] = {}
+        self._open: dict[Session, None] = {}
+        self._keys = KeyMemory()
+        self._reassembly = Reassembly()
+        self._rows = new_rows(capture, only)
+        self._topology = Topology(self._rows)
+        self._screen = None
+        if only is None or VIOLATIONS in only:
+            self._screen = Screen(len(survey), self._rows, self._links)
+
+    @property
+    def doubted(self) -> NDArray[np.bool_] | None:
+        """Pairs that may have broken rules, which are to be read again; known at the end."""
+        return None if self._screen is None else self._screen.doubted
+
+    def feed(self, units: Units) -> Tables:
+        """Units in the order of the capture; no packet has its units in two calls."""
+        last = int(units.packet[-1]) if len(units) else 0
+        return self._feed(units, self._closed_until(last))
+
+    def end(self) -> Tables:
+        """After the last units."""
+        tables = self._feed(None, self._closed_until(_LAST))
+        for session in self._open:
+            add_session(self._rows, session)
+        self._open.clear()
+        for name, table in take(self._rows, is_end=True).items():
+            tables.setdefault(name, []).append(table)
+        return tables
+
+    def _closed_until(self, packet: int) -> list[int]:
+        found = []
+        while self._closing and self._survey.closed_packet[self._closing[0]] <= packet:
+            found.append(self._closing.popleft())
+        return found
+
+    def _feed(self, units: Units | None, closings: list[int]) -> Tables:
+        with _without_collections():
+            return self._tables(units, closings)
+
+    def _tables(self, units: Units | None, closings: list[int]) -> Tables:
+        tables: Tables = {}
+        decoded = Decoded(units, self._reassembly.feed(units)) if units else None
+        if self._only is None or _OF_SESSIONS & self._only:
+            self._sessions(decoded, closings)
+        if decoded is not None:
+            self._columns(decoded, tables)
+        elif self._screen is not None:
+            self._screen.finish()
+        for pair in closings:
+            self._keys.forget(pair)
+            link = self._links.pop(pair, None)
+            if link is not None:
+                self._topology.forget(session_of(link))
+        for name, table in take(self._rows).items():
+            tables.setdefault(name, []).append(table)
+        return tables
+
+    # --- sessions ----------------------------------------------------------------------------
+
+    def _sessions(self, decoded: Decoded | None, closings: list[int]) -> None:
+        """Handshakes, CLOSE and ends of connections, in the order of packets."""
+        ended = self._survey.closed_packet[closings].tolist()
+        ends: list[tuple[int, int, int, Greeting | None]] = [
+            (packet, 1, pair, None) for packet, pair in zip(ended, closings, strict=True)
+        ]
+        heard, greetings = None, []
+        if decoded is not None:
+            heard = Heard(decoded.units)
+            greetings = [(one.packet, 0, one.pair, one) for one in greetings_of(decoded)]
+        for packet, _, pair, greeting in sorted(greetings + ends, key=itemgetter(0, 1)):
+            if greeting is not None:
+                self._handshake(greeting, heard)
+            else:
+                self._hear(pair, packet, heard)
+                self._close(pair, decoded)
+        if heard is not None:
+            for pair in heard.pairs():
+                self._hear(pair, _LAST, heard)
+
+    def _hear(self, pair: int, packet: int, heard: Heard | None) -> None:
+        """When each side was last heard, up to a packet: a lease may have run out since."""
+        link = self._links.get(pair)
+        if heard is None or link is None:
+            return
+        session, end = session_of(link), self._survey.end_of(pair)
+        open_until = packet if end is None else min(packet, end.packet)
+        for direction in (0, 1):
+            node, owner = session.nodes[link.sides[direction]], 2 * pair + direction
+            time_ns = heard.before(owner, packet)
+            if time_ns > node.heard_ns:
+                node.heard_ns = time_ns
+            if open_until != packet:
+                time_ns = heard.before(owner, open_until)
+            if time_ns > node.heard_open_ns:
+                node.heard_open_ns = time_ns
+
+    def _handshake(self, greeting: Greeting, heard: Heard | None) -> None:
+        pair, content, packet = greeting.pair, greeting.content, greeting.packet
+        link = self._links.get(pair)
+        if link is None:
+            name, ends = self._survey.link_name(pair), self._survey.ends(pair)
+            link = self._links[pair] = Link(name, "tcp", *ends, True)
+        if greeting.is_close:
+            self._hear(pair, packet, heard)
+        messages: list[Message] = list(decode_batch(content).messages)
+        place = link, greeting.direction, packet, greeting.time_ns
+        batch = LinkBatch(*place, content, messages, "ok", None, 0)
+        self._walker.feed(batch)
+        if self._screen is not None:
+            self._screen.handshake(greeting.row, pair, batch, self._events[:])
+        self._take_events()
+
+    def _close(self, pair: int, decoded: Decoded | None) -> None:
+        link, survey = self._links.get(pair), self._survey
+        if link is None:
+            return
+        link.ended_ns = int(survey.ended_ns[pair])
+        link.end = survey.end_of(pair)
+        packet, time_ns = int(survey.closed_packet[pair]), int(survey.closed_ns[pair])
+        item = LinkClosed(link, packet, time_ns, survey.cause_word(pair))
+        self._walker.feed(item)
+        if self._screen is not None:
+            self._screen.closed(decoded, pair, item, self._events[:])
+        self._take_events()
+        add_nodes(self._rows, session_of(link))
+
+    def _take_events(self) -> None:
+        """Messages have rows among the columns."""
+        for event in self._events:
+            if isinstance(event, SessionChanged):
+                self._open[event.session] = None
+                if ends_session(event):
+                    add_session(self._rows, event.session)
+                    del self._open[event.session]
+        self._events.clear()
+
+    # --- columns -----------------------------------------------------------------------------
+
+    def _columns(self, decoded: Decoded, tables: Tables) -> None:
+        places = Places(self._capture, decoded.units.pair, self._survey)
+        keys = resolve(decoded, self._keys)
+        if self._only is None or _OF_SESSIONS & self._only:
+            self._link_states(decoded)
+        if self._screen is not None:
+            self._screen.look(decoded, keys)
+        if self._only is None or "batches" in self._only:
+            tables["batches"] = [batch_table(decoded, places, self._survey)]
+        for name, build in _BUILDERS.items():
+            if self._only is None or name in self._only:
+                table = build(decoded, keys, places)
+                if table is not None:
+                    tables[name] = [table]
+
+    def _link_states(self, decoded: Decoded) -> None:
+        columns = decoded.columns
+        for row in np.flatnonzero(decoded.is_kind("OAM/LINKSTATE")).tolist():
+            start = int(columns["offset"][row])
+            content = columns.data[start : start + int(columns["length"][row])].tobytes()
+            link = self._links[int(decoded.pair[row])]
+            direction, session = int(decoded.direction[row]), session_of(link)
+            event = MessageSeen(
+                0,
+                int(decoded.packet[row]),
+                int(decoded.time_ns[row]),
+                link,
+                direction,
+                session,
+                session.nodes[link.sides[direction]],
+                "OAM/LINKSTATE",
+                decode_network(content, 0)[0],
+            )
+            self._topology.add(event, int(decoded.seq[row]))
+
+
+_BUILDERS: Final[dict[str, Callable[[Decoded, KeyColumn, Places], pa.Table | None]]] = {
+    "messages": message_table,
+    "samples": sample_table,
+    "exchange_events": exchange_table,
+    "declare_events": declare_table,
+    "interest_events": interest_table,
+}
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """What is made of one chunk is freed with it: to look for cycles meanwhile finds none."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+def session_of(link: Link) -> Session:
+    session = link.session
+    assert session is not None, f"{link} is regular, so its handshake was read"
+    return session

@@ -1,0 +1,80 @@
+"""Greetings: of many units those that begin and end sessions, and when each side was heard."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from zenlake import columnar
+from zenlake.lake.fast_reader.columns.decoded import Decoded
+from zenlake.lake.fast_reader.columns.units import Units
+
+_ID_BITS: Final = 0x1F
+_CLOSE_ID: Final = 0x03
+_IDS: Final = (0x01, 0x02, _CLOSE_ID)
+"""INIT, OPEN, CLOSE."""
+
+
+class Greeting(NamedTuple):
+    """A batch of INIT, OPEN or CLOSE."""
+
+    packet: int
+    pair: int
+    direction: int
+    time_ns: int
+    row: int
+    """Of its first message."""
+    content: bytes
+
+    @property
+    def is_close(self) -> bool:
+        return self.content[0] & _ID_BITS == _CLOSE_ID
+
+
+def greetings_of(decoded: Decoded) -> list[Greeting]:
+    units = decoded.units
+    ids = units.data[units.bounds[:-1]] & _ID_BITS
+    is_one = np.isin(ids, _IDS) & (units.form <= columnar.LOW_LATENCY)
+    found = np.flatnonzero(is_one)
+    view = units.data.data
+    places = (units.packet, units.pair, units.direction, units.time_ns)
+    columns = [column[found].tolist() for column in places]
+    rows = np.searchsorted(decoded.unit, found).tolist()
+    bounds = zip(units.bounds[found].tolist(), units.bounds[found + 1].tolist(), strict=True)
+    contents = [bytes(view[start:stop]) for start, stop in bounds]
+    return [Greeting(*one) for one in zip(*columns, rows, contents, strict=True)]
+
+
+class Heard:
+    """When each direction of each connection sent something."""
+
+    __slots__ = ("_latest", "_packets", "_spans")
+
+    def __init__(self, units: Units) -> None:
+        owners = units.pair.astype(np.int64) * 2 + units.direction
+        order = np.argsort(owners, kind="stable")
+        owners, times = owners[order], units.time_ns[order]
+        is_first = np.append(True, owners[1:] != owners[:-1])
+        starts = np.flatnonzero(is_first)
+        stops = np.append(starts[1:], len(owners))
+        spans = zip(starts.tolist(), stops.tolist(), strict=True)
+        self._spans = dict(zip(owners[starts].tolist(), spans, strict=True))
+        self._packets = units.packet[order].tolist()
+        # Clocks may go backwards; hardly any does.
+        is_back = np.append(False, times[1:] < times[:-1]) & ~is_first
+        for owner in np.unique(owners[is_back]).tolist():
+            span = slice(*self._spans[owner])
+            times[span] = np.maximum.accumulate(times[span])
+        self._latest = times.tolist()
+        """By place, the highest time up to it in the same direction."""
+
+    def pairs(self) -> set[int]:
+        return {owner >> 1 for owner in self._spans}
+
+    def before(self, owner: int, packet: int) -> int:
+        """The last time, at a packet or before it; 0 if there was none."""
+        first, last = self._spans.get(owner, (0, 0))
+        place = bisect_right(self._packets, packet, first, last)
+        return self._latest[place - 1] if place > first else 0

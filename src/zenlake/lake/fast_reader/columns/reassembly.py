@@ -1,0 +1,52 @@
+"""Fragments of regular connections, which come complete and in order, put together."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from zenlake.lake.fast_reader.columns.units import Units
+from zenlake.wire._generated.transport import Fragment
+from zenlake.wire.batch import decode_batch
+
+_ID_BITS: Final = 0x1F
+_FRAGMENT: Final = 0x06
+
+
+class Whole(NamedTuple):
+    """A network message that the last fragment, in unit `place`, completed."""
+
+    place: int
+    data: bytes
+    fragments: int
+    last: Fragment
+
+    def channel(self, name: str) -> Any:
+        if name == "priority":
+            return 5 if self.last.qos is None else int(self.last.qos)
+        return getattr(self.last, name)
+
+
+class Reassembly:
+    """What still waits for its last fragment, by direction and channel."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[int, int, int, bool], list[bytes]] = {}
+
+    def feed(self, units: Units) -> list[Whole]:
+        headers = units.data[units.bounds[:-1]] & _ID_BITS
+        found: list[Whole] = []
+        for unit in np.flatnonzero(headers == _FRAGMENT).tolist():
+            fragment = decode_batch(units.content(unit)).messages[-1]
+            assert isinstance(fragment, Fragment)
+            place = (int(units.pair[unit]), int(units.direction[unit]))
+            channel = (-1 if fragment.qos is None else int(fragment.qos), fragment.reliable)
+            pieces = self._waiting.setdefault(place + channel, [])
+            pieces.append(fragment.payload)
+            if not fragment.more:
+                del self._waiting[place + channel]
+                found.append(Whole(unit, b"".join(pieces), len(pieces), fragment))
+        return found

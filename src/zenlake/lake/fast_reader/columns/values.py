@@ -1,0 +1,135 @@
+"""Values of columns as Arrow arrays: few different texts, each with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from zenlake.columnar.intern import intern_stretches
+from zenlake.columnar.views import views_of
+from zenlake.lake.fast_reader.columns.decoded import Decoded, Rows
+from zenlake.wire.values.encoding import Encoding
+from zenlake.wire.values.qos import QOS_BYTES, CongestionControl
+
+_NS_PER_S: Final = 1_000_000_000
+_DEFAULT_QOS: Final = 5
+_DEFAULT_ENCODING: Final = "zenoh/bytes"
+CONGESTIONS: Final = [str(one) for one in CongestionControl]
+PRIORITY_OF_QOS: Final = np.array([int(one.priority) for one in QOS_BYTES], np.int64)
+CONGESTION_OF_QOS: Final = np.array([int(one.congestion) for one in QOS_BYTES], np.int32)
+EXPRESS_OF_QOS: Final = np.array([one.express for one in QOS_BYTES], np.bool_)
+
+
+def coded(codes: NDArray[Any], texts: Sequence[str | None]) -> pa.Array:
+    """Texts by number; null where the number is negative."""
+    indices = codes.astype(np.int32, copy=False)
+    dictionary = pa.array(texts, pa.string())
+    if dictionary.null_count:
+        # A null belongs to the row, not to the list of texts.
+        is_text = np.array([text is not None for text in texts], np.bool_)
+        indices = np.where(is_text[indices] & (indices >= 0), indices, -1).astype(np.int32)
+        dictionary = dictionary.fill_null("")
+    is_null = indices < 0
+    if is_null.any():
+        validity = pa.py_buffer(np.packbits(~is_null, bitorder="little"))
+        indices = np.where(is_null, 0, indices).astype(np.int32)
+    else:
+        validity = None
+    if not len(dictionary):
+        dictionary = pa.array([""], pa.string())
+    array = pa.Array.from_buffers(pa.int32(), len(indices), [validity, pa.py_buffer(indices)])
+    return pa.DictionaryArray.from_arrays(array, dictionary, safe=False)
+
+
+def constant(text: str, count: int) -> pa.Array:
+    return coded(np.zeros(count, np.int32), [text])
+
+
+def numbers_of(values: NDArray[Any]) -> pa.Array:
+    return pa.array(np.ascontiguousarray(values, np.int64))
+
+
+def qos_of(rows: Decoded, chosen: Rows | slice) -> NDArray[np.int64]:
+    """The QoS byte, or the default where none was sent."""
+    sent = rows.columns["qos"][chosen].astype(np.int64)
+    return np.where(rows.present("qos")[chosen], sent, _DEFAULT_QOS)
+
+
+def stretches(
+    rows: Decoded, name: str, chosen: Rows, hidden: NDArray[Any] | None = None
+) -> pa.Array:
+    """Bytes as binary, null where absent or hidden."""
+    columns = rows.columns
+    offsets, lengths = columns[f"{name}_offset"][chosen], columns[f"{name}_length"][chosen]
+    present = offsets != 0
+    if hidden is not None:
+        present &= ~hidden
+    views = views_of(columns, offsets, lengths)
+    validity = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    buffers = [validity, pa.py_buffer(views), pa.py_buffer(columns.data)]
+    return pa.Array.from_buffers(pa.binary_view(), len(chosen), buffers).cast(pa.binary())
+
+
+def texts_of(rows: Decoded, name: str, chosen: Rows, read: Callable[[bytes], str]) -> pa.Array:
+    """Stretches as text, each different one read once."""
+    codes, contents = _different(rows, name, chosen)
+    return coded(codes, [read(content) for content in contents])
+
+
+def _different(rows: Decoded, name: str, chosen: Rows) -> tuple[NDArray[np.int32], list[bytes]]:
+    columns = rows.columns
+    offsets, lengths = columns[f"{name}_offset"][chosen], columns[f"{name}_length"][chosen]
+    found = intern_stretches(columns.data, offsets, lengths)
+    content = columns.data.data
+    contents = [
+        bytes(content[int(offsets[row]) : int(offsets[row]) + int(lengths[row])])
+        for row in found.rows.tolist()
+    ]
+    return found.ids, contents
+
+
+def zid_text(raw: bytes) -> str:
+    """As `ZenohId` prints it: the number, little-endian on the wire, without leading zeros."""
+    return raw[::-1].hex().lstrip("0")
+
+
+def utf8_text(raw: bytes) -> str:
+    return raw.decode()
+
+
+def encodings(rows: Decoded, chosen: Rows, default: NDArray[np.bool_]) -> pa.Array:
+    """Effective: where `default` holds and none was sent, the protocol's; else null."""
+    columns = rows.columns
+    offsets = columns["encoding_schema_offset"][chosen]
+    lengths = columns["encoding_schema_length"][chosen]
+    ids = columns["encoding_id"][chosen]
+    present = rows.present("encoding")[chosen]
+    found = intern_stretches(columns.data, offsets, lengths, ids, present)
+    texts = [_DEFAULT_ENCODING]
+    for row in found.rows.tolist():
+        start = int(offsets[row])
+        schema = columns.data[start : start + int(lengths[row])].tobytes() if start else None
+        texts.append(str(Encoding(int(ids[row]), schema)))
+    numbers = {text: code for code, text in reversed(list(enumerate(texts)))}
+    renamed = np.array([numbers[text] for text in texts], np.int32)
+    codes = np.where(present, renamed[found.ids + 1], np.where(default, 0, -1))
+    return coded(codes, texts)
+
+
+def timestamps(rows: Decoded, name: str, chosen: Rows) -> tuple[pa.Array, pa.Array]:
+    """`<ntp64>/<id>`, and nanoseconds since 1970 rounded up as deployed nodes do."""
+    times = rows.columns[f"{name}_time"][chosen]
+    present = rows.present(name)[chosen]
+    nulls = pa.array(~present)
+    ids = texts_of(rows, f"{name}_id", chosen, zid_text).cast(pa.string())
+    text = pc.binary_join_element_wise(pa.array(times).cast(pa.string()), ids, "/")
+    seconds, fraction = times >> np.uint64(32), times & np.uint64(0xFFFF_FFFF)
+    rounded = (fraction * np.uint64(_NS_PER_S) + np.uint64(0xFFFF_FFFF)) >> np.uint64(32)
+    ns = (seconds * np.uint64(_NS_PER_S) + rounded).astype(np.int64)
+    null_text, null_ns = pa.scalar(None, pa.string()), pa.scalar(None, pa.int64())
+    return pc.if_else(nulls, null_text, text), pc.if_else(nulls, null_ns, pa.array(ns))

@@ -1,0 +1,63 @@
+"""Writes the digest of its parts into every file with a compiled entry; `--check` only compares.
+
+Numba keeps compiled entries on disk and compares only the file of the entry with the source. A
+change in an imported part would go unnoticed. The digest changes the file of the entry as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+from zenlake.generated_files import write_or_check
+
+SOURCES: Final = Path(__file__).parents[3]
+_IMPORT: Final = re.compile(
+    r"^\s*from (zenlake\.lake[\w.]*|zenlake\.columnar\.sip_hash) import ([^(\n]*)", re.MULTILINE
+)
+_DIGEST: Final = re.compile(r"^# Parts: (\w*)$", re.MULTILINE)
+
+
+def entry_files() -> list[Path]:
+    """Files with a compiled entry. The decoder is generated and has its own digest."""
+    found = sorted(
+        path
+        for path in (SOURCES / "zenlake" / "lake").rglob("*.py")
+        if "\n@uncounted_entry\n" in path.read_text("utf-8")
+    )
+    return [*found, SOURCES / "zenlake" / "columnar" / "intern.py"]
+
+
+def parts_of(path: Path) -> set[Path]:
+    """Files of the lake that this file imports, directly or not, and the hash of its tables."""
+    found: set[Path] = set()
+    pending = [path]
+    while pending:
+        for module, names in _IMPORT.findall(pending.pop().read_text("utf-8")):
+            package = SOURCES.joinpath(*module.split("."))
+            words = re.findall(r"^\w+|(?<=, )\w+", names)
+            for part in (package.with_suffix(".py"), *(package / f"{word}.py" for word in words)):
+                if part.exists() and part not in found:
+                    found.add(part)
+                    pending.append(part)
+    return found - {path}
+
+
+def with_digest(path: Path) -> str:
+    """The text of the file with the digest of its parts in the first line."""
+    # A digest inside a part covers nothing that this digest does not cover.
+    text = "".join(_DIGEST.sub("", part.read_text("utf-8")) for part in sorted(parts_of(path)))
+    line = f"# Parts: {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    source = path.read_text("utf-8")
+    return _DIGEST.sub(line, source, 1) if _DIGEST.search(source) else f"{line}\n{source}"
+
+
+def main() -> int:
+    return write_or_check({path: with_digest(path) for path in entry_files()}, "its parts")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Scan: the records of a capture file as arrays of packets."""

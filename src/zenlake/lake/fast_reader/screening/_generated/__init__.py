@@ -1,0 +1,1 @@
+"""Written from what the rules declare by `make generate`."""

@@ -1,0 +1,79 @@
+"""Facts: what conditions look at besides the columns of messages, as kernels take it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zenlake.lake.fast_reader.columns.decoded import Decoded
+from zenlake.lake.fast_reader.columns.keys import KeyColumn
+from zenlake.lake.fast_reader.screening.plan import wanted_bits
+from zenlake.lake.fast_reader.screening.readings import BAD, EMPTY, WIDE
+from zenlake.lake.fast_reader.screening.terms import Terms
+from zenlake.rules.keys import cause_of
+
+_KEYS_MAX: Final = 4_096
+
+
+class Facts(NamedTuple):
+    """Of units, of rows, of the keys that rows have, of pairs and of directions."""
+
+    bounds: NDArray[np.int64]
+    form: NDArray[np.uint8]
+    pair: NDArray[np.int32]
+    direction: NDArray[np.uint8]
+    time_ns: NDArray[np.int64]
+
+    priority: NDArray[np.int64]
+    has_priority: NDArray[np.bool_]
+    reliable: NDArray[np.int64]
+    has_reliable: NDArray[np.bool_]
+
+    key_codes: NDArray[np.int32]
+    key_flags: NDArray[np.uint8]
+    """By code of the key."""
+    wanted: NDArray[np.int64]
+    """By code of the kind: rules that are asked about it."""
+
+    qos: NDArray[np.bool_]
+    patch: NDArray[np.int64]
+    batch_size: NDArray[np.int64]
+    request_id_bits: NDArray[np.int64]
+
+    lease_ns: NDArray[np.int64]
+    last_ns: NDArray[np.int64]
+    has_spoken: NDArray[np.bool_]
+
+
+def facts_of(rows: Decoded, keys: KeyColumn, terms: Terms) -> Facts:
+    units = rows.units
+    return Facts(
+        units.bounds,
+        units.form,
+        units.pair,
+        units.direction,
+        units.time_ns,
+        *rows.channel("priority"),
+        *rows.channel("reliable"),
+        keys.codes,
+        np.array([_flags(text) for text in keys.texts], np.uint8),
+        wanted_bits(),
+        terms.qos,
+        terms.patch,
+        terms.batch_size,
+        terms.request_id_bits,
+        terms.lease_ns,
+        terms.last_ns,
+        terms.has_spoken,
+    )
+
+
+@lru_cache(_KEYS_MAX)
+def _flags(key: str) -> int:
+    """What rules about keys may remark on."""
+    if not key:
+        return EMPTY
+    return (BAD if cause_of(key) is not None else 0) | (WIDE if "*" in key else 0)

@@ -1,0 +1,286 @@
+"""Screen: violations of regular connections, without looking at every message.
+
+Handshakes, declarations, interests and link states are few: the checker gets all of them. Of all
+else the conditions that rules declare tell, in one pass over the columns, which rule is to be asked
+about which message; only these messages are made. Where a rule needs what nobody follows, or
+declares nothing, the pair is `doubted`: its findings are left to whoever reads it again.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zenlake.lake.exact_reader.judge import add_findings
+from zenlake.lake.fast_reader.columns.decoded import Decoded
+from zenlake.lake.fast_reader.columns.keys import KeyColumn
+from zenlake.lake.fast_reader.screening import plan
+from zenlake.lake.fast_reader.screening.facts import facts_of
+from zenlake.lake.fast_reader.screening.fragments import FragmentScreen, Skipped
+from zenlake.lake.fast_reader.screening.messages import Messages, lanes
+from zenlake.lake.fast_reader.screening.requests import RequestScreen
+from zenlake.lake.fast_reader.screening.screen_kernel import FIRST_WORDS, ODD, screen_rows
+from zenlake.lake.fast_reader.screening.sources import Backwards, SourceScreen
+from zenlake.lake.fast_reader.screening.terms import Terms
+from zenlake.rules import NOTE, Checker, Finding, Rule
+from zenlake.rules.checker import meet
+from zenlake.rules.facts import Side
+from zenlake.rules.rare import give_carriers
+from zenlake.rules.samples import stream_of
+from zenlake.trace.events import MessageSeen, TraceEvent
+from zenlake.trace.link import Link, LinkBatch, LinkClosed
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows.rows import Rows
+from zenlake.wire._generated.network import Push
+from zenlake.wire._generated.transport import Frame
+
+_RULE_BITS: Final = ODD - 1
+_NO_WORDS: Final = Frame(0, [])
+"""In place of a message that is not looked at."""
+
+Step = tuple[float, Callable[[Any], None], Any]
+"""Its place among the rows, and what is to be done with what."""
+
+
+class _Waiting(NamedTuple):
+    """Messages for the checker: their rows, themselves, and the rules to ask about each."""
+
+    rows: list[int]
+    events: list[MessageSeen]
+    rules: list[list[Rule]]
+
+
+class Screen:
+    """Give it what the fast reader reads; `doubted` is which pairs to read again."""
+
+    def __init__(self, pairs: int, rows: Rows, links: dict[int, Link]) -> None:
+        self.doubted = np.zeros(pairs, np.bool_)
+        self._rows = rows
+        self._links = links
+        self._pairs: dict[Link, int] = {}
+        self._checker = Checker(plan.rules_of_checker())
+        self._terms = Terms(pairs)
+        self._requests = RequestScreen()
+        self._sources = SourceScreen()
+        self._fragments = FragmentScreen()
+        self._messages = Messages(links)
+        self._steps: list[Step] = []
+        self._waiting = _Waiting([], [], [])
+        self._held: dict[int, list[Finding]] = {}
+        """Findings of pairs that may still be doubted."""
+        self._known: set[tuple[int, int, int]] = set()
+        """Values of which rules said nothing, by the rules, the direction and the value."""
+
+    # --- what the walker tells ---------------------------------------------------------------
+
+    def handshake(self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]) -> None:
+        """A batch of INIT, OPEN or CLOSE; `row` is the place of its first message."""
+        session = batch.link.session
+        if session is not None:
+            self._terms.learn(pair, batch.direction, session, batch.messages)
+        self._pairs[batch.link] = pair
+        self._steps.append((row, self._feed, (batch, events)))
+
+    def _feed(self, fed: tuple[LinkItem, list[TraceEvent]]) -> None:
+        self._checker.feed(*fed)
+
+    def closed(
+        self, rows: Decoded | None, pair: int, item: LinkClosed, events: list[TraceEvent]
+    ) -> None:
+        place = 0 if rows is None else int(np.searchsorted(rows.packet, item.packet, "right"))
+        self._steps.append((place - 0.5, self._close, (pair, item, events)))
+
+    def _close(self, closed: tuple[int, LinkClosed, list[TraceEvent]]) -> None:
+        pair, item, events = closed
+        self._checker.feed(item, events)
+        self._hold()
+        self.doubted[pair] |= self._requests.left_open(pair, item.time_ns)
+        self.doubted[pair] |= self._sources.is_crowded(pair)
+        self._sources.forget(pair)
+        held = self._held.pop(pair, [])
+        if not self.doubted[pair]:
+            add_findings(self._rows, held)
+
+    # --- columns -----------------------------------------------------------------------------
+
+    def look(self, rows: Decoded, keys: KeyColumn) -> None:
+        """Rows in order, after their handshakes were told."""
+        masks = self._masks(rows, keys)
+        is_fed = rows.is_kind(*sorted(plan.fed_kinds()))
+        self._fed(rows, keys, np.flatnonzero(is_fed), masks)
+        self._asked(rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks)
+        for row in np.flatnonzero((masks & FIRST_WORDS != 0) & ~is_fed).tolist():
+            self._steps.append((row - 0.25, self._meet, (rows, row)))
+        self._odd(rows, rows.unit[masks & ODD != 0])
+        self._follow(rows, keys)
+        self._doubt_undeclared(rows)
+        self.finish()
+
+    def _masks(self, rows: Decoded, keys: KeyColumn) -> NDArray[np.int64]:
+        masks = np.zeros(len(rows), np.int64)
+        said_ns = np.zeros((len(rows.units), 2), np.int64)
+        buf, table, room = rows.columns.handles()
+        facts = facts_of(rows, keys, self._terms)
+        screen_rows(buf, table, room, len(rows), facts, masks, said_ns)
+        for unit in np.flatnonzero(said_ns.any(axis=1)).tolist():
+            first = int(np.searchsorted(rows.unit, unit))
+            own, other = (said_ns[unit] - 1).tolist()
+            self._steps.append((first - 0.45, self._silence, (rows, unit, own, other)))
+        return masks
+
+    def finish(self) -> None:
+        """Take the steps in their order, and between them what the checker gets all of."""
+        self._steps.sort(key=itemgetter(0))
+        rows, events, rules = self._waiting
+        see, done = self._checker.see, 0
+        for place, take, what in [*self._steps, (math.inf, None, None)]:
+            end = bisect_left(rows, place, done)
+            for at in range(done, end):
+                see(events[at], rules[at])
+            done = end
+            if take is not None:
+                take(what)
+        self._steps.clear()
+        self._waiting = _Waiting([], [], [])
+        self._hold()
+
+    def _hold(self) -> None:
+        for finding in self._checker.take():
+            pair = self._pairs[finding.place.link]
+            if not self.doubted[pair]:
+                self._held.setdefault(pair, []).append(finding)
+
+    # --- messages that the checker gets all of -----------------------------------------------
+
+    def _fed(
+        self,
+        rows: Decoded,
+        keys: KeyColumn,
+        chosen: NDArray[np.int64],
+        masks: NDArray[np.int64],
+    ) -> None:
+        events, odd = self._messages.events(rows, keys, chosen)
+        found = masks[chosen] & _RULE_BITS
+        places = np.flatnonzero(found)
+        give_carriers([events[place] for place in places.tolist()], lanes(rows, chosen[places]))
+        kinds = (event.kind for event in events)
+        rules = [plan.rules_about(*one) for one in zip(kinds, found.tolist(), strict=True)]
+        self._waiting = _Waiting(chosen.tolist(), events, rules)
+        units = rows.unit[chosen[odd]]
+        # How fragments were put together says nothing of the bytes they came in.
+        self._odd(rows, units[rows.is_batch[units]])
+
+    # --- messages and batches that rules are asked about -------------------------------------
+
+    def _asked(
+        self,
+        rows: Decoded,
+        keys: KeyColumn,
+        chosen: NDArray[np.int64],
+        masks: NDArray[np.int64],
+    ) -> None:
+        for row, mask in zip(chosen.tolist(), (masks[chosen] & _RULE_BITS).tolist(), strict=True):
+            about = plan.asked_about(mask)
+            if about.messages:
+                self._steps.append((row, self._ask, (rows, keys, row, about.messages)))
+            if about.batches:
+                unit = int(rows.unit[row])
+                self._steps.append((row - 0.4, self._ask_of_batch, (rows, unit, about.batches)))
+            for column, rules in about.once.items():
+                value = int(rows.columns[column][row])
+                name = mask, int(rows.owner[row]), value
+                if name not in self._known:
+                    self._known.add(name)
+                    self._steps.append((row, self._ask_once, (rows, keys, row, rules)))
+
+    def _ask(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
+        rows, keys, row, rules = asked
+        pair = int(rows.pair[row])
+        if self.doubted[pair]:
+            return
+        told = self._side(rows, row).told
+        rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in told]
+        if rules:
+            self._checker.ask_of_message(self._messages.event(rows, keys, row), rules)
+
+    def _ask_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
+        """What is broken may be so by each of many messages, whoever has spoken by then."""
+        rows, keys, row, rules = asked
+        event = self._messages.event(rows, keys, row)
+        seen = self._checker.seen(event)
+        if any(rule.judge(event.message, seen) is not None for rule in rules):
+            self.doubted[int(rows.pair[row])] = True
+
+    def _ask_of_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
+        rows, unit, rules = asked
+        if not self.doubted[int(rows.units.pair[unit])]:
+            self._checker.ask_of_batch(self._messages.batch(rows, unit), rules)
+
+    def _odd(self, rows: Decoded, units: NDArray[np.int64]) -> None:
+        """Batches that may be spelled in another way."""
+        rules = plan.followed_by("spelling")
+        for unit in np.unique(units).tolist():
+            first = int(np.searchsorted(rows.unit, unit))
+            self._steps.append((first - 0.4, self._ask_of_batch, (rows, unit, rules)))
+
+    def _meet(self, place: tuple[Decoded, int]) -> None:
+        """The first words of a side."""
+        event = self._messages.bare_event(*place, _NO_WORDS)
+        meet(event, self._checker.talk(event.session))
+
+    def _side(self, rows: Decoded, row: int) -> Side:
+        link = self._links[int(rows.pair[row])]
+        session, side = link.session, link.sides[int(rows.direction[row])]
+        node = None if session is None else session.nodes[side]
+        return self._checker.talk(session).side(node)
+
+    # --- what is followed --------------------------------------------------------------------
+
+    def _follow(self, rows: Decoded, keys: KeyColumn) -> None:
+        self.doubted[rows.pair[self._requests.doubtful(rows, keys)]] = True
+        for backwards in self._sources.backwards(rows):
+            self._steps.append((backwards.row, self._backwards, (rows, keys, backwards)))
+        for skipped in self._fragments.skipped(rows):
+            self._steps.append((skipped.row, self._skipped, (rows, keys, skipped)))
+
+    def _silence(self, silent: tuple[Decoded, int, int, int]) -> None:
+        """A batch after a long silence."""
+        rows, unit, own, other = silent
+        units = rows.units
+        pair, direction = int(units.pair[unit]), int(units.direction[unit])
+        if not len(rows.unit[rows.unit == unit]):
+            self.doubted[pair] = True  # a last word that is no message
+        elif not self.doubted[pair]:
+            said_ns = [own, other] if direction == 0 else [other, own]
+            self._checker.line(self._links[pair]).said_ns = said_ns
+            batch = self._messages.batch(rows, unit)
+            self._checker.ask_of_batch(batch, plan.followed_by("silences"))
+
+    def _backwards(self, found: tuple[Decoded, KeyColumn, Backwards]) -> None:
+        rows, keys, (row, last) = found
+        event = self._messages.event(rows, keys, row)
+        seen, message = self._checker.seen(event), event.message
+        source = message.body.source_info if isinstance(message, Push) else None
+        if source is not None:
+            name = str(source.zid), source.eid, stream_of(seen)
+            seen.sender.source_sns = {name: last}
+            self._ask((rows, keys, row, plan.followed_by("sources")))
+
+    def _skipped(self, found: tuple[Decoded, KeyColumn, Skipped]) -> None:
+        rows, keys, (row, last, channel) = found
+        self._side(rows, row).after_fragments = {channel: last}
+        self._ask((rows, keys, row, plan.followed_by("fragments")))
+
+    def _doubt_undeclared(self, rows: Decoded) -> None:
+        """Nobody knows what rules without a declaration look for."""
+        kinds = plan.doubted_kinds()
+        if kinds is None:
+            self.doubted[rows.units.pair] = True
+        elif kinds:
+            self.doubted[rows.pair[rows.is_kind(*sorted(kinds))]] = True

@@ -1,0 +1,64 @@
+"""Delivery: files of a task to the lake, wherever it lies.
+
+Where files can be renamed they wait in the staging folder of the run, and the driver moves them to
+their tables when it publishes. An object store has no rename: there they go to their tables'
+folders at once, where nobody reads them before they are published.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from zenlake import unfinished
+from zenlake.lake.address import Address, parse
+from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.publish.places import fetch, put_file
+from zenlake.lake.schema import TABLES
+
+
+@contextmanager
+def scratch_folder(job: Job) -> Iterator[Path]:
+    """On the disk of this worker: in the lake where that is, else in TMPDIR."""
+    staging = parse(job["staging"])
+    if staging.is_local:
+        # The run removes it, whatever becomes of this task.
+        folder = Path(staging.path, f"task-{uuid4().hex}")
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    with unfinished.temporary_folder() as folder:
+        yield folder
+
+
+def deliver(job: Job, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same files with the addresses at which the lake has them."""
+    lake, staging = parse(job["lake"]), parse(job["staging"])
+    if staging.is_local:
+        return files
+    return [{**file, "path": str(_put(file, lake, staging, job["run"]))} for file in files]
+
+
+def _put(file: dict[str, Any], lake: Address, staging: Address, run: str) -> Address:
+    name, table = os.path.basename(file["path"]), str(file["table"])
+    if table in TABLES and not lake.renames_cheaply:
+        target = lake / table / f"{run}-{name}"
+    else:
+        target = staging / table / name
+    put_file(Path(file["path"]), target)
+    return target
+
+
+def fetched(files: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """Files of other tasks, on the disk of this worker.
+
+    Those that a task wrote for different tables have the same name.
+    """
+    return [
+        {**file, "path": str(fetch(parse(file["path"]), folder / "fetched" / file["table"]))}
+        for file in files
+    ]

@@ -1,0 +1,96 @@
+"""The second task: one split of a capture into Parquet files of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from zenlake.errors import ZenlakeError
+from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.merge.split import Split, Tables, read_split
+from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.plan.splits import split_file
+
+_TELL_SECONDS: Final = 0.5
+OBJECTS_BETWEEN_COLLECTIONS: Final = 1_000_000
+
+
+def read_capture(job: Job) -> Result:
+    """`split` is a number, or None for all of the file; `only` names tables, None is all."""
+    files = ParquetFiles(Path(job["folder"]))
+    progress = Progress(Path(job["progress"]))
+
+    def write(tables: Tables) -> None:
+        progress.add(tables)
+        files.write(tables)
+
+    # Rows are many and hold no cycles: looking for some among them takes a fifth of the time.
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
+    try:
+        split = split_of(job)
+        trace = read_split(split, write)
+        progress.tell()
+        found = {"trace": facts_of(trace), "files": [one._asdict() for one in files.close()]}
+    except ZenlakeError as error:
+        files.abandon()
+        return {"path": job["path"], "error": str(error)}
+    except OSError as error:
+        files.abandon()
+        return {"path": job["path"], "failure": f"{error.strerror}: {job['folder']}"}
+    except BaseException:
+        files.abandon()
+        raise
+    return {"path": job["path"], **found}
+
+
+def split_of(job: Job) -> Split:
+    """`capture` is the name in the tables, where it is not the path."""
+    path = job["path"]
+    capture = str(job.get("capture", path))
+    only = None if job["only"] is None else frozenset(job["only"])
+    if job["split"] is None:
+        return Split(path, capture, only=only)
+    from zenlake.lake import fast_reader
+
+    number = job["split"]
+    survey = fast_reader.Survey.load(str(split_file(Path(job["survey"]), number)))
+    survey = fast_reader.check(path, survey)
+    return Split(path, capture, survey, None, number == 0, only)
+
+
+def facts_of(trace: Any) -> Result:
+    """What is known of the packets themselves; of a split, of those it read."""
+    skipped = trace.skipped
+    return {
+        "packets": trace.packets,
+        "first_ns": trace.first_ns,
+        "last_ns": trace.last_ns,
+        "undecoded": trace.undecoded,
+        "skipped": {why: (count, skipped.bytes[why]) for why, count in skipped.counts.items()},
+        "is_damaged": trace.is_damaged,
+        "forgotten_sessions": trace.forgotten_sessions,
+    }
+
+
+class Progress:
+    """Tells who waits how many messages were read, in a file that only this task writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._messages = 0
+        self._told = 0.0
+
+    def add(self, tables: Tables) -> None:
+        self._messages += sum(part.num_rows for part in tables.get("messages", ()))
+        if time.monotonic() - self._told > _TELL_SECONDS:
+            self.tell()
+
+    def tell(self) -> None:
+        self._told = time.monotonic()
+        made = f"{self._path}.{os.getpid()}"
+        with open(made, "w") as file:
+            file.write(str(self._messages))
+        os.replace(made, self._path)

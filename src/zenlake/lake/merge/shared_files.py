@@ -1,0 +1,95 @@
+"""Files that several small captures share.
+
+A file for each table and capture would be thousands of tiny files. Rows of a capture are held back
+until it is read without an error, and then go to the files of the task; a capture that gives more
+than fits into memory gets files of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.merge.split import Tables
+
+HELD_BYTES_MAX: Final = 64 << 20
+"""Of one capture that is being read."""
+_ROWS_AT_ONCE: Final = 65_536
+"""A group of rows in a file; several captures together."""
+
+
+class SharedFiles:
+    """The files of one task; `close` tells what was written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._shared = ParquetFiles(folder)
+        self._waiting: dict[str, list[pa.Table]] = {}
+        self._own: list[ParquetFiles] = []
+
+    @contextmanager
+    def of_capture(self) -> Iterator[CaptureRows]:
+        rows = CaptureRows(self._folder)
+        try:
+            yield rows
+        except BaseException:
+            rows.discard()
+            raise
+        if rows.files is not None:
+            self._own.append(rows.files)
+        for name, parts in rows.held.items():
+            self._waiting.setdefault(name, []).extend(parts)
+        self._flush(_ROWS_AT_ONCE)
+
+    def _flush(self, rows_min: int) -> None:
+        for name, parts in self._waiting.items():
+            if parts and sum(part.num_rows for part in parts) >= rows_min:
+                schema = WRITTEN[name].base.arrow
+                united = pa.concat_tables(
+                    part.cast(schema) if part.schema != schema else part for part in parts
+                )
+                self._shared.write({name: [united]})
+                self._waiting[name] = []
+
+    def close(self) -> list[dict[str, Any]]:
+        self._flush(0)
+        files = [*self._shared.close()]
+        for one in self._own:
+            files += one.close()
+        return [file._asdict() for file in files]
+
+
+class CaptureRows:
+    """Rows of one capture, until it is known whether they count."""
+
+    def __init__(self, folder: Path) -> None:
+        self.held: dict[str, list[pa.Table]] = {}
+        self.files: ParquetFiles | None = None
+        """Its own, once there is too much to hold."""
+        self._folder = folder
+        self._bytes = 0
+
+    def write(self, tables: Tables) -> None:
+        if self.files is not None:
+            self.files.write(tables)
+            return
+        for name, parts in tables.items():
+            self.held.setdefault(name, []).extend(part for part in parts if part.num_rows)
+            self._bytes += sum(part.nbytes for part in parts)
+        if self._bytes > HELD_BYTES_MAX:
+            self.files = ParquetFiles(self._folder)
+            self.files.write(self.held)
+            self.held = {}
+
+    def discard(self) -> None:
+        """There was an error: what was read is of no use."""
+        self.held = {}
+        if self.files is not None:
+            self.files.abandon()
+            self.files = None

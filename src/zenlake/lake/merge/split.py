@@ -1,0 +1,114 @@
+"""A split: the part of a capture that one task reads, with both readers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zenlake import trace
+from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
+from zenlake.lake.exact_reader.judge import TABLE as VIOLATIONS
+from zenlake.trace.trace import Steps, Trace, of_packets
+
+if TYPE_CHECKING:
+    from zenlake.lake import fast_reader
+    from zenlake.lake.fast_reader.columns.units import Units
+
+__all__ = ["CHUNK_BYTES", "Split", "Tables", "Write", "read_split"]
+
+Write = Callable[[Tables], None]
+
+CHUNK_BYTES: Final = 16 << 20
+"""Read at once on the fast reader, of what is wanted."""
+_STRETCH_BYTES_MAX: Final = 64 << 20
+"""Of the file, in which that is looked for: it may all be wanted."""
+
+
+class Split(NamedTuple):
+    """All of a file, or of a surveyed one the pairs that are wanted."""
+
+    path: str
+    capture: str
+    survey: fast_reader.Survey | None = None
+    wanted: NDArray[np.bool_] | None = None
+    with_other: bool = True
+    """Whether packets that are no TCP belong to it."""
+    only: frozenset[str] | None = None
+    """Tables to make; None for all."""
+
+
+def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Trace:
+    """Gives tables to `write` as they come; the trace tells what else was found."""
+    if split.survey is not None:
+        return _read_surveyed(split, split.survey, write, chunk_bytes)
+    with trace.open(split.path) as opened:
+        exact = ExactReader(opened, split.capture, split.only)
+        _feed_steps(exact, opened.steps(), write)
+        write(exact.finish())
+    return opened
+
+
+def _read_surveyed(
+    split: Split, survey: fast_reader.Survey, write: Write, chunk_bytes: int
+) -> Trace:
+    """Regular connections in columns; all other packets go to the exact reader as they come."""
+    # Loads the kernels, which small captures do without.
+    from zenlake.lake import fast_reader
+    from zenlake.lake.fast_reader.columns.columnar_reader import ColumnarReader
+
+    wanted = np.ones(len(survey), np.bool_) if split.wanted is None else split.wanted
+    columnar = ColumnarReader(split.capture, survey, wanted, split.only)
+    found = of_packets((survey.packets, survey.last_ns))
+    exact = ExactReader(found, split.capture, split.only)
+    stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
+    for chunk in fast_reader.read(split.path, survey, wanted, split.with_other, stretch_bytes):
+        if len(chunk):
+            write(columnar.feed(_units_of(chunk)))
+        for packet in chunk.packets:
+            _feed_steps(exact, found.feed(packet), write)
+    write(columnar.end())
+    doubted = columnar.doubted
+    if doubted is not None and doubted.any():
+        _read_again(split, survey, doubted, write)
+    _feed_steps(exact, found.finish(), write)
+    write(exact.finish())
+    return found
+
+
+def _read_again(
+    split: Split, survey: fast_reader.Survey, doubted: NDArray[np.bool_], write: Write
+) -> None:
+    """Pairs that may have broken rules: message by message, for the rules alone."""
+    from zenlake.lake import fast_reader
+
+    found = of_packets((survey.packets, survey.last_ns))
+    exact = ExactReader(found, split.capture, (VIOLATIONS,))
+    for chunk in fast_reader.read(split.path, survey.doubting(doubted), doubted, False):
+        for packet in chunk.packets:
+            _feed_steps(exact, found.feed(packet), write)
+    _feed_steps(exact, found.finish(), write)
+    write(exact.finish())
+
+
+def _feed_steps(exact: ExactReader, steps: Steps, write: Write) -> None:
+    for item, events in steps:
+        tables = exact.feed(item, events)
+        if tables:
+            write(tables)
+
+
+def _units_of(chunk: fast_reader.Chunk) -> Units:
+    from zenlake.lake.fast_reader.columns.units import Units
+
+    places = chunk.pair, chunk.direction, chunk.packet, chunk.time_ns
+    return Units(chunk.data, chunk.bounds, chunk.form, *places)
+
+
+def _stretch_bytes(survey: fast_reader.Survey, wanted: NDArray[np.bool_], chunk_bytes: int) -> int:
+    """How much of the file holds a chunk of what is wanted, more or less."""
+    found = int(survey.pair_bytes[wanted].sum())
+    share = max(found / max(survey.size_bytes, 1), chunk_bytes / _STRETCH_BYTES_MAX)
+    return int(chunk_bytes / min(share, 1.0))

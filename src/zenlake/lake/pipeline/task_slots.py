@@ -1,0 +1,101 @@
+"""How many tasks a Spark session runs at once, from its settings and its executors.
+
+Spark's own answer is wrong where executors come later: with dynamic allocation and no executor yet
+it says 2, and Spark Connect does not tell at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+UNBOUNDED_CORES: Final = 64
+"""Assumed where executors are allocated on demand and no setting says how many: Spark asks for
+executors while tasks wait, so the number of tasks decides how far the cluster grows."""
+# What `task_slots` reads.
+SETTINGS: Final = (
+    "spark.master",
+    "spark.cores.max",
+    "spark.executor.cores",
+    "spark.executor.instances",
+    "spark.dynamicAllocation.enabled",
+    "spark.dynamicAllocation.maxExecutors",
+    "spark.task.cpus",
+)
+_LOCAL: Final = re.compile(r"local(?:\[\s*(\*|\d+)\s*(?:,\s*\d+\s*)?\])?")
+_LOCAL_CLUSTER: Final = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What a session tells of its cluster. `executors` is None where it does not count them."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    executors: int | None = None
+    default_parallelism: int = 1
+    """Spark's own: the cores of the registered executors, unless somebody has set it."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether tasks run on one machine, in Spark's own process."""
+        return _LOCAL.fullmatch(self.settings.get("spark.master", "")) is not None
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.settings.get("spark.dynamicAllocation.enabled", "").lower() == "true"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether waiting brings no more executors that count."""
+        if self.is_local or self.is_dynamic or self.executors is None:
+            return True
+        promised = promised_cores(self)
+        return promised is not None and self.executors > 0 and registered_cores(self) >= promised
+
+
+def task_slots(cluster: Cluster) -> int:
+    """At least 1. Executors that are there count; settings count while there are none, and where
+    executors are allocated on demand."""
+    cores = registered_cores(cluster)
+    promised = promised_cores(cluster)
+    if cluster.is_dynamic:
+        cores = max(cores, promised or UNBOUNDED_CORES)
+    elif not cores or cluster.executors is None:
+        cores = promised or cores or cluster.default_parallelism
+    return max(1, cores // (_number(cluster, "spark.task.cpus") or 1))
+
+
+def registered_cores(cluster: Cluster) -> int:
+    """Of the executors that are there; 0 where there is none yet."""
+    if cluster.is_local or cluster.executors is None:
+        return cluster.default_parallelism
+    per_executor = _number(cluster, "spark.executor.cores")
+    if per_executor is not None:
+        return cluster.executors * per_executor
+    return cluster.default_parallelism if cluster.executors else 0
+
+
+def promised_cores(cluster: Cluster) -> int | None:
+    """What the settings ask for; None where they leave it to the cluster."""
+    master = cluster.settings.get("spark.master", "")
+    if local := _LOCAL.fullmatch(master):
+        return None if local[1] == "*" else int(local[1] or 1)
+    if local_cluster := _LOCAL_CLUSTER.fullmatch(master):
+        return int(local_cluster[1]) * int(local_cluster[2])
+    name = "dynamicAllocation.maxExecutors" if cluster.is_dynamic else "executor.instances"
+    executors = _number(cluster, f"spark.{name}")
+    asked = None
+    if executors is not None:
+        asked = executors * (_number(cluster, "spark.executor.cores") or 1)
+    found = [one for one in (asked, _number(cluster, "spark.cores.max")) if one is not None]
+    return min(found, default=None)
+
+
+def _number(cluster: Cluster, name: str) -> int | None:
+    """None where it is not set, or says that there is no bound: `infinity`, 2147483647."""
+    text = cluster.settings.get(name, "").strip()
+    if not text.isdecimal() or not 0 < int(text) < (1 << 31) - 1:
+        return None
+    return int(text)

@@ -1,0 +1,1 @@
+"""Plan: which captures are read, what their connections are, and which task reads which part."""

@@ -1,0 +1,77 @@
+"""Which files are meant: captures as given, and those in folders, here or in a store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from zenlake.lake.address import Address, parse
+from zenlake.lake.publish.errors import LakeError
+
+CAPTURE_NAME: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DOTALL)
+
+
+def captures_in(paths: Iterable[str]) -> list[str]:
+    """Each once, in the order given; of a folder all that are named like captures."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if path == "-":
+            raise LakeError("standard input is read by several at once here: give a file")
+        address = parse(path)
+        inside = _names_inside(address)
+        if inside is None:
+            found[path] = None
+            continue
+        chosen = [os.path.join(path, name) for name in inside if CAPTURE_NAME.fullmatch(name)]
+        if not chosen:
+            raise LakeError(f"no captures in {path}: none is named like *.pcap or *.pcapng")
+        found.update(dict.fromkeys(chosen))
+    return [*found]
+
+
+def _names_inside(address: Address) -> list[str] | None:
+    """The files in a folder, in order; None where it is none."""
+    if address.is_local:
+        if not os.path.isdir(address.path):
+            return None
+        names = sorted(os.listdir(address.path))
+        return [one for one in names if os.path.isfile(os.path.join(address.path, one))]
+    from pyarrow import fs
+
+    try:
+        if address.filesystem.get_file_info(address.fs_path).type != fs.FileType.Directory:
+            return None
+        found = address.filesystem.get_file_info(fs.FileSelector(address.fs_path))
+    except OSError as error:
+        raise LakeError(f"cannot be opened: {_one_line(error)}", address) from None
+    return sorted(one.base_name for one in found if one.type == fs.FileType.File)
+
+
+def size_of(path: str) -> int:
+    """In bytes; 0 where it cannot be told, which reading will tell."""
+    address = parse(path)
+    try:
+        if address.is_local:
+            return os.path.getsize(address.path)
+        return int(address.filesystem.get_file_info(address.fs_path).size or 0)
+    except OSError:
+        return 0
+
+
+def why_not_opened(path: str) -> str | None:
+    """Why a capture cannot be opened; None where it can."""
+    address = parse(path)
+    try:
+        if address.is_local:
+            with open(address.path, "rb"):
+                return None
+        with address.filesystem.open_input_file(address.fs_path):
+            return None
+    except OSError as error:
+        return f"{path}: cannot be opened: {error.strerror or _one_line(error)}"
+
+
+def _one_line(error: OSError) -> str:
+    return " ".join(str(error).split())

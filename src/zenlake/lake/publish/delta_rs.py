@@ -1,0 +1,42 @@
+"""delta-rs, with its log silent unless RUST_LOG is set.
+
+What it would log to standard error it raises as well, and a command says that in one line. It reads
+the variable once, when it is imported.
+"""
+
+from __future__ import annotations
+
+import os
+
+_IS_SET = "RUST_LOG" in os.environ
+os.environ.setdefault("RUST_LOG", "off")
+try:
+    from deltalake import DeltaTable, Schema, WriterProperties
+    from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+    from deltalake.transaction import (
+        AddAction,
+        CommitProperties,
+        PostCommitHookProperties,
+        RemoveAction,
+        Transaction,
+        create_table_with_add_actions,
+    )
+finally:
+    if not _IS_SET:
+        # Others read it too, and would be silent as well.
+        del os.environ["RUST_LOG"]
+
+__all__ = [
+    "AddAction",
+    "CommitFailedError",
+    "CommitProperties",
+    "DeltaError",
+    "DeltaTable",
+    "PostCommitHookProperties",
+    "RemoveAction",
+    "Schema",
+    "TableNotFoundError",
+    "Transaction",
+    "WriterProperties",
+    "create_table_with_add_actions",
+]

@@ -1,0 +1,290 @@
+"""One Delta table of a lake, through delta-rs: versions, files, commits.
+
+All commits go through `commit`, which succeeds at exactly the version after the one that was
+loaded, or fails with `Outrun`: nothing is committed on top of what its writer has not seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from zenlake.lake.address import Address, s3_endpoint
+from zenlake.lake.inside import check_file_name
+from zenlake.lake.publish.delta_rs import (
+    AddAction,
+    CommitFailedError,
+    CommitProperties,
+    DeltaError,
+    DeltaTable,
+    PostCommitHookProperties,
+    RemoveAction,
+    Schema,
+    TableNotFoundError,
+    Transaction,
+    WriterProperties,
+    create_table_with_add_actions,
+)
+from zenlake.lake.publish.errors import LakeError
+
+METADATA_KEY: Final = "zenlake"
+"""Of our own facts in the commit information."""
+_UNREADABLE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\\\x00-\x1f]")
+"""In a path: delta-rs takes it for something else."""
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Outrun(Exception):
+    """Somebody else has committed since the table was loaded."""
+
+
+class DataFile(NamedTuple):
+    """A Parquet file of a table: its name in the table's folder, and what is known of it."""
+
+    name: str
+    size: int
+    rows: int
+    stats: str
+    """As the Delta protocol writes them."""
+
+
+class ActiveFile(NamedTuple):
+    """A file of a version of a table."""
+
+    name: str
+    size: int
+    first_capture: str | None
+    last_capture: str | None
+    """Bounds of the column `capture`; None where not known."""
+
+
+class Table:
+    """A table at one version."""
+
+    def __init__(self, address: Address, table: DeltaTable) -> None:
+        self._address = address
+        self._table = table
+
+    @classmethod
+    def open(cls, address: Address, version: int | None = None) -> Table | None:
+        """None where there is no such table."""
+        with _told_as_lake_errors(address):
+            try:
+                options = storage_options(address)
+                return cls(address, DeltaTable(_uri(address), version, storage_options=options))
+            except TableNotFoundError:
+                return None
+
+    @classmethod
+    def create(cls, address: Address, schema: pa.Schema, settings: Mapping[str, str]) -> Table:
+        if address.is_local:
+            os.makedirs(address.path, exist_ok=True)
+        with _told_as_lake_errors(address):
+            create_table_with_add_actions(
+                _uri(address),
+                Schema.from_arrow(schema.remove_metadata()),
+                [],
+                mode="ignore",
+                configuration=dict(settings),
+                storage_options=storage_options(address),
+            )
+        made = cls.open(address)
+        if made is None:
+            raise LakeError("the table was created and is not there", address)
+        return made
+
+    @property
+    def version(self) -> int:
+        return int(self._table.version())
+
+    @property
+    def column_names(self) -> list[str]:
+        return [field.name for field in self._table.schema().fields]
+
+    def files(self) -> list[str]:
+        """Their names, in the order of names."""
+        return sorted(one.name for one in self.active_files())
+
+    def active_files(self) -> list[ActiveFile]:
+        with _told_as_lake_errors(self._address):
+            rows = pa.table(self._table.get_add_actions(flatten=False)).to_pylist()
+        found = []
+        for row in rows:
+            low, high = row.get("min") or {}, row.get("max") or {}
+            captures = low.get("capture"), high.get("capture")
+            name = inner_name(row["path"], self._address)
+            found.append(ActiveFile(name, row["size_bytes"], *captures))
+        return found
+
+    def has_committed(self, run: str) -> bool:
+        """Whether this run's rows are in it already."""
+        return self._table.transaction_version(run) is not None
+
+    def commit(
+        self,
+        add: Sequence[DataFile] = (),
+        remove: Sequence[ActiveFile] = (),
+        facts: Mapping[str, Any] | None = None,
+        run: str | None = None,
+    ) -> Table:
+        """The table with these files more and fewer, at the version after this one."""
+        now_ms = time.time_ns() // 1_000_000
+        actions: list[AddAction | RemoveAction] = [
+            AddAction(one.name, one.size, {}, now_ms, True, one.stats) for one in add
+        ]
+        actions += [RemoveAction(one.name, True, now_ms, one.size, {}) for one in remove]
+        properties = CommitProperties(
+            custom_metadata={METADATA_KEY: dict(facts or {})},
+            max_commit_retries=0,
+            app_transactions=[Transaction(run, 1)] if run is not None else None,
+        )
+        with _told_as_lake_errors(self._address):
+            try:
+                self._table.create_write_transaction(
+                    actions,
+                    "append",
+                    self._table.schema(),
+                    commit_properties=properties,
+                    post_commithook_properties=PostCommitHookProperties(),
+                )
+            except CommitFailedError as error:
+                raise Outrun(str(error)) from None
+        return self._again()
+
+    def restore(self, version: int, facts: Mapping[str, Any]) -> Table:
+        """The content of an older version, as the newest one."""
+        with _told_as_lake_errors(self._address):
+            self._table.restore(
+                version, ignore_missing_files=True, commit_properties=_properties(facts)
+            )
+        return self._again()
+
+    def add_columns(self, schema: pa.Schema, facts: Mapping[str, Any]) -> Table:
+        """With the columns that it lacks, null in all rows there are."""
+        known = set(self.column_names)
+        fields = Schema.from_arrow(schema.remove_metadata()).fields
+        with _told_as_lake_errors(self._address):
+            self._table.alter.add_columns(
+                [one for one in fields if one.name not in known],
+                commit_properties=_properties(facts),
+            )
+        return self._again()
+
+    def compact(self, target_bytes: int, facts: Mapping[str, Any]) -> Table:
+        """With small files put together; rows stay as they are."""
+        with _told_as_lake_errors(self._address):
+            self._table.optimize.compact(
+                target_size=target_bytes,
+                max_concurrent_tasks=1,
+                writer_properties=WriterProperties(compression="ZSTD", compression_level=1),
+                commit_properties=_properties(facts),
+            )
+        return self._again()
+
+    def vacuum(self, hours: int) -> list[str]:
+        """Deletes files that no version of the last `hours` needs; their names."""
+        with _told_as_lake_errors(self._address):
+            return list(
+                self._table.vacuum(
+                    retention_hours=hours,
+                    dry_run=False,
+                    enforce_retention_duration=False,
+                    full=True,
+                )
+            )
+
+    def checkpoint(self) -> None:
+        with _told_as_lake_errors(self._address):
+            self._table.create_checkpoint()
+
+    def facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Versions that zenlake committed and what it said with each, the newest first.
+
+        Read from the log itself: `history` of delta-rs finds nothing under a path with `#` in it.
+        """
+        for version in range(self.version, -1, -1):
+            text = self._commit_text(version)
+            if text is None:  # cleaned up
+                return
+            facts = _facts_of(text)
+            if facts:
+                yield version, facts
+
+    def _commit_text(self, version: int) -> str | None:
+        place = self._address / "_delta_log" / f"{version:020d}.json"
+        with _told_as_lake_errors(self._address):
+            try:
+                with place.filesystem.open_input_stream(place.fs_path) as stream:
+                    return str(stream.read().decode("utf-8", "replace"))
+            except FileNotFoundError:
+                return None
+
+    def _again(self) -> Table:
+        found = Table.open(self._address)
+        if found is None:
+            raise LakeError("the table disappeared", self._address)
+        return found
+
+
+def _facts_of(commit: str) -> dict[str, Any]:
+    """What zenlake said in the information of a commit, whose actions are a line each."""
+    for line in commit.splitlines():
+        if '"commitInfo"' in line:
+            try:
+                facts = json.loads(line)["commitInfo"].get(METADATA_KEY)
+            except (AttributeError, LookupError, TypeError, ValueError):
+                continue
+            return facts if isinstance(facts, dict) else {}
+    return {}
+
+
+def _properties(facts: Mapping[str, Any]) -> CommitProperties:
+    return CommitProperties(custom_metadata={METADATA_KEY: dict(facts)})
+
+
+def _uri(address: Address) -> str:
+    """As delta-rs takes it: a local path with `#`, `%` or `?` in it must be quoted."""
+    if _UNREADABLE.search(address.path):
+        cause = "the path of a lake must have no backslash, control character or %xx in it"
+        raise LakeError(cause, address)
+    return Path(address.path).as_uri() if address.is_local else str(address)
+
+
+def inner_name(path: str, address: Address) -> str:
+    """A file's name as the log has it; error where it leads out of the table's folder."""
+    check_file_name(unquote(path), address)
+    return path
+
+
+def storage_options(address: Address) -> dict[str, str] | None:
+    """What delta-rs needs beyond the environment: an endpoint without TLS must be allowed."""
+    if address.scheme != "s3":
+        return None
+    endpoint = s3_endpoint()
+    options = {"AWS_ENDPOINT_URL": endpoint} if endpoint else {}
+    return options | ({"AWS_ALLOW_HTTP": "true"} if endpoint.startswith("http:") else {})
+
+
+@contextmanager
+def _told_as_lake_errors(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except DeltaError as error:
+        raise LakeError(_in_one_line(error), address) from None
+    except OSError as error:
+        cause = error.strerror or _in_one_line(error)
+        raise LakeError(cause, address) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """delta-rs writes colours into its messages, also where nobody sees any."""
+    return " ".join(_COLOUR.sub("", str(error)).split())

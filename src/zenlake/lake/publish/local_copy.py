@@ -1,0 +1,44 @@
+"""A snapshot on this machine's disk: DuckDB opens local files only.
+
+Its extension for stores is not part of the package, and a statement must not be able to open
+connections. So the tables that are asked are copied first, a file at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from zenlake import unfinished
+from zenlake.lake.address import LOCAL, Address
+from zenlake.lake.publish.manifest import Manifest
+from zenlake.lake.publish.places import fetch
+from zenlake.lake.publish.snapshot import Snapshot
+
+_AT_ONCE: Final = 8
+
+
+@contextmanager
+def on_this_machine(snapshot: Snapshot, only: Collection[str] | None = None) -> Iterator[Snapshot]:
+    """The snapshot itself where its files are here; else a copy of the tables, or of some."""
+    if snapshot.is_local:
+        yield snapshot
+        return
+    with unfinished.temporary_folder() as folder:
+        yield _copied(snapshot, folder, only)
+
+
+def _copied(snapshot: Snapshot, folder: Path, only: Collection[str] | None) -> Snapshot:
+    tables = [name for name in snapshot.manifest.tables if only is None or name in only]
+    files = [(table, one) for table in tables for one in snapshot.addresses(table)]
+    names: dict[str, list[str]] = {table: [] for table in tables}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for table, file in pool.map(lambda one: (one[0], fetch(one[1], folder / one[0])), files):
+            names[table].append(file.name)
+    manifest = Manifest(snapshot.version, tuple(tables), snapshot.manifest.captures)
+    return Snapshot(
+        snapshot.version, Address(LOCAL, str(folder)), manifest, lambda table: names[table]
+    )

@@ -1,0 +1,194 @@
+"""Lakes of the format before Delta tables: read as they are, converted by the next run.
+
+_versions/N/<table>/*.parquet   the files of version N; each holds rows of one capture
+_versions/N/manifest.json       which of them belong to which capture
+_current -> _versions/N         the version that readers see
+<table> -> _current/<table>
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake.lake.address import Address, parse
+from zenlake.lake.inside import check_file_name, check_table_name
+from zenlake.lake.merge.statistics import TextBounds, statistics
+from zenlake.lake.publish.delta_table import DataFile, Table
+from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.publish.manifest import CaptureEntry, Manifest
+from zenlake.lake.publish.publication_log import Publication
+from zenlake.lake.publish.settings import TABLE_SETTINGS
+from zenlake.lake.publish.snapshot import Snapshot
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
+
+NAMES: Final = ("_versions", "_current", "_lock")
+_EMPTY_FILE: Final = "empty.parquet"
+_CONVERTED: Final = "_converted"
+_CAPTURES: Final = "captures"
+_DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError)
+
+
+def is_there(lake: Address) -> bool:
+    return os.path.lexists(os.path.join(lake.path, "_current"))
+
+
+def version(lake: Address) -> int:
+    current = os.path.join(lake.path, "_current")
+    try:
+        text = os.path.basename(os.readlink(current))
+    except OSError:  # a file system without symbolic links
+        try:
+            text = Path(current).read_text("ascii")
+        except (OSError, ValueError) as error:
+            raise LakeError(f"damaged: {error}", current) from None
+    if not text.strip().isdecimal():
+        raise LakeError(f"damaged: {text[:40]!r} is no version", current)
+    return int(text)
+
+
+def snapshot(lake: Address) -> Snapshot:
+    """The current version."""
+    number = version(lake)
+    folder = lake / f"_versions/{number}"
+    document = _document(folder)
+    try:
+        entries = {item["path"]: _entry(item) for item in document["captures"]}
+        tables = tuple(str(table) for table in document["tables"])
+        names = {table: [_EMPTY_FILE, *_names(document, table, folder)] for table in tables}
+    except _DAMAGE as error:
+        raise LakeError(f"the manifest is damaged: {error!r}", folder) from None
+    manifest = Manifest(number, tables, entries)
+    return Snapshot(number, folder, manifest, lambda table: names[table])
+
+
+def _document(folder: Address) -> dict[str, Any]:
+    path = Path(folder.path, "manifest.json")
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes())
+        schema = int(document["schema_version"])
+    except OSError as error:
+        raise LakeError.from_os(error, path) from None
+    except _DAMAGE as error:
+        raise LakeError(f"the manifest is damaged: {error!r}", path) from None
+    if schema > SCHEMA_VERSION:
+        raise LakeError(f"written by a newer zenlake (schema {schema})", path)
+    return document
+
+
+def _names(document: dict[str, Any], table: str, folder: Address) -> list[str]:
+    check_table_name(table, folder)
+    found = [name for item in document["captures"] for name in item["files"].get(table, ())]
+    for name in found:
+        check_file_name(name, folder)
+    return found
+
+
+def _entry(item: dict[str, Any]) -> CaptureEntry:
+    return CaptureEntry(
+        str(item["path"]),
+        str(item["sha256"]),
+        int(item["size"]),
+        dict(item["rows"]),
+        dict(item["info"]),
+        # Converted rows lack the columns of the schema that Delta tables came with.
+        min(int(item.get("schema_version", 1)), SCHEMA_VERSION),
+        str(parse(item["path"])),
+    )
+
+
+def convert(lake: Address) -> None:
+    """Makes Delta tables of it. The files stay; they get other names."""
+    with _locked(lake):
+        if not is_there(lake):
+            return
+        old = snapshot(lake)
+        folder = lake / _CONVERTED
+        shutil.rmtree(folder.path, ignore_errors=True)
+        versions = {name: _converted(folder / name, name, old) for name in _others(old)}
+        _publish(folder, old, versions)
+        # From here on nothing is made, only put into place; `captures` is the last.
+        for name in (*versions, _CAPTURES):
+            place = os.path.join(lake.path, name)
+            if os.path.islink(place):
+                os.unlink(place)
+            else:
+                shutil.rmtree(place, ignore_errors=True)
+            os.replace((folder / name).path, place)
+        os.unlink(os.path.join(lake.path, "_current"))
+        for name in ("_versions", _CONVERTED):
+            shutil.rmtree(os.path.join(lake.path, name), ignore_errors=True)
+    Path(lake.path, "_lock").unlink(missing_ok=True)
+
+
+def _others(old: Snapshot) -> list[str]:
+    return [name for name in old.manifest.tables if name in TABLES and name != _CAPTURES]
+
+
+def _converted(place: Address, name: str, old: Snapshot) -> int:
+    """A table with hard links to the files of the old one; its version."""
+    table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
+    files = [_linked(file, place) for file in old.files(name)]
+    return table.commit(add=files, facts={"converted": old.version}).version
+
+
+def _linked(file: Path, place: Address) -> DataFile:
+    target = Path(place.path, file.name)
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
+    metadata = pq.read_metadata(target)
+    bounds = TextBounds()
+    bounds.add(pq.read_table(target, columns=["capture"]))
+    return DataFile(
+        file.name, target.stat().st_size, metadata.num_rows, statistics(metadata, bounds)
+    )
+
+
+def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
+    rows = []
+    for file in old.files(_CAPTURES):
+        for row in pq.read_table(file).to_pylist():
+            entry = old.manifest.captures[row["capture"]]
+            rows.append(
+                {
+                    **row,
+                    **{name: entry.rows.get(name, 0) for name in ("messages", "sessions")},
+                    "samples": entry.rows.get("samples", 0),
+                    "queries": entry.info.get("queries"),
+                    "hops": entry.rows.get("queries", 0),
+                    "address": entry.address,
+                    "schema_version": entry.schema_version,
+                }
+            )
+    place = folder / _CAPTURES
+    table = Table.create(place, TABLES[_CAPTURES].arrow, TABLE_SETTINGS)
+    target = Path(place.path, "converted.parquet")
+    pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), target)
+    metadata = pq.read_metadata(target)
+    stats = statistics(metadata, TextBounds())
+    added = DataFile(target.name, target.stat().st_size, metadata.num_rows, stats)
+    publication = Publication(old.version, SCHEMA_VERSION, versions)
+    table.commit(add=[added], facts=publication.facts("conversion"))
+
+
+@contextmanager
+def _locked(lake: Address) -> Iterator[None]:
+    """The lock of the old format, which the system takes back when its holder dies."""
+    descriptor = os.open(os.path.join(lake.path, "_lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

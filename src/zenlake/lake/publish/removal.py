@@ -1,0 +1,64 @@
+"""Removal: captures out of a table, file by file.
+
+Most files hold rows of one capture and go as a whole. Small captures share files; of these a new
+one is written without the rows that go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zenlake.lake.address import Address
+from zenlake.lake.merge.parquet_files import WrittenFile
+from zenlake.lake.merge.rewriting import filtered
+from zenlake.lake.publish.delta_table import ActiveFile, Table
+from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.publish.places import fetch
+
+Files = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def without_captures(
+    lake: Address, name: str, table: Table, gone: frozenset[str], folder: Path
+) -> tuple[list[ActiveFile], list[WrittenFile]]:
+    """Files that go, and files that stand for the rows of them that stay."""
+    remove: list[ActiveFile] = []
+    kept: list[WrittenFile] = []
+    for file in table.active_files():
+        if not _may_hold(file, gone):
+            continue
+        if file.first_capture == file.last_capture and file.first_capture in gone:
+            remove.append(file)
+            continue
+        place = lake / name / file.name
+        written = filtered(fetch(place, folder), name, gone, folder)
+        if written is not None:
+            remove.append(file)
+            kept += [written] if written.rows else []
+    return remove, kept
+
+
+def without_rows(files: Files, gone: set[str], folder: Path) -> Files:
+    """Of files that are not published yet, those or what of them stays without some captures."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for name, listed in files.items():
+        for file in listed:
+            path = Path(str(file["path"]))
+            if not path.exists():
+                raise LakeError("another run has read the same captures meanwhile: run again")
+            written = filtered(path, name, frozenset(gone), folder)
+            if written is None:
+                found.setdefault(name, []).append(file)
+            elif written.rows:
+                found.setdefault(name, []).append(written._asdict())
+    return found
+
+
+def _may_hold(file: ActiveFile, gone: frozenset[str]) -> bool:
+    """By the bounds that its table's log has of it."""
+    low, high = file.first_capture, file.last_capture
+    if low is None or high is None:
+        return True
+    return any(low <= one <= high for one in gone)

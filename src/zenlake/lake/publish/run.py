@@ -1,0 +1,136 @@
+"""One change of a lake, from its folder for files to the publication."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from zenlake import unfinished
+from zenlake.lake.address import Address
+from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.publish.places import names_in, remove_folder
+from zenlake.lake.publish.publication_log import host_name, process_start
+
+STAGING: Final = "_staging"
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
+_STALE_SECONDS: Final = 2 * 86_400
+"""What runs of other hosts left is removed after this time."""
+
+
+class Run:
+    """Made by `Store.begin`."""
+
+    def __init__(self, lake: Address, name: str) -> None:
+        self.lake = lake
+        self.name = name
+        """Nobody else has it; names of files and transactions begin with it."""
+        self.staging = lake / STAGING / name
+        """For what is not published yet."""
+
+    def publish(
+        self,
+        captures: Sequence[Mapping[str, Any]] = (),
+        files: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        remove: AbstractSet[str] = frozenset(),
+    ) -> int:
+        """Makes the next version and shows it to readers, all tables at once; its number.
+
+        `captures` are rows of that table, for captures that are added or replaced. `files` are the
+        files of the other tables: `path` (in `staging`, or in its table's folder already), `rows`,
+        `size` and `stats`. Captures in `remove` go. Where nothing changes, no version is made.
+        Whatever fails or is killed on the way leaves the current version.
+        """
+        from zenlake.lake.publish.publisher import Publisher
+
+        return Publisher(self.lake, self.name, self.staging).publish(
+            captures, files or {}, frozenset(remove)
+        )
+
+    def compact(self) -> int:
+        """Puts small files together; the number of the version that has it done."""
+        from zenlake.lake.publish.publisher import Publisher
+
+        return Publisher(self.lake, self.name, self.staging).compact()
+
+    def vacuum(self, hours: int) -> dict[str, int]:
+        """Deletes files that no version of the last `hours` needs; how many, by table."""
+        from zenlake.lake.publish.publisher import Publisher
+
+        return Publisher(self.lake, self.name, self.staging).vacuum(hours)
+
+
+@contextmanager
+def running(lake: Address) -> Iterator[Run]:
+    """A run with a folder of its own, which goes with it."""
+    pid = os.getpid()
+    name = f"{host_name()}-{pid}-{process_start(pid)}-{uuid4().hex[:12]}"
+    run = Run(lake, name)
+    is_new = lake.is_local and not os.path.exists(lake.path)
+
+    def tidy_up() -> None:
+        remove_folder(run.staging)
+        if lake.is_local:
+            with suppress(OSError):  # others work there
+                os.rmdir((lake / STAGING).path)
+            if is_new:
+                with suppress(OSError):  # it holds a lake
+                    os.rmdir(lake.path)
+
+    cleanup = unfinished.register(tidy_up)
+    try:
+        if lake.is_local:
+            _make_folder(run.staging)
+        _remove_left_behind(lake)
+        yield run
+    except OSError as error:
+        # Whatever the caller was writing: a full disk is told in one line.
+        if error.errno in _FULL:
+            raise LakeError.from_os(error, lake) from error
+        raise
+    finally:
+        tidy_up()
+        unfinished.forget(cleanup)
+
+
+def _make_folder(folder: Address) -> None:
+    try:
+        Path(folder.path).mkdir(parents=True)
+    except OSError as error:
+        raise LakeError.from_os(error, folder) from error
+
+
+def _remove_left_behind(lake: Address) -> None:
+    """Folders of runs that are dead: of this host, or old."""
+    for name in names_in(lake / STAGING):
+        host, pid, start = _parts(name)
+        place = lake / STAGING / name
+        if host == host_name():
+            is_dead = not start or process_start(pid) != start
+        else:
+            is_dead = _age_seconds(place) > _STALE_SECONDS
+        if is_dead:
+            remove_folder(place)
+
+
+def _parts(name: str) -> tuple[str, int, str]:
+    words = name.rsplit("-", 3)
+    if len(words) < 4 or not words[1].isdecimal():
+        return "", 0, ""
+    return words[0], int(words[1]), words[2]
+
+
+def _age_seconds(place: Address) -> float:
+    if place.is_local:
+        with suppress(OSError):
+            return time.time() - os.stat(place.path).st_mtime
+        return 0.0
+    info = place.filesystem.get_file_info(place.fs_path)
+    moment = getattr(info, "mtime_ns", None)
+    return 0.0 if moment is None else time.time() - moment / 1e9

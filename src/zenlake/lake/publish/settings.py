@@ -1,0 +1,15 @@
+"""Settings of the Delta tables of a lake."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.limits import LAKE_RETENTION_HOURS_MAX
+
+TABLE_SETTINGS: Final = {
+    # Other writers keep statistics of the columns that readers skip files by.
+    "delta.dataSkippingNumIndexedCols": "40",
+    "delta.deletedFileRetentionDuration": f"interval {LAKE_RETENTION_HOURS_MAX} hours",
+    "delta.logRetentionDuration": f"interval {LAKE_RETENTION_HOURS_MAX} hours",
+    "delta.checkpointInterval": "20",
+}

@@ -1,0 +1,71 @@
+"""Snapshot: the files of one version, which a reader holds on to while others publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from zenlake.lake.address import Address
+from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.publish.manifest import Manifest
+
+_AT_ONCE: Final = 8
+
+
+class FileLists(Protocol):
+    """The names of a table's files, read when they are first asked for."""
+
+    def __call__(self, table: str) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All tables as of one version."""
+
+    version: int
+    address: Address
+    manifest: Manifest
+    names: FileLists
+    """The files of a table, by names in its folder."""
+    _known: dict[str, list[str]] = field(default_factory=dict, compare=False)
+
+    @property
+    def directory(self) -> Path:
+        """Where it lies, for messages."""
+        return Path(str(self.address))
+
+    @property
+    def is_local(self) -> bool:
+        return self.address.is_local
+
+    @property
+    def tables(self) -> Mapping[str, Address]:
+        """Each table's folder."""
+        return {table: self.address / table for table in self.manifest.tables}
+
+    def addresses(self, table: str) -> list[Address]:
+        """A table's Parquet files; the first has no rows and the newest schema, if there is one."""
+        if table not in self.manifest.tables:
+            known = ", ".join(self.manifest.tables)
+            raise LakeError(f"no table {table!r}, there are: {known}", self.address)
+        if table not in self._known:
+            self._known[table] = self.names(table)
+        return [self.address / table / name for name in self._known[table]]
+
+    def with_all_names(self) -> Snapshot:
+        """Itself, when the files of all tables are known: delta-rs does not work after a fork."""
+        missing = [table for table in self.manifest.tables if table not in self._known]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            self._known.update(zip(missing, pool.map(self.names, missing), strict=True))
+        return self
+
+    def files(self, table: str) -> list[Path]:
+        """The same of a lake on this machine."""
+        return [Path(one.path) for one in self.addresses(table)]
+
+    def size(self, tables: Iterable[str]) -> int:
+        """Bytes of the files of these tables, on this machine."""
+        return sum(file.stat().st_size for table in tables for file in self.files(table))

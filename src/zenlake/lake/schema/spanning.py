@@ -1,0 +1,56 @@
+"""Tables between the splits of a capture: what one split cannot decide alone.
+
+A split makes all tables of its own sessions. It leaves these behind for the step that sees all
+splits: queries whose explanation needs every session of the capture, and proof that nothing else
+does. Requests that ask the same, and publications that are equal, belong together: where the hashes
+of two splits differ, no group crosses them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.lake.schema.published import TABLES
+from zenlake.lake.schema.table import BIGINT, BOOLEAN, STRING, Column, Table
+
+HASH_MAX: Final = (1 << 63) - 1
+"""DuckDB's hashes have no sign, and those above it do not fit into a BIGINT."""
+_HASH: Final = (Column("hash", BIGINT, "of one group of rows that are compared with each other"),)
+
+_ALL: Final = (
+    Table(
+        "unexplained_queries",
+        "one empty query: without its cause, and without the words that explain it",
+        TABLES["queries"].base.columns,
+    ),
+    Table(
+        "empty_hops",
+        "one REQUEST of a trace in which one ended without reply",
+        (
+            Column("capture", STRING, "the file's path, as given"),
+            Column("session", STRING, "id of the session"),
+            Column("seq", BIGINT, "order in the capture"),
+            Column("trace_id", BIGINT, "the same for all hops; negative where it is not known"),
+            Column("time_ns", BIGINT, "time of the packet"),
+            Column("final_ns", BIGINT, "time of the RESPONSE_FINAL"),
+            Column("requester_zid", STRING, "who asked"),
+            Column("responder_zid", STRING, "who was asked"),
+            Column("key", STRING, "whole key expression"),
+            Column("target", STRING, "effective"),
+            Column("is_empty", BOOLEAN, "whether this one ended without reply"),
+            Column("lost_ns", BIGINT, "when its session ended, if that ended it"),
+        ),
+    ),
+    Table(
+        "question_groups",
+        "requests that ask the same; and of these, those of which one node is an end",
+        (
+            *_HASH,
+            Column("is_open", BOOLEAN, "whether it crosses splits wherever another split has it"),
+        ),
+    ),
+    Table("content_groups", "publications that are equal, or have the same mark", _HASH),
+    Table("sample_sessions", "sessions that have samples", _HASH),
+)
+
+SPANNING: Final[dict[str, Table]] = {table.name: table for table in _ALL}

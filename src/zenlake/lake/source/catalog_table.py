@@ -1,0 +1,55 @@
+"""Catalog tables: `CREATE TABLE ... USING zenoh`, and the options that its queries need.
+
+Spark 4.3 hands the options of a table to a Python source once, when the table is created, mixed
+with other properties of the table. A query of the table hands over none of them, only the columns
+that were inferred then, with their metadata. So the options are kept there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_OPTION: Final = "option."
+"""What comes before the names of options among the properties of a table."""
+_ADDED: Final = frozenset({"provider", "owner"})
+"""Properties that every catalog table has, and no reader."""
+_LOCATION: Final = "location"
+_PATH: Final = "path"
+_KEPT: Final = "zenoh.options"
+
+
+def options_of_table(properties: Mapping[str, str]) -> dict[str, str] | None:
+    """What `OPTIONS` and `LOCATION` said; None if these are no properties of a catalog table."""
+    found = {name.lower(): value for name, value in properties.items()}
+    if not found.keys() >= _ADDED:
+        return None
+    options = {
+        name.removeprefix(_OPTION): value
+        for name, value in found.items()
+        if name.startswith(_OPTION)
+    }
+    # `path` is one more name of the location.
+    if _LOCATION in found:
+        options[_PATH] = found[_LOCATION]
+    return options
+
+
+def keep_options(schema: StructType, options: Mapping[str, str]) -> StructType:
+    """The schema of the table, from which `kept_options` reads them again."""
+    first = schema.fields[0]
+    first.metadata = {**(first.metadata or {}), _KEPT: json.dumps(dict(options))}
+    return schema
+
+
+def kept_options(schema: StructType) -> dict[str, str]:
+    """None are kept in a schema that the user wrote."""
+    for field in schema.fields:
+        if kept := (field.metadata or {}).get(_KEPT):
+            options: dict[str, str] = json.loads(kept)
+            return options
+    return {}

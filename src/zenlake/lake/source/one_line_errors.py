@@ -1,0 +1,27 @@
+"""One-line errors: our errors without the stack of Spark's Python processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_SPARK_PROCESS: Final = "SPARK_PYTHON_RUNTIME"
+"""Set where Spark started this process."""
+_HIDE_TRACEBACK: Final = "SPARK_HIDE_TRACEBACK"
+"""Spark's setting, which it reads when it reports an error."""
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Spark shows where an error was raised, line by line: of ours the sentence is enough."""
+    from zenlake.errors import ZenlakeError
+
+    try:
+        yield
+    except ZenlakeError as error:
+        # The process ends with the error that it reports, so no other error is hidden.
+        if _SPARK_PROCESS in os.environ:
+            os.environ[_HIDE_TRACEBACK] = "1"
+        raise error.with_traceback(None) from None

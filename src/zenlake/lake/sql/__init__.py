@@ -1,0 +1,1 @@
+"""SQL over the tables of a lake: on DuckDB, or on Spark."""

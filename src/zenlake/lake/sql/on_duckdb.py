@@ -1,0 +1,337 @@
+"""SQL over a snapshot of a lake, on DuckDB.
+
+The database is in memory and can open the files of the snapshot and nothing else. It could
+still overwrite those, so anything but a query is refused before it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Final
+
+import duckdb
+from duckdb.func import FunctionNullHandling
+
+from zenlake.lake.inside import check_files, check_table_name
+from zenlake.lake.publish import LakeError, Snapshot
+from zenlake.lake.publish.local_copy import on_this_machine
+from zenlake.lake.schema import TABLES
+from zenlake.lake.sql.bounded_process import engine_bytes, too_much_memory
+from zenlake.lake.sql.functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
+from zenlake.lake.sql.time_limit import TimeLimit
+from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
+from zenlake.unfinished import temporary_folder
+
+_ROWS_AT_ONCE: Final = 4_096
+_JOIN_S: Final = 1.0
+_EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
+_ADVICE: Final = "\nPossible solutions"
+"""How DuckDB goes on: with settings that are locked here."""
+_PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
+_UNKNOWN_TABLE: Final = re.compile(r"Table with name (\w+) does not exist")
+_GLOB: Final = re.compile(r"[*?\[]")
+# `MULTI` is PIVOT, which first looks for its columns.
+_QUERIES: Final = {"SELECT", "MULTI"}
+_TYPES: Final = {
+    "BIGINT": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "STRING": "VARCHAR",
+    "BINARY": "BLOB",
+    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
+}
+_DESCRIBE: Final = re.compile(r"\s*desc(?:ribe)?\s+(?:table\s+)?\"?(\w+)\"?\s*;?\s*", re.IGNORECASE)
+
+
+@contextmanager
+def query(
+    snapshot: Snapshot,
+    sql: str,
+    seconds_max: float | None = None,
+    bytes_max: int = SQL_BYTES_MAX,
+) -> Iterator[Result]:
+    """Runs one query; the rows may be read inside the `with`.
+
+    It is cut when DuckDB has worked on it for `seconds_max`, or finds no room in its part of
+    `bytes_max`. Only `bounded_process` can bound what DuckDB does not count.
+    """
+    check_literals(sql)
+    limit = TimeLimit(seconds_max)
+    with (
+        temporary_folder() as spill,
+        opened(snapshot, spill, engine_bytes(bytes_max)) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+            sql = _described(sql) or sql
+            with limit.watching(connection.interrupt):
+                execute(connection, sql)
+            description = connection.description or []
+            yield Result([column[0] for column in description], _rows(connection, limit))
+        except duckdb.Error as error:
+            raise _ended(error, limit, bytes_max) or _explained(error) from None
+
+
+def write_parquet(
+    snapshot: Snapshot,
+    sql: str,
+    path: Path,
+    seconds_max: float | None = None,
+    bytes_max: int = SQL_BYTES_MAX,
+) -> int:
+    """Runs one query and writes its answer; the number of rows. OSError if there is no room."""
+    check_literals(sql)
+    limit = TimeLimit(seconds_max)
+    with (
+        temporary_folder() as spill,
+        opened(snapshot, spill, engine_bytes(bytes_max), (str(path),)) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+            # The query stands in brackets; a comment may end it.
+            inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
+            how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+            with limit.watching(connection.interrupt):
+                execute(connection, f"COPY (\n{inner}\n) TO {_quoted(str(path))} ({how})")
+            return int((connection.fetchone() or (0,))[0])
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) and str(path) in str(error):
+                raise OSError(" ".join(str(error).split())) from None
+            raise _ended(error, limit, bytes_max) or _explained(error, 1) from None
+
+
+def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
+    """Error if it is no query, or asks for what the tables do not have: for tables without rows.
+
+    It is run, because DuckDB tells the place of an error only then.
+    """
+    check_literals(sql)
+    limit = TimeLimit(seconds_max, is_error=False)
+    with (
+        temporary_folder() as spill,
+        opened(snapshot, spill, engine_bytes(SQL_BYTES_MAX)) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+            [statement] = connection.extract_statements(sql)
+            # PIVOT looks for values, of which there are none.
+            if statement.type.name == "SELECT":
+                with limit.watching(connection.interrupt):
+                    execute(connection, sql)
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+            return  # it makes sense so far
+        except duckdb.Error as error:
+            raise _explained(error) from None
+
+
+@contextmanager
+def opened(
+    snapshot: Snapshot,
+    spill: str | Path,
+    bytes_max: int | None = None,
+    writable: Sequence[str] = (),
+    only: Collection[str] | None = None,
+    is_loaded: bool = False,
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with the tables as views; it writes only to memory, to the folder `spill` and to
+    the paths that are `writable`.
+
+    `bytes_max` is how much memory it may take; a share of the machine's by default. `only` names
+    the tables to open; with `is_loaded` they are copied into the database, so that no query opens
+    the files again.
+    """
+    with (
+        on_this_machine(snapshot, only) as here,
+        duckdb.connect(":memory:") as connection,
+    ):
+        files_by_table = _checked_files(here, only)
+        # It is shown on standard output wherever Python runs no file (`python -c`).
+        connection.execute("SET enable_progress_bar = false")
+        paths = list(writable)
+        broken: dict[str, LakeError] = {}
+        kind = "TABLE" if is_loaded else "VIEW"
+        for table, files in files_by_table.items():
+            source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+            try:
+                columns = _columns(connection, table, source, snapshot)
+                connection.execute(f'CREATE {kind} "{table}" AS SELECT {columns} FROM {source}')
+            except duckdb.Error as error:
+                # An error to those who use this table, and to no others.
+                broken[table] = LakeError(_damage(error, files), snapshot.directory / table)
+            paths += {*files, *map(_literal, files)}
+        for name, function in FUNCTIONS.items():
+            types: Any = [_TYPES[kind] for kind in function.takes]
+            gives = _TYPES[function.gives]
+            special = FunctionNullHandling.SPECIAL  # the answer may be null
+            connection.create_function(name, function.call, types, gives, null_handling=special)
+        connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
+        connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
+        if bytes_max is not None:
+            connection.execute(f"SET memory_limit = '{bytes_max}B'")
+        connection.execute("SET TimeZone = 'UTC'")
+        # Or a name that is no table might be a variable of ours.
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute(f"SET allowed_paths = {_list(paths)}")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        try:
+            yield connection
+        except (duckdb.Error, LakeError) as error:
+            unknown = _UNKNOWN_TABLE.search(str(error))
+            if unknown is not None and unknown[1].lower() in broken:
+                raise broken[unknown[1].lower()] from None
+            raise
+
+
+def _damage(error: duckdb.Error, files: Sequence[str]) -> str:
+    """Why a table cannot be opened, with the name of its file."""
+    for file in files:
+        if not os.path.exists(file):
+            return f"the file {os.path.basename(file)} is missing"
+    return " ".join(_PLACE.split(str(error))[0].split())
+
+
+def _checked_files(snapshot: Snapshot, only: Collection[str] | None) -> dict[str, list[str]]:
+    """The files by table; error where the metadata leads outside the lake."""
+    found = {}
+    for table in snapshot.manifest.tables:
+        if only is None or table in only:
+            check_table_name(table, snapshot.directory)
+            files = snapshot.files(table)
+            check_files(snapshot.directory, files)
+            found[table] = [str(file) for file in files]
+    return found
+
+
+def _columns(
+    connection: duckdb.DuckDBPyConnection, table: str, source: str, snapshot: Snapshot
+) -> str:
+    """Those of all files; a declared column that all files are older than is null.
+
+    TIMESTAMPs are computed for rows that are older than them.
+    """
+    # To open the files for their columns takes as long as many a query.
+    manifest = snapshot.manifest
+    if table not in TABLES or manifest.is_just_read:
+        return "*"
+    has_older_rows = manifest.has_older_rows
+    found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    replaced, added = [], []
+    for one in TABLES[table].columns:
+        value = f"CAST(NULL AS {_TYPES[one.type]})"
+        if has_older_rows and one.computed_from in found:
+            value = f"make_timestamp(\"{one.computed_from}\" // 1000) AT TIME ZONE 'UTC'"
+        if one.name not in found:
+            added.append(f', {value} AS "{one.name}"')
+        elif has_older_rows and one.computed_from:
+            replaced.append(f'{value} AS "{one.name}"')
+    return (
+        f"* REPLACE ({', '.join(replaced)}){''.join(added)}" if replaced else f"*{''.join(added)}"
+    )
+
+
+def _described(sql: str) -> str | None:
+    """DESCRIBE of a declared table, with what its columns mean; DuckDB's own does not tell."""
+    match = _DESCRIBE.fullmatch(sql)
+    table = None if match is None else TABLES.get(match[1].lower())
+    if table is None:
+        return None
+    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
+    return f"""
+        SELECT column_name, column_type, comment
+        FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))
+        LEFT JOIN (VALUES {rows}) AS told (name, comment) ON column_name = name
+        ORDER BY place"""
+
+
+def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise LakeError(f"one query at a time, these are {len(statements)}", "SQL")
+    [statement] = statements
+    if statement.type.name == "EXPLAIN":
+        # With ANALYZE it runs what it explains.
+        statements = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))
+    if any(statement.type.name not in _QUERIES for statement in statements):
+        raise LakeError(READ_ONLY, "SQL")
+
+
+def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:
+    """Runs it beside this thread, which can then be interrupted; `values` are for its `?`."""
+    failures: list[BaseException] = []
+    is_done = Event()
+
+    def work() -> None:
+        try:
+            connection.execute(sql, list(values) or None)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            is_done.set()
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        # Not `Thread.join`, which must not be interrupted before Python 3.13.
+        is_done.wait()
+    except KeyboardInterrupt:
+        connection.interrupt()
+        is_done.wait()
+        raise
+    # All but over. A thread that still holds the connection when Python ends makes DuckDB's
+    # binding complain of leaks.
+    thread.join(_JOIN_S)
+    if failures:
+        raise failures[0]
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, limit: TimeLimit) -> Iterator[tuple[Any, ...]]:
+    """DuckDB may still be at work when the first ones are read."""
+    while True:
+        with limit.watching(connection.interrupt):
+            rows = connection.fetchmany(_ROWS_AT_ONCE)
+        if not rows:
+            return
+        yield from rows
+
+
+def _literal(path: str) -> str:
+    """A path that is not taken for a pattern."""
+    return _GLOB.sub(r"[\g<0>]", path)
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
+    """The error of a statement that reached a limit; None for any other."""
+    if limit.is_over and isinstance(error, duckdb.InterruptException):
+        return sql_error(limit.cause)
+    text = str(error)
+    # A function of ours runs in Python.
+    if isinstance(error, duckdb.OutOfMemoryException) or "MemoryError" in text:
+        return too_much_memory(bytes_max, text.partition(_ADVICE)[0])
+    return None
+
+
+def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
+    text = str(error)
+    place = _PLACE.search(text)
+    if place is None:
+        return sql_error(text)
+    line, shown, spaces = int(place[1]), place[2], place[3]
+    column = len(spaces) - len(f"LINE {line}: ") + 1
+    line -= lines_before
+    if shown.startswith("..."):  # of a long line it shows a part
+        return sql_error(f"{text[: place.start()]} (in line {line})")
+    return sql_error(text[: place.start()], line, column)

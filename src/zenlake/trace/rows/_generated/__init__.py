@@ -1,0 +1,1 @@
+"""GENERATED from zenlake/lake/schema by `make generate`. Do not edit."""

@@ -1,0 +1,68 @@
+"""A cluster whose captures and lake lie in a store: its workers share no folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from tests.lake.cluster.standalone import Cluster, environment
+from tests.lake.s3 import server
+from tests.lake.source.reading import rows
+from zenlake.lake.address import parse
+from zenlake.lake.publish import Store
+from zenlake.lake.schema import TABLES
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The server, and its environment in this process and in all that start from it."""
+    with server.running() as port, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment(port).items():
+            patch.setenv(name, value)
+        yield port
+
+
+def run(*arguments: str) -> None:
+    command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *arguments, "--json"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    print(done.stdout)
+
+
+def rows_of(lake: str, table: str) -> list[str]:
+    snapshot = Store(lake).snapshot()
+    files = [one.fs_path for one in snapshot.addresses(table)]
+    schema = TABLES[table].arrow.remove_metadata()
+    filesystem = parse(lake).filesystem
+    found: pa.Table = ds.dataset(files, schema, format="parquet", filesystem=filesystem).to_table()
+    # The capture's name is its address, which is another one.
+    names = [os.path.basename(name) for name in found["capture"].to_pylist()]
+    column = found.column_names.index("capture")
+    return rows(found.set_column(column, "capture", pa.array(names)))
+
+
+def test_the_same_rows_as_on_this_machine(
+    store: int, inputs: list[str], large: str, tmp_path: Path
+) -> None:
+    folder, _ = inputs
+    for file in sorted(Path(folder).iterdir()):
+        if file.is_file() and ".pcap" in file.name:
+            server.put(store, file, f"captures/{file.name}")
+    server.put(store, Path(large), "captures/large.pcapng")
+    here = str(tmp_path / "lake")
+    run(folder, large, "--lake", here)
+    there = f"s3a://{server.BUCKET}/robots.lake"
+    (tmp_path / "cluster").mkdir()
+    with Cluster(tmp_path / "cluster") as cluster:
+        run(f"s3://{server.BUCKET}/captures", "--lake", there, "--master", cluster.url)
+    for table in TABLES:
+        expected = rows_of(here, table)
+        assert rows_of(there, table) == expected, table
+        assert expected or table == "violations"

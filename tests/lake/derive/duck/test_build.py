@@ -1,0 +1,86 @@
+"""Tables are the same, in however many parts they are put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.faults import scaled
+from tests.trace.sidecar import PATHS
+from zenlake.lake.derive.duck import Engine, build, build_tables
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.lake.schema import TABLES
+
+pytestmark = pytest.mark.xdist_group("build")
+
+NAMES = ("mixed_versions", "routers_ring", "liveliness")
+Tasks = list[dict[str, list[str]]]
+Rows = dict[str, Counter[str]]
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tasks, str]:
+    """The files of three tasks, and that of the captures."""
+    folder = tmp_path_factory.mktemp("staged")
+    tasks: Tasks = []
+    for name in NAMES:
+        files = {}
+        for table, rows in stage(str(PATHS[name]), name).items():
+            files[table] = [str(folder / f"{name}-{table}.parquet")]
+            pq.write_table(rows, files[table][0])
+        tasks.append(files)
+    captures: list[dict[str, Any]] = [{"capture": name, "last_ns": 1 << 62} for name in NAMES]
+    path = str(folder / "captures.parquet")
+    pq.write_table(pa.Table.from_pylist(captures, TABLES["captures"].arrow), path)
+    return tasks, path
+
+
+def built(
+    tmp_path: Path,
+    tasks: Tasks,
+    captures: str,
+    is_small: bool = False,
+    events_max: int = build.EVENTS_MAX,
+) -> tuple[Rows, int]:
+    """Rows of each table, and in how many parts replies came."""
+    with Engine(tmp_path, 2, is_small) as engine:
+        found = build_tables(engine, tasks, [captures], events_max=events_max)
+        rows = {
+            name: Counter(
+                str(row)
+                for frame in frames
+                for batch in frame.batches()
+                for row in batch.to_pylist()
+            )
+            for name, frames in found.items()
+        }
+        return rows, len(found["replies"])
+
+
+def test_parts_give_the_same_rows(tmp_path: Path, staged: tuple[Tasks, str]) -> None:
+    whole, parts = built(tmp_path, *staged)
+    assert parts == 1
+    assert {name for name, rows in whole.items() if not rows} <= {"ros_entities"}
+    events = sum(build._events(files) for files in staged[0])
+    # By task, and then some sessions of each.
+    for events_max, parts_min in ((events // 2, 2), (events // scaled(6, 20), scaled(6, 10))):
+        cut, parts = built(tmp_path, *staged, events_max=events_max)
+        assert parts >= parts_min
+        assert cut == whole
+
+
+def test_small_captures_have_the_same_rows(tmp_path: Path, staged: tuple[Tasks, str]) -> None:
+    assert built(tmp_path, *staged, is_small=True) == built(tmp_path, *staged)
+
+
+def test_nothing_gives_empty_tables(tmp_path: Path) -> None:
+    with Engine(tmp_path) as engine:
+        for name, frames in build_tables(engine, [], []).items():
+            for frame in frames:
+                assert frame.columns == TABLES[name].base.names
+                assert not [row for batch in frame.batches() for row in batch.to_pylist()]

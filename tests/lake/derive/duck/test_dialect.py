@@ -1,0 +1,90 @@
+"""Statements in Spark's words mean the same on DuckDB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zenlake.lake.derive.duck import Engine
+from zenlake.lake.schema.table import BIGINT, DOUBLE, STRING, Column, Table
+
+TABLE = Table("rows", "", (Column("n", BIGINT, ""), Column("t", STRING, "")))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Any:
+    with Engine(tmp_path) as opened:
+        yield opened
+
+
+def rows(engine: Engine, text: str) -> list[tuple[Any, ...]]:
+    frame = engine.sql(text)
+    return [tuple(row.values()) for batch in frame.batches() for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("CAST(1.7D AS BIGINT)", 1),
+        ("CAST(-1.7D AS BIGINT)", -1),
+        ("try_add(9223372036854775807, CAST(1 AS BIGINT))", None),
+        ("try_add(CAST(2 AS BIGINT), CAST(3 AS BIGINT))", 5),
+        ("concat('a', NULL, 'b')", None),
+        ("concat_ws('; ', 'a', NULL, 'b')", "a; b"),
+        ("concat('it\\'s ', 3)", "it's 3"),
+        ("if(NULL, 1, 2)", 2),
+        ("greatest(NULL, 2)", 2),
+        ("'a;_time=x' RLIKE '(^|;)_time(=|;|$)'", True),
+        ("format_number(1234567, 0)", "1,234,567"),
+        ("format_number(10000D, 1)", "10,000.0"),
+        ("format_number(0.045D, 2)", "0.04"),
+        ("regexp_replace('10,000.0', '[.]?0+$', '')", "10,000"),
+        ("struct(1 AS a, 'x' AS b).b", "x"),
+        ("(7 - 2) / 1e6D", 5e-06),
+    ],
+)
+def test_expressions(engine: Engine, expression: str, expected: object) -> None:
+    assert rows(engine, f"SELECT {expression} AS x") == [(expected,)]
+
+
+def test_last_that_is_not_null(engine: Engine) -> None:
+    text = """
+    WITH t AS (SELECT * FROM VALUES (1, 'a'), (2, NULL), (3, 'b'), (4, NULL) AS t(n, x))
+    SELECT n, last(x, true) OVER so_far AS y, last(x) OVER so_far AS z FROM t
+    WINDOW so_far AS (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+    """
+    assert sorted(rows(engine, text)) == [
+        *((1, "a", "a"), (2, "a", None), (3, "b", "b"), (4, "b", None)),
+    ]
+
+
+def test_values_within_values(engine: Engine) -> None:
+    held = "SELECT struct(struct(1 AS a, 2 AS b) AS load) AS first"
+    assert rows(engine, f"WITH t AS ({held}) SELECT first.load.* FROM t") == [(1, 2)]
+
+
+def test_frames_know_where_they_come_from(engine: Engine) -> None:
+    other = Table("others", "", (Column("n", BIGINT, ""), Column("d", DOUBLE, "")))
+    one, two = engine.read(TABLE, []), engine.read(other, [])
+    joined = engine.sql("SELECT a.n FROM {a} AS a JOIN {b} AS b ON a.n = b.n", a=one, b=two)
+    assert one.select("n").where("n > 1").sources == {"rows"}
+    assert engine.keep(joined.repartition("n").sortWithinPartitions("n")).sources == {
+        *("rows", "others"),
+    }
+    assert list(joined.batches()) == []
+
+
+def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path: Path) -> None:
+    from zenlake.limits import DERIVE_BYTES_MAX
+
+    with Engine(tmp_path) as opened:
+        row = opened.connection.execute("SELECT current_setting('memory_limit')").fetchone()
+        assert row == (f"{DERIVE_BYTES_MAX / (1 << 20):.1f} MiB",)
+        opened.connection.execute("SET memory_limit = '24MB'")
+        many = opened.query("SELECT CAST(range AS VARCHAR) AS t FROM range(1000000)", ())
+        texts = [batch["t"] for batch in many.sortWithinPartitions("t").batches()]
+        assert sum(map(len, texts)) == 1_000_000
+        assert texts[0][:3].to_pylist() == ["0", "1", "10"]
+        assert any((tmp_path / "spill").iterdir())

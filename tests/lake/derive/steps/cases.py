@@ -1,0 +1,75 @@
+"""Cases: small captures by hand. Many go through a step together, each under its own name."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+
+from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.duck.frame import SQL_TYPES
+from zenlake.lake.schema import STAGED, TABLES
+
+Row = dict[str, Any]
+Staged = dict[str, list[Row]]
+"""Rows by the name of their table."""
+MS = 1_000_000
+"""Time passes with seq: one is a millisecond."""
+
+
+def arrow(name: str, rows: list[Row]) -> pa.Table:
+    """A table of the given rows; what they leave out is null. Mixed on purpose."""
+    table = {**STAGED, **TABLES}[name].base
+    unknown = {column for row in rows for column in row} - set(table.names)
+    assert not unknown, f"{name} has no {unknown}"
+    mixed = random.Random(1).sample(rows, len(rows))
+    return pa.Table.from_pylist(mixed, schema=table.arrow)
+
+
+def frame(engine: Engine, name: str, rows: list[Row]) -> Any:
+    """Any, because steps say that they take frames of Spark."""
+    return engine.take(arrow(name, rows).to_reader(), {name})
+
+
+def staged(cases: dict[str, list[Row]], **defaults: Any) -> list[Row]:
+    """Rows of all cases; packet and time follow from seq."""
+    return [
+        {
+            "capture": case,
+            "session": "s",
+            "link": "l",
+            "packet": row["seq"],
+            "time_ns": row["seq"] * MS,
+            **defaults,
+            **row,
+        }
+        for case, rows in cases.items()
+        for row in rows
+    ]
+
+
+def collected(found: Any) -> list[Row]:
+    return [row for batch in found.batches() for row in batch.to_pylist()]
+
+
+def by_case(found: Any, order: str = "seq") -> dict[str, list[Row]]:
+    """What came out, in order."""
+    rows: dict[str, list[Row]] = {}
+    for row in sorted(collected(found), key=lambda row: row[order]):
+        rows.setdefault(row["capture"], []).append(row)
+    return rows
+
+
+def columns(rows: list[Row], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def shape(found: Any) -> list[tuple[str, str]]:
+    """Names and types, in order."""
+    rows = found.sparkSession.connection.execute(f"DESCRIBE FROM {found.name}").fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def declared_shape(name: str) -> list[tuple[str, str]]:
+    return [(one.name, SQL_TYPES[one.type]) for one in TABLES[name].base.columns]

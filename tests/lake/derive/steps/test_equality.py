@@ -1,0 +1,217 @@
+"""Tables of all bundled captures say what the timelines of the scalar trace say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.lake.derive.steps.cases import Row, collected
+from tests.trace.sidecar import PATHS, reading_of
+from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.steps import (
+    declarations,
+    exchanges,
+    interests,
+    queries,
+    replies,
+    requests,
+    traces,
+    unanswered,
+)
+from zenlake.lake.derive.steps.conform import query
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.lake.schema import STAGED, TABLES
+from zenlake.trace.timelines.declarations import DeclarationLife
+from zenlake.trace.timelines.interests import InterestLife
+
+# In one process: all captures are read once.
+pytestmark = pytest.mark.xdist_group("equality")
+
+Frames = dict[str, Any]
+Rows = list[tuple[Any, ...]]
+
+
+@pytest.fixture(scope="module")
+def staged(engine: Engine) -> Frames:
+    """All captures at once, each under its name."""
+    parts = [stage(str(path), name) for name, path in PATHS.items()]
+    tables = {**STAGED, **TABLES}
+    frames = {}
+    for name in (*STAGED, "sessions"):
+        found = [part[name] for part in parts if name in part]
+        data = pa.concat_tables(found or [tables[name].base.arrow.empty_table()])
+        frames[name] = engine.take(data.to_reader(), {name})
+    last = [
+        {"capture": name, "last_ns": max(event.time_ns for event in reading_of(name).events)}
+        for name in PATHS
+    ]
+    captures = pa.Table.from_pylist(last, schema=TABLES["captures"].base.arrow)
+    frames["captures"] = engine.take(captures.to_reader(), {"captures"})
+    return frames
+
+
+def rows_of(frame: Any, *names: str) -> Rows:
+    chosen = collected(frame.select("capture", *names))
+    return sorted((tuple(row.values()) for row in chosen), key=str)
+
+
+@pytest.fixture(scope="module")
+def asked(engine: Engine, staged: Frames) -> Frames:
+    keep: Any = engine.keep
+    events = staged["exchange_events"]
+    exchanged = keep(exchanges.build(events))
+    sent = keep(requests.build(events, exchanged))
+    traced = keep(traces.join(sent, traces.build(sent)))
+    replied = keep(replies.build(events, exchanged, traced))
+    known = (staged["sessions"], staged["captures"])
+    lives = declarations.build(staged["declare_events"], staged["sessions"])
+    hops = unanswered.hops_of(traced, replied, staged["sessions"])
+    causes = unanswered.build(hops, lives, *known)
+    judged = queries.build(events, traced, replied, *known)
+    found = queries.settled(judged).union(queries.explain(queries.unexplained(judged), causes))
+    return {"queries": keep(found), "replies": replied}
+
+
+def test_queries(asked: Frames) -> None:
+    expected = [
+        (
+            name,
+            exchange.request.packet,
+            exchange.request_id,
+            exchange.key,
+            exchange.requester_zid,
+            exchange.responder_zid,
+            exchange.replies,
+            exchange.errors,
+            exchange.first_reply_ms,
+            exchange.final_ms,
+        )
+        for name in PATHS
+        for exchange in reading_of(name).exchanges()
+        if exchange.request is not None
+    ]
+    names = ("packet", "request_id", "key", "requester_zid", "responder_zid", "replies", "errors")
+    found = rows_of(asked["queries"], *names, "first_reply_ms", "final_ms")
+    assert found == sorted(expected, key=str)
+    assert len(found) > 200
+
+
+def test_replies(asked: Frames) -> None:
+    expected = [
+        (name, response.packet, exchange.latency_ms(response), is_late)
+        for name in PATHS
+        for exchange in reading_of(name).exchanges()
+        for is_late, responses in ((False, exchange.responses), (True, exchange.after_final))
+        for response in responses
+    ]
+    found = rows_of(asked["replies"], "packet", "latency_ms", "after_final")
+    assert found == sorted(expected, key=str)
+
+
+def life(name: str, life: DeclarationLife) -> tuple[Any, ...]:
+    first = life.declared or life.undeclared
+    assert first is not None
+    return (
+        name,
+        first.packet,
+        life.entity,
+        life.id,
+        life.key,
+        life.sender_zid,
+        life.receiver_zid,
+        None if life.declared is None else life.declared.time_ns,
+        life.ended_ns,
+        life.ended_by,
+        life.complete,
+        life.distance,
+        life.interest_id,
+        life.node_id,
+        life.told,
+    )
+
+
+_UNICAST = """
+SELECT lives.* FROM {lives} AS lives
+LEFT SEMI JOIN (SELECT capture, session FROM {sessions} WHERE members IS NULL) AS sessions
+    ON sessions.capture = lives.capture AND sessions.session = lives.session
+"""
+
+
+def test_declarations(staged: Frames) -> None:
+    """But for groups: who left one, and took its declarations along, is not in any table."""
+    expected = [
+        life(name, one)
+        for name in PATHS
+        for one in reading_of(name).declarations()
+        if not one.session.is_multicast
+    ]
+    names = (
+        "packet",
+        "entity",
+        "entity_id",
+        "key",
+        "sender_zid",
+        "receiver_zid",
+        "declared_ns",
+        "undeclared_ns",
+        "ended_by",
+        "complete",
+        "distance",
+        "interest_id",
+        "node_id",
+        "told",
+    )
+    lives = declarations.build(staged["declare_events"], staged["sessions"])
+    unicast = query(_UNICAST, lives=lives, sessions=staged["sessions"])
+    found = rows_of(unicast, *names)
+    assert found == sorted(expected, key=str)
+    assert len(found) > 500
+
+
+def test_interests(staged: Frames) -> None:
+    def ends(one: InterestLife) -> int | None:
+        if one.ended_by == "closed":
+            return None if one.closed is None else one.closed.time_ns
+        return one.session.closed_ns if one.ended_by == "session" else None
+
+    expected = [
+        (
+            name,
+            one.opened.packet,
+            one.id,
+            one.key,
+            one.sender_zid,
+            one.options,
+            one.opened.time_ns,
+            None if one.final is None else one.final.time_ns,
+            ends(one),
+            one.ended_by,
+        )
+        for name in PATHS
+        for one in reading_of(name).interests()
+        if one.opened is not None
+    ]
+    names = ("packet", "interest_id", "key", "sender_zid", "options", "opened_ns", "final_ns")
+    lives = interests.build(staged["interest_events"], staged["sessions"])
+    found = rows_of(lives, *names, "closed_ns", "ended_by")
+    assert found == sorted(expected, key=str)
+
+
+def test_routers_pass_on_what_they_are_asked(asked: Frames) -> None:
+    """Every query of a client that reached others did so under one trace."""
+    names = ("capture", "seq", "trace_id", "requester_zid")
+    rows: list[Row] = collected(asked["queries"].select(*names))
+    hops = Counter((row["capture"], row["trace_id"]) for row in rows)
+    roots = {(row["capture"], row["seq"]) for row in rows}
+    assert all(name in roots for name in hops if name[1] is not None)
+    for capture in ("queries", "routers_ring"):
+        asking = {row["requester_zid"] for row in rows if row["capture"] == capture}
+        begun = {
+            row["requester_zid"]
+            for row in rows
+            if row["capture"] == capture and row["trace_id"] == row["seq"]
+        }
+        assert begun < asking, "routers begin no query themselves"

@@ -1,0 +1,182 @@
+"""Publications over several hops: what is one has one `trace_id`, and what is doubtful has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.trace.sidecar import PATHS, sidecar_of
+from zenlake.lake.derive.duck import Engine, build_tables
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.lake.schema import TABLES
+
+Row = dict[str, Any]
+MS = 1_000_000
+
+
+def built(tmp_path: Path, samples: pa.Table, table: str = "latencies") -> list[Row]:
+    path = str(tmp_path / "samples.parquet")
+    pq.write_table(samples, path)
+    with Engine(tmp_path) as engine:
+        [frame] = build_tables(engine, [{"samples": [path]}], [])[table]
+        found = [row for batch in frame.batches() for row in batch.to_pylist()]
+    return sorted(found, key=lambda row: (row["capture"], row["seq"]))
+
+
+def sent(seq: int, way: str, payload: bytes = b"1", **more: Any) -> Row:
+    """`way` is `sender>receiver`; there is one session for each two nodes."""
+    sender, receiver = (one or None for one in way.split(">"))
+    session = more.pop("session", "".join(sorted(way)))
+    usual = {"kind": "PUT", "key": "k", "payload": payload, "encoding": "zenoh/bytes"}
+    place = {"session": session, "link": session, "packet": seq, "time_ns": seq * MS, "seq": seq}
+    return {**usual, **place, "sender_zid": sender, "receiver_zid": receiver, **more}
+
+
+def stamped(seq: int, way: str, at: int, by: str = "r") -> Row:
+    return sent(seq, way, timestamp=f"{at}/{by}", timestamp_ns=at)
+
+
+CASES: dict[str, tuple[list[Row], list[int | None]]] = {
+    "through a router": ([sent(1, "p>r"), sent(2, "r>s"), sent(3, "r>t")], [1, 1, 1]),
+    "equal ones in order": (
+        [sent(1, "p>r"), sent(2, "r>s"), sent(3, "p>r"), sent(4, "r>s")],
+        [1, 1, 3, 3],
+    ),
+    "different ones": (
+        [sent(1, "p>r"), sent(2, "p>r", b"2"), sent(3, "r>s"), sent(4, "r>s", b"2")],
+        [1, 2, 1, 2],
+    ),
+    "a subscriber that came later": (
+        [sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s")],
+        [None, None, None],
+    ),
+    "two publishers": ([sent(1, "p>r"), sent(2, "q>r"), sent(3, "r>s")], [None, None, None]),
+    "a publisher with two neighbours": ([sent(1, "p>r"), sent(2, "p>s"), sent(3, "r>t")], [1] * 3),
+    "two neighbours, not at once": ([sent(1, "p>r"), sent(99, "p>s")], [None, None]),
+    "values far apart, and a subscriber that came later": (
+        [*(sent(1, "p>r"), sent(50, "p>r"), sent(51, "r>s"), sent(99, "p>r"), sent(103, "r>s"))],
+        [1, 50, 50, 99, 99],
+    ),
+    "far apart, and two publishers": (
+        [sent(1, "p>r"), sent(2, "r>s"), sent(50, "q>r"), sent(51, "r>s"), sent(99, "p>r")],
+        [1, 1, 50, 50, 99],
+    ),
+    "far apart, and one took longer": (
+        [sent(1, "p>r"), sent(50, "p>r"), sent(52, "p>r"), sent(53, "r>s"), sent(60, "r>s")],
+        [None] * 5,
+    ),
+    "a subscriber that publishes the same": (
+        [sent(1, "p>r"), sent(2, "r>q"), sent(50, "q>r"), sent(51, "r>s")],
+        [1, 1, 50, 50],
+    ),
+    "a burst, of which a router adds timestamps, and a subscriber that leaves": (
+        [
+            *(sent(1, "p>r"), sent(2, "p>r"), sent(3, "p>r"), stamped(4, "r>t", 8)),
+            *(stamped(5, "r>s", 7), stamped(6, "r>s", 8), stamped(7, "r>s", 9)),
+        ],
+        [1, 2, 3, 2, 1, 2, 3],
+    ),
+    "two routers that add timestamps": (
+        [
+            *(sent(1, "p>r"), stamped(2, "r>u", 7), stamped(3, "u>s", 7)),
+            *(sent(4, "q>u"), stamped(5, "u>s", 8, "u"), stamped(6, "u>r", 8, "u")),
+            *(
+                sent(7, "x>y"),
+                sent(8, "q>u"),
+                stamped(9, "u>s", 9, "u"),
+                stamped(10, "u>r", 9, "u"),
+            ),
+        ],
+        [1, 1, 1, 4, 4, 4, None, 8, 8, 8],
+    ),
+    "a node that is not known": ([sent(1, "p>r"), sent(2, "r>"), sent(3, "r>s")], [None] * 3),
+    "passed on before it came": ([sent(1, "r>s"), sent(2, "p>r")], [None, None]),
+    "a timestamp that the router adds": (
+        [sent(1, "p>r"), sent(2, "r>s", timestamp="7/r"), sent(3, "s>t", timestamp="7/r")],
+        [1, 1, 1],
+    ),
+    "timestamps that differ": (
+        [sent(1, "p>r"), sent(2, "r>s", timestamp="7/r"), sent(3, "r>t", timestamp="8/r")],
+        [None, 2, 3],
+    ),
+    "known by timestamps alone": (
+        [
+            *(sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s", timestamp="7/r")),
+            *(sent(4, "s>t", timestamp="7/r"),),
+        ],
+        [None, None, 3, 3],
+    ),
+    "source information": (
+        [
+            *(sent(1, "p>r", source_zid="p", source_eid=1, source_sn=1),),
+            *(sent(2, "p>s", source_zid="p", source_eid=1, source_sn=1),),
+        ],
+        [1, 1],
+    ),
+    "one hop": ([sent(1, "p>r"), sent(2, "p>r"), sent(3, "r>s", b"2")], []),
+}
+
+
+def given() -> dict[str, list[Row]]:
+    rows = [{"capture": case, **row} for case, (sent, _) in CASES.items() for row in sent]
+    return {"samples": rows}
+
+
+def test_traces(tmp_path: Path) -> None:
+    found: dict[str, list[int | None]] = {case: [] for case in CASES}
+    samples = pa.Table.from_pylist(given()["samples"], TABLES["samples"].base.arrow)
+    for row in built(tmp_path, samples):
+        found[row["capture"]].append(row["trace_id"])
+    assert found == {case: wanted for case, (_, wanted) in CASES.items()}
+
+
+def test_samples_have_the_same_traces(tmp_path: Path) -> None:
+    """Those on one hop are their own; a capture without others is not written again."""
+    more = (sent(1009, "x>y", b"own"), sent(1010, "x>y", key=None))
+    rows = [
+        {"capture": case, **row, "trace_id": None if row["key"] is None else row["seq"]}
+        for case, (given, _) in CASES.items()
+        for row in (*given, *more)
+    ]
+    samples = pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)
+    wanted = {case: [*traces, 1009, None] for case, (_, traces) in CASES.items() if traces}
+    expected = [row for row in samples.to_pylist() if row["capture"] in wanted]
+    expected.sort(key=lambda row: (row["capture"], row["seq"]))
+    for row in expected:
+        row["trace_id"] = wanted[row["capture"]].pop(0)
+    assert built(tmp_path, samples, "samples") == expected
+
+
+def test_latencies_are_since_the_first_hop(tmp_path: Path) -> None:
+    rows = [sent(1, "p>r"), sent(3, "r>s"), sent(7, "r>t"), sent(8, "t>u")]
+    given = [{"capture": "c", **row} for row in rows]
+    found = built(tmp_path, pa.Table.from_pylist(given, TABLES["samples"].base.arrow))
+    assert [row["latency_ms"] for row in found] == [0, 2, 6, 7]
+    assert [row["is_last"] for row in found] == [False, True, False, True]
+    assert {(row["publisher_zid"], row["sent_ns"]) for row in found} == {("p", MS)}
+
+
+@pytest.mark.parametrize("name", ["routers_ring", "qos_matrix"])
+def test_real_publications(tmp_path: Path, name: str) -> None:
+    """Each put of an application is one trace, from its node on."""
+    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"])
+    sidecar = sidecar_of(name)
+    assert all(row["trace_id"] is not None for row in found)
+    traces = {row["trace_id"] for row in found}
+    puts = [*sidecar.of("put"), *sidecar.of("delete")]
+    assert len(traces) == len(puts)
+    assert all(row["latency_ms"] > 0 for row in found if row["is_last"])
+
+
+def test_real_publications_of_peers(tmp_path: Path) -> None:
+    """A peer sends to several others: that is one publication."""
+    name = "peers_gossip"
+    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"], "samples")
+    sidecar = sidecar_of(name)
+    puts = [*sidecar.of("put"), *sidecar.of("delete")]
+    assert len({row["trace_id"] for row in found}) == len(puts) < len(found)
+    assert all(row["trace_id"] is not None for row in found)

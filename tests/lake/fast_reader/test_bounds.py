@@ -1,0 +1,166 @@
+"""Limits, memory that is reused, what is stored, and files that are not what they were."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.lake.fast_reader.mutations import load, store
+from tests.lake.fast_reader.test_roads import CAPTURES, plain
+from zenlake.capture.packet import Packet
+from zenlake.columnar.fields import columns
+from zenlake.errors import CaptureError, LocalError
+from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader.assemble.batches import EXTENTS_MAX
+from zenlake.lake.fast_reader.assemble.reading import (
+    CHUNK_BYTES,
+    CHUNK_UNITS,
+    PAIRS_MAX,
+    SIGHTINGS_MAX,
+)
+from zenlake.lake.plan.survey.message_rows import ROWS_AT_ONCE, MessageRows
+from zenlake.limits import TCP_FLOWS_MAX
+
+CAPTURE = CAPTURES / "alias_remapped.pcapng"
+_PACKAGE = "zenlake.lake.fast_reader.assemble"
+
+
+def surveyed(path: Path) -> Survey:
+    found = survey(str(path))
+    assert isinstance(found, Survey)
+    return found
+
+
+def tcp(port: int, seq: int, flags: int, payload: bytes) -> Packet:
+    """From one host to another, raw IPv4."""
+    size = 40 + len(payload)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, 6, 0) + bytes(range(1, 9))
+    head = struct.pack("!HHIIBBHHH", port, 7447, seq, 0, 0x50, flags, 0, 0, 0)
+    return Packet(1, 1, 101, ip + head + payload, size)
+
+
+def test_many_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PAIRS_MAX >= TCP_FLOWS_MAX
+    path = tmp_path / "many.pcapng"
+    store(path, [tcp(port, 1, 2, b"") for port in range(1, 3_000)])
+    assert len(surveyed(path)) == 2_999
+    monkeypatch.setattr(f"{_PACKAGE}.reading.PAIRS_MAX", 2_500)
+    assert isinstance(survey(str(path)), Refusal)
+
+
+INIT = bytes.fromhex("0400010900aa")
+
+
+def test_many_inits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SIGHTINGS_MAX > 2 * PAIRS_MAX
+    path = tmp_path / "many.pcapng"
+    store(path, [tcp(5, 1, 0x10, INIT) for _ in range(3_000)])
+    assert surveyed(path).zids.tolist() == [["aa", ""]]
+    monkeypatch.setattr(f"{_PACKAGE}.reading.SIGHTINGS_MAX", 2_048)
+    assert isinstance(survey(str(path)), Refusal)
+
+
+def test_many_unfinished_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert EXTENTS_MAX > PAIRS_MAX
+    path = tmp_path / "many.pcapng"
+    those = [tcp(5, 0, 2, b"")]
+    long = INIT + b"\xff\xff"
+    parts = [long, *(b"x" for _ in range(3_000))]
+    seq = 1
+    for part in parts:
+        those.append(tcp(5, seq, 0, part))
+        seq += len(part)
+    store(path, those)
+    assert len(surveyed(path)) == 1
+    monkeypatch.setattr(f"{_PACKAGE}.held_batches.EXTENTS_MAX", 2_048)
+    assert isinstance(survey(str(path)), Refusal)
+
+
+def test_chunks_are_bounded(tmp_path: Path) -> None:
+    name = plain(CAPTURES / "fragments.pcapng.gz", tmp_path)
+    found = survey(name)
+    assert isinstance(found, Survey)
+    for chunk in read(name, found, found.regular, chunk_bytes=100_000):
+        assert len(chunk) <= CHUNK_UNITS
+        assert len(chunk.data) < 100_000 + CHUNK_BYTES
+
+
+def test_rows_are_cleared_and_long_batches_have_room() -> None:
+    keep_alives = b"\x04" * (2 * ROWS_AT_ONCE)
+    frame = bytes.fromhex("2507")
+    data = np.frombuffer(keep_alives + frame, np.uint8)
+    bounds = np.array([0, len(keep_alives), len(data)], np.int64)
+    rows = MessageRows()
+    forms, failures = np.zeros(2, np.uint8), np.zeros(2, np.int64)
+    found = [len(one.kind) for one in rows.read(data, bounds, forms, failures)]
+    assert sum(found) == 2 * ROWS_AT_ONCE + 1
+    assert not any(rows._table.column(name).any() for name in columns())
+
+
+def test_rows_of_real_messages_are_cleared(tmp_path: Path) -> None:
+    rows = MessageRows()
+    for stem in ("metadata.pcapng.gz", "queries.pcapng.gz", "routers_ring.pcapng.gz"):
+        name = plain(CAPTURES / stem, tmp_path)
+        found = survey(name)
+        assert isinstance(found, Survey)
+        for chunk in read(name, found, found.regular):
+            failures = np.zeros(len(chunk), np.int64)
+            for _ in rows.read(chunk.data, chunk.bounds, chunk.form, failures):
+                pass
+            assert not any(rows._table.column(one).any() for one in columns())
+
+
+def test_a_survey_that_was_stored(tmp_path: Path) -> None:
+    found = surveyed(CAPTURE)
+    found.save(str(tmp_path / "survey.npz"))
+    again = Survey.load(str(tmp_path / "survey.npz"))
+    assert vars(again).keys() == vars(found).keys()
+    for name, value in vars(found).items():
+        assert np.array_equal(getattr(again, name), value), name
+    assert again.link_name(0) == found.link_name(0)
+
+
+def test_a_file_that_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.pcapng"
+    whole = load(CAPTURE)
+    store(path, whole)
+    found = surveyed(path)
+    content = path.read_bytes()
+    path.write_bytes(content + content)
+    with pytest.raises(CaptureError, match="changed while it was being read"):
+        list(read(str(path), found, found.regular))
+    at = content.index(whole[12].data) + 40
+    path.write_bytes(content[:at] + b"\xff\xff" + content[at + 2 :])
+    with pytest.raises(CaptureError, match="changed while it was being read"):
+        list(read(str(path), found, found.regular))
+
+
+def test_more_packets_than_were_surveyed() -> None:
+    """Kernels look up whose a packet is without comparing its number with anything."""
+    found = surveyed(CAPTURE)
+    found.pair_of = found.pair_of[:-1]
+    with pytest.raises(CaptureError, match="changed while it was being read"):
+        list(read(str(CAPTURE), found, found.regular))
+
+
+def test_a_survey_tells_whose_each_packet_is() -> None:
+    found = surveyed(CAPTURE)
+    assert len(found.pair_of) == found.packets
+    counts = np.bincount(found.pair_of[found.pair_of >= 0], minlength=len(found))
+    assert counts.tolist() == found.pair_packets.tolist()
+    assert int((found.pair_of < 0).sum()) == found.others
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="cannot be opened"):
+        survey(str(tmp_path / "none.pcap"))
+
+
+def test_irregular_pairs_have_no_one_name() -> None:
+    found = surveyed(CAPTURES / "reconnect.pcapng")
+    pair = int(np.flatnonzero(~found.regular)[0])
+    with pytest.raises(LocalError):
+        found.link_name(pair)

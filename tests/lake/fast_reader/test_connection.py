@@ -1,0 +1,195 @@
+"""What TCP does besides sending bytes in order: ignored as the exact reader does, or irregular."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.lake.fast_reader.comparison import compare
+from tests.lake.fast_reader.mutations import load, store
+from tests.lake.fast_reader.test_roads import CAPTURES
+from zenlake.capture.packet import Packet
+from zenlake.capture.transport import ACK, FIN, RST, SYN
+from zenlake.lake.fast_reader import Survey, survey
+from zenlake.lake.fast_reader.assemble import reasons
+
+_TCP_AT = 34
+"""Behind Ethernet and IPv4 without options."""
+
+
+class Segment:
+    """A packet that can be changed."""
+
+    def __init__(self, packet: Packet) -> None:
+        self.packet = packet
+        data = packet.data
+        self.is_tcp = len(data) > _TCP_AT + 20 and data[23] == 6
+        total = struct.unpack_from("!H", data, 16)[0]
+        self.payload_at = _TCP_AT + (data[_TCP_AT + 12] >> 4) * 4 if self.is_tcp else len(data)
+        self.payload = data[self.payload_at : 14 + total]
+        self.seq = struct.unpack_from("!I", data, _TCP_AT + 4)[0] if self.is_tcp else 0
+        self.flags = data[_TCP_AT + 13] if self.is_tcp else 0
+
+    def changed(
+        self, seq: int | None = None, flags: int | None = None, payload: bytes | None = None
+    ) -> Packet:
+        data = bytearray(self.packet.data[: self.payload_at])
+        data += self.payload if payload is None else payload
+        struct.pack_into("!H", data, 16, len(data) - 14)
+        struct.pack_into("!I", data, _TCP_AT + 4, (self.seq if seq is None else seq) & 0xFFFFFFFF)
+        data[_TCP_AT + 13] = self.flags if flags is None else flags
+        one = self.packet
+        return Packet(one.number, one.time_ns, one.link_type, bytes(data), len(data))
+
+
+@pytest.fixture
+def whole() -> list[Packet]:
+    found = load(CAPTURES / "alias_remapped.pcapng")
+    assert all(Segment(one).packet.link_type == 1 for one in found)
+    return found
+
+
+def look(folder: Path, those: list[Packet]) -> Survey:
+    """Both roads agree, whatever the survey says."""
+    path = folder / "built.pcapng"
+    store(path, those)
+    found = survey(str(path))
+    assert isinstance(found, Survey)
+    compare(str(path), found)
+    return found
+
+
+def test_as_it_is(whole: list[Packet], tmp_path: Path) -> None:
+    assert look(tmp_path, whole).regular.all()
+
+
+def test_every_packet_twice(whole: list[Packet], tmp_path: Path) -> None:
+    twice = [copy for packet in whole for copy in (packet, packet)]
+    assert look(tmp_path, twice).regular.all()
+
+
+def test_keep_alives(whole: list[Packet], tmp_path: Path) -> None:
+    """One byte before the next, with or without content."""
+    those: list[Packet] = []
+    ended = [index for index, one in enumerate(whole) if Segment(one).flags & FIN]
+    for index, packet in enumerate(whole):
+        one = Segment(packet)
+        is_plain = one.is_tcp and one.flags & (SYN | FIN | RST) == 0 and not one.payload
+        if is_plain and index < ended[0]:
+            those.append(one.changed(seq=one.seq - 1, payload=b""))
+            those.append(one.changed(seq=one.seq - 1, payload=b"\0"))
+        those.append(packet)
+    found = look(tmp_path, those)
+    assert len(those) > len(whole)
+    assert found.regular.all()
+
+
+def test_bytes_that_come_again_with_new_ones(whole: list[Packet], tmp_path: Path) -> None:
+    before: dict[bytes, bytes] = {}
+    those: list[Packet] = []
+    for packet in whole:
+        one = Segment(packet)
+        ends = packet.data[26:38]
+        if one.is_tcp and one.payload and ends in before:
+            again = before[ends][-3:]
+            packet = one.changed(seq=one.seq - len(again), payload=again + one.payload)
+        if one.is_tcp and one.payload:
+            before[ends] = one.payload
+        those.append(packet)
+    assert look(tmp_path, those).regular.all()
+
+
+def test_a_segment_in_two_and_byte_by_byte(whole: list[Packet], tmp_path: Path) -> None:
+    """Batches in parts; the first one of a connection is whole, as Zenoh is known by it."""
+    seen: set[bytes] = set()
+    those: list[Packet] = []
+    for packet in whole:
+        one = Segment(packet)
+        ends = packet.data[26:38]
+        if one.is_tcp and len(one.payload) > 1 and ends in seen:
+            for at in range(len(one.payload)):
+                part = one.payload[at : at + 1]
+                is_last = at == len(one.payload) - 1
+                flags = one.flags if is_last else one.flags & ~FIN
+                those.append(one.changed(one.seq + at, flags, part))
+            continue
+        if one.payload:
+            seen.add(ends)
+        those.append(packet)
+    assert look(tmp_path, those).regular.all()
+
+
+def test_another_connection_between_the_same_ends(whole: list[Packet], tmp_path: Path) -> None:
+    first = next(Segment(packet) for packet in whole if Segment(packet).flags == SYN)
+    found = look(tmp_path, [*whole, first.changed(seq=first.seq + 5_000_000)])
+    assert found.reason.tolist().count(reasons.SECOND_START) == 1
+
+
+def test_a_start_that_is_missing(whole: list[Packet], tmp_path: Path) -> None:
+    found = look(tmp_path, [one for one in whole if not Segment(one).flags & SYN])
+    assert set(found.reason.tolist()) == {reasons.NO_START}
+
+
+def test_bytes_after_the_end(whole: list[Packet], tmp_path: Path) -> None:
+    last = [Segment(one) for one in whole if Segment(one).payload and Segment(one).is_tcp][-1]
+    found = look(tmp_path, [*whole, last.packet])
+    assert found.reason.tolist().count(reasons.AFTER_END) == 1
+
+
+def test_a_reset(whole: list[Packet], tmp_path: Path) -> None:
+    those = [
+        one.changed(flags=RST | ACK) if one.flags & FIN else one.packet
+        for one in map(Segment, whole)
+    ]
+    found = look(tmp_path, those)
+    assert found.regular.all()
+    assert {found.cause_word(pair) for pair in range(len(found))} == {"rst"}
+
+
+def test_no_end(whole: list[Packet], tmp_path: Path) -> None:
+    those = [one for one in whole if not Segment(one).flags & FIN]
+    found = look(tmp_path, those)
+    acked = [one for one in found.reason.tolist() if one]
+    assert set(acked) <= {reasons.ACKED_BEYOND}
+
+
+def test_a_gap(whole: list[Packet], tmp_path: Path) -> None:
+    lost = [one for one in whole if Segment(one).is_tcp and Segment(one).payload][20]
+    found = look(tmp_path, [one for one in whole if one is not lost])
+    # The other side acknowledges what is lost before more bytes come.
+    assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
+
+
+def test_a_port_with_itself(whole: list[Packet], tmp_path: Path) -> None:
+    data = bytearray(whole[0].data)
+    data[30:34] = data[26:30]
+    data[36:38] = data[34:36]
+    own = Packet(1, 1, 1, bytes(data), len(data))
+    assert look(tmp_path, [own, *whole]).reason[0] == reasons.OWN_PORT
+
+
+def test_fragments_of_ip(whole: list[Packet], tmp_path: Path) -> None:
+    data = bytearray(whole[10].data)
+    data[20] = 0x20
+    path = tmp_path / "built.pcapng"
+    store(path, [*whole, Packet(1, 1, 1, bytes(data), len(data))])
+    assert not isinstance(survey(str(path)), Survey)
+
+
+def test_an_answer_to_more_than_the_syn(whole: list[Packet], tmp_path: Path) -> None:
+    """SYN and ACK at once tell as any ACK what the other side has."""
+    at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
+    data = bytearray(whole[at].data)
+    struct.pack_into("!I", data, _TCP_AT + 8, struct.unpack_from("!I", data, _TCP_AT + 8)[0] + 9)
+    one = whole[at]
+    changed = Packet(one.number, one.time_ns, one.link_type, bytes(data), len(data))
+    found = look(tmp_path, [*whole[:at], changed, *whole[at + 1 :]])
+    assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
+
+
+def test_an_ack_before_the_syn_that_it_is_for(whole: list[Packet], tmp_path: Path) -> None:
+    at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
+    found = look(tmp_path, [*whole[:at], whole[at + 1], whole[at], *whole[at + 2 :]])
+    assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1

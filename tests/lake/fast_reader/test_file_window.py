@@ -1,0 +1,185 @@
+"""A capture is read part by part: memory is bounded, and a file that changes is an error."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.lake.fast_reader.comparison import compare
+from tests.lake.fast_reader.mutations import store
+from tests.lake.fast_reader.test_bounds import INIT, tcp
+from tests.lake.fast_reader.test_roads import CAPTURES, plain
+from tests.lake.faults.captures import replicated
+from zenlake.errors import CaptureError
+from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader.scan import file_window
+from zenlake.lake.fast_reader.scan.byte_source import LocalFile
+from zenlake.lake.fast_reader.scan.file_window import FileWindow
+from zenlake.lake.plan import survey_task
+from zenlake.lake.plan.file_digest import FileDigest, sha256_of
+from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, FAST_READER_HELD_BYTES_MAX
+
+_LIMIT = "zenlake.lake.fast_reader.assemble.reading.FAST_READER_HELD_BYTES_MAX"
+
+
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So small that most batches of the captures lie in several parts."""
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 700)
+    monkeypatch.setattr(file_window, "HELD_ROOM", 16)
+
+
+@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.parametrize(
+    "name", ["fragments.pcapng.gz", "lowlatency.pcapng.gz", "qos_matrix.pcap", "reconnect.pcapng"]
+)
+def test_both_readers_agree_where_batches_lie_in_several_parts(name: str, tmp_path: Path) -> None:
+    path = plain(CAPTURES / name, tmp_path)
+    found = survey(path)
+    assert isinstance(found, Survey)
+    compare(path, found)
+
+
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    load = FileWindow.load
+
+    def loaded(self: FileWindow, *arguments: object) -> None:
+        load(self, *arguments)  # type: ignore[arg-type]
+        sizes.append(len(self.data))
+
+    monkeypatch.setattr(FileWindow, "load", loaded)
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 18)
+    path = replicated(tmp_path / "large.pcapng", 4, "fragments.pcapng.gz", "queries.pcapng.gz")
+    found = survey(path)
+    assert isinstance(found, Survey)
+    for _ in read(path, found, found.regular):
+        pass
+    assert os.path.getsize(path) > 8 << 20
+    assert len(sizes) > 2 * 32
+    assert max(sizes) < 3 << 20
+
+
+def test_a_block_that_is_larger_than_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 16)
+    content = (CAPTURES / "alias_remapped.pcapng").read_bytes()
+    size = 1 << 20
+    head = b"\xad\x0b\x00\x00" + size.to_bytes(4, "little")
+    path = tmp_path / "large.pcapng"
+    path.write_bytes(content + head + bytes(size - 12) + head[4:])
+    found = survey(str(path))
+    assert isinstance(found, Survey)
+    assert not found.cut_bytes
+    compare(str(path), found)
+    assert size < CAPTURE_BLOCK_BYTES_MAX
+
+
+@pytest.mark.usefixtures("in_small_parts")
+def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+    path = Path(plain(CAPTURES / "queries.pcapng.gz", tmp_path))
+    found = survey(str(path))
+    assert isinstance(found, Survey)
+    chunks = read(str(path), found, found.regular, chunk_bytes=1_000)
+    next(chunks)
+    os.truncate(path, 5_000)
+    with pytest.raises(CaptureError, match="changed while it was being read: run again") as raised:
+        list(chunks)
+    assert raised.value.offset == 5_000
+
+
+def test_a_file_that_is_cut_while_it_is_surveyed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error of that capture, which a task returns."""
+    path = Path(plain(CAPTURES / "queries.pcapng.gz", tmp_path))
+    read_into = LocalFile.read_into
+
+    def cut(self: LocalFile, offset: int, target: memoryview) -> int:
+        if offset:
+            os.truncate(path, 9_000)
+        return read_into(self, offset, target)
+
+    monkeypatch.setattr(LocalFile, "read_into", cut)
+    monkeypatch.setattr(survey_task, "SMALL_BYTES", 0)
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
+    result = survey_task.survey_capture(
+        {"path": str(path), "survey": str(tmp_path / "survey.npz"), "tasks": 1}
+    )
+    cause = "the file changed while it was being read: run again"
+    assert result == {"path": str(path), "error": f"{path} at byte 9000: {cause}"}
+
+
+UNFINISHED = (b"\xe8\x03" + bytes(200), bytes(300))
+"""Parts of a batch of 1,000 bytes."""
+KEEP_ALIVE = b"\x01\x00\x04"
+RST = 4
+
+
+def connections(path: Path, ports: int, *parts: bytes, with_reset: bool = False) -> Path:
+    packets = []
+    for port in range(1, ports + 1):
+        packets.append(tcp(port, 0, 2, b""))
+        seq = 1
+        for part in (INIT, *parts):
+            packets.append(tcp(port, seq, 0, part))
+            seq += len(part)
+        if with_reset:
+            packets.append(tcp(port, seq, RST, b""))
+    store(path, packets)
+    return path
+
+
+def test_unfinished_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
+    monkeypatch.setattr(_LIMIT, 20_000)
+    assert FAST_READER_HELD_BYTES_MAX > 20_000
+    assert isinstance(survey(str(connections(tmp_path / "few", 30, *UNFINISHED))), Survey)
+    found = survey(str(connections(tmp_path / "many", 60, *UNFINISHED)))
+    assert isinstance(found, Refusal)
+    assert found.cause == "unfinished batches take too much memory"
+
+
+@pytest.mark.parametrize(
+    ("parts", "with_reset"), [(UNFINISHED, True), ((KEEP_ALIVE, *UNFINISHED), False)]
+)
+def test_batches_that_nothing_will_finish_are_not_held(
+    parts: tuple[bytes, ...], with_reset: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of connections that are closed, and of those found to be irregular by their messages."""
+    monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
+    monkeypatch.setattr(_LIMIT, 20_000)
+    path = str(connections(tmp_path / "closed", 60, *parts, with_reset=with_reset))
+    found = survey(path)
+    assert isinstance(found, Survey)
+    assert not found.regular.any()
+    compare(path, found)
+
+
+@pytest.mark.usefixtures("in_small_parts")
+def test_the_survey_hashes_what_it_reads(tmp_path: Path) -> None:
+    path = plain(CAPTURES / "queries.pcapng.gz", tmp_path)
+    expected = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with FileDigest() as digest:
+        survey(path, observer=digest)
+        assert digest.size == os.path.getsize(path)
+        assert digest.hexdigest() == expected
+    assert sha256_of(path) == expected
+
+
+def test_the_hash_of_files_that_are_not_surveyed_to_their_end(tmp_path: Path) -> None:
+    """Small ones, and those that the fast reader refuses."""
+    for name in ("small", "refused"):
+        path = tmp_path / name
+        path.write_bytes(b"no capture" * (1 if name == "small" else 1 << 20))
+        result = survey_task.survey_capture(
+            {"path": str(path), "survey": str(tmp_path / "survey.npz"), "tasks": 1}
+        )
+        assert result["splits"] == 0
+        assert result["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,148 @@
+"""Low latency on the fast reader: longer lengths, and a CLOSE that is no message."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.lake.fast_reader.comparison import compare
+from tests.lake.fast_reader.mutations import load, store
+from tests.lake.fast_reader.test_roads import CAPTURES, plain
+from zenlake.capture.packet import Packet
+from zenlake.capture.transport import Segment, TransportReader
+from zenlake.columnar.jit import NUMBA
+from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader.assemble.batches import FAREWELL
+from zenlake.lake.fast_reader.assemble.terms import agrees_on_low_latency
+from zenlake.wire._generated.transport import Init
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+FAREWELL_BYTES = bytes.fromhex("02000300")
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    return Path(plain(CAPTURES / "lowlatency.pcapng.gz", tmp_path))
+
+
+def surveyed(path: Path) -> Survey:
+    found = survey(str(path))
+    assert not isinstance(found, Refusal)
+    return found
+
+
+def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
+    """Each with the number of its packet."""
+    return [
+        (
+            int(chunk.packet[unit]),
+            chunk.data[chunk.bounds[unit] : chunk.bounds[unit + 1]].tobytes(),
+        )
+        for chunk in read(str(path), found, found.regular)
+        for unit in np.flatnonzero(chunk.form == FAREWELL).tolist()
+    ]
+
+
+def with_payload(packet: Packet, payload: bytes, skip: int = 0) -> Packet:
+    """The packet, Ethernet and IPv4, with other content, `skip` bytes later in its stream."""
+    data = bytearray(packet.data)
+    ip = 14
+    tcp = ip + (data[ip] & 15) * 4
+    begin = tcp + (data[tcp + 12] >> 4) * 4
+    seq = int.from_bytes(data[tcp + 4 : tcp + 8], "big") + skip
+    data[tcp + 4 : tcp + 8] = (seq & 0xFFFF_FFFF).to_bytes(4, "big")
+    data[ip + 2 : ip + 4] = (begin - ip + len(payload)).to_bytes(2, "big")
+    content = bytes(data[:begin]) + payload
+    interface, link_type = packet.interface, packet.link_type
+    return Packet(packet.number, packet.time_ns, link_type, content, len(content), interface)
+
+
+def payload_of(packet: Packet) -> bytes:
+    content = TransportReader().read(packet)
+    return bytes(content.payload) if isinstance(content, Segment) else b""
+
+
+def test_all_of_it_is_regular(capture: Path) -> None:
+    found = surveyed(capture)
+    assert found.regular.all()
+    assert [content for _, content in farewells(capture, found)] == [FAREWELL_BYTES[2:]] * 4
+
+
+def test_byte_by_byte_it_is_the_same(capture: Path, tmp_path: Path) -> None:
+    whole = surveyed(capture)
+    path = tmp_path / "bytes.pcapng"
+    parts: list[Packet] = []
+    for packet in load(capture):
+        payload = payload_of(packet)
+        if not 1 < len(payload) < 100:
+            parts.append(packet)
+            continue
+        if payload[2:3] and payload[2] & 0x1F == 1:
+            parts.append(packet)  # an INIT has to be whole
+            continue
+        parts += [with_payload(packet, payload[at : at + 1], at) for at in range(len(payload))]
+    store(path, parts)
+    found = surveyed(path)
+    assert found.regular.all()
+    assert compare(str(path), found) == compare(str(capture), whole) > 150
+    assert len(farewells(path, found)) == 4
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *("0200030000", "02000400", "0300030000", "02001300", "ffff0000"),
+        *("0000000004", "0000010000", "02000301", "02002305", "020003000200030002"),
+    ],
+)
+def test_other_ends(capture: Path, tmp_path: Path, last: str) -> None:
+    """Both roads say the same, or the pair is left to the other one."""
+    packets = load(capture)
+    place = farewells(capture, surveyed(capture))[0][0] - 1
+    assert payload_of(packets[place]) == FAREWELL_BYTES
+    packets[place] = with_payload(packets[place], bytes.fromhex(last))
+    path = tmp_path / "other.pcapng"
+    store(path, packets)
+    found = surveyed(path)
+    compare(str(path), found)
+    assert found.regular.all() == (last in ("02000301", "02002305"))
+
+
+def test_what_init_agrees_on() -> None:
+    chance = random.Random(1)
+    for _ in range(2_000):
+        init = Init(
+            whatami=chance.choice(list(WhatAmI)),
+            zid=ZenohId(chance.randbytes(chance.randrange(1, 16)) + b"\1"),
+            cookie=chance.choice((None, chance.randbytes(chance.randrange(200)))),
+            qos=chance.random() < 0.5,
+            multilink=chance.choice((None, chance.randbytes(chance.randrange(150)))),
+            lowlatency=chance.random() < 0.5,
+            compression=chance.random() < 0.5,
+            patch=chance.choice((None, 1)),
+        )
+        content = bytes(init)
+        data = np.array(list(b"before" + content + b"\x05\x05"), np.uint8)
+        begin, stop = 6, 6 + len(content)
+        assert _agrees(data, begin, stop) == init.lowlatency
+        changed = data.copy()
+        changed[chance.randrange(begin, stop)] = chance.randrange(256)
+        # Anything may be found there; nothing is read from outside.
+        assert _agrees(changed[:stop], begin, stop) in (False, True)
+
+
+def _look(data: Any, begin: int, stop: int) -> bool:
+    return agrees_on_low_latency(data, begin, stop)
+
+
+# Parts of kernels are called by compiled functions only.
+_compiled: Any = _look if NUMBA is None else NUMBA.njit(_look)
+
+
+def _agrees(data: Any, begin: int, stop: int) -> bool:
+    return bool(_compiled(data, begin, stop))

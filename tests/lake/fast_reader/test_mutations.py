@@ -1,0 +1,44 @@
+"""Both roads on captures with something wrong: the fast reader may refuse, but never differ."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.lake.fast_reader.comparison import compare
+from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
+from tests.lake.fast_reader.test_roads import CAPTURES
+from zenlake.lake.fast_reader import Survey, survey
+
+_STEMS = ("cooked_v1.pcap", "ipv6_router.pcapng", "pico_reopened.pcapng", "reconnect.pcapng")
+_EACH = 60
+
+
+@pytest.mark.parametrize("stem", _STEMS)
+def test_bytes_that_changed(stem: str, tmp_path: Path) -> None:
+    content = (CAPTURES / stem).read_bytes()
+    regular = 0
+    for seed in range(_EACH):
+        path = tmp_path / stem
+        path.write_bytes(mutated_bytes(content, random.Random(seed)))
+        found = survey(str(path), chunk_bytes=random.Random(seed).choice((2_000, 1 << 20)))
+        if isinstance(found, Survey):
+            compare(str(path), found)
+            regular += int(found.regular.sum())
+    assert regular > _EACH // 4
+
+
+@pytest.mark.parametrize("stem", _STEMS)
+def test_packets_that_changed(stem: str, tmp_path: Path) -> None:
+    whole = load(CAPTURES / stem)
+    regular = 0
+    for seed in range(_EACH):
+        path = tmp_path / "changed.pcapng"
+        store(path, mutated_packets(whole, random.Random(seed)))
+        found = survey(str(path), chunk_bytes=random.Random(seed).choice((2_000, 1 << 20)))
+        if isinstance(found, Survey):
+            compare(str(path), found)
+            regular += int(found.regular.sum())
+    assert regular > _EACH // 4

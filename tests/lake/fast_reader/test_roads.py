@@ -1,0 +1,63 @@
+"""Both roads on the captures of real traffic: what is regular is the same, what is not is left."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.lake.fast_reader.comparison import ScalarRoad, compare
+from zenlake.lake.fast_reader import Survey, survey
+
+CAPTURES = Path(__file__).parents[2] / "data" / "captures"
+PATHS = sorted(path for path in CAPTURES.rglob("*") if ".pcap" in path.name)
+
+ORDINARY = (
+    *("alias_remapped", "cooked_v1", "cooked_v2", "encrypted_links", "fragments", "ipv6_router"),
+    *("liveliness", "lowlatency", "metadata", "mixed_versions", "multicast", "old_release_1_0_4"),
+    *("pico_1_0_4", "pico_clients", "pubsub_router", "qos_matrix", "queries", "reconnect"),
+    *("ros2", "routers_ring", "udp_unicast"),
+)
+"""Captures in which every message over TCP is on a regular pair."""
+IRREGULAR = (
+    *("compressed_midstream", "impaired", "lowlatency_midstream", "midstream", "pico_peers"),
+    "snaplen",
+)
+"""Those that have none."""
+
+
+def plain(path: Path, folder: Path) -> str:
+    if path.suffix != ".gz":
+        return str(path)
+    target = folder / path.stem
+    target.write_bytes(gzip.decompress(path.read_bytes()))
+    return str(target)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_real_captures(path: Path, tmp_path: Path) -> None:
+    name = plain(path, tmp_path)
+    found = survey(name)
+    assert isinstance(found, Survey)
+    messages = compare(name, found)
+    stem = path.name.partition(".")[0]
+    if stem in ORDINARY:
+        assert messages == ScalarRoad(name).tcp_messages > 0
+    elif path.parent == CAPTURES:
+        assert (messages == 0) == (stem in IRREGULAR)
+
+
+def test_a_stretch_at_a_time_is_the_same(tmp_path: Path) -> None:
+    """Batches, chains of fragments and pairs reach over the bounds of stretches."""
+    for stem in ("fragments", "routers_ring"):
+        name = plain(CAPTURES / f"{stem}.pcapng.gz", tmp_path)
+        whole, small = survey(name), survey(name, chunk_bytes=1_000)
+        assert isinstance(whole, Survey)
+        assert isinstance(small, Survey)
+        assert whole.reason.tolist() == small.reason.tolist()
+        assert compare(name, small, chunk_bytes=1_000) == compare(name, small)
+
+
+def test_compressed_files_are_refused() -> None:
+    assert not isinstance(survey(str(CAPTURES / "queries.pcapng.gz")), Survey)

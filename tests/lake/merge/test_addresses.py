@@ -1,0 +1,36 @@
+"""Sessions and nodes have the addresses of their connections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.trace.sidecar import PATHS
+from zenlake.lake.derive.duck import Engine, build_tables
+from zenlake.lake.exact_reader.exact_tables import stage
+
+
+@pytest.mark.parametrize("name", ["pubsub_router", "ipv6_router", "udp_unicast", "multicast"])
+def test_addresses(name: str, tmp_path: Path) -> None:
+    tables = stage(str(PATHS[name]), name)
+    sessions = tables["sessions"].to_pylist()
+    seen: dict[str, set[str]] = {}
+    for row in sessions:
+        opener, acceptor = row["opener_address"], row["acceptor_address"]
+        if row["members"] is not None:
+            assert (opener, acceptor) == (row["session"], None)
+            continue
+        assert row["link"].rpartition("#")[0] == f"{opener}-{acceptor}"
+        for zid, address in ((row["opener_zid"], opener), (row["acceptor_zid"], acceptor)):
+            seen.setdefault(zid, set()).add(address)
+    files = {"node_events": [str(tmp_path / "node_events.parquet")]}
+    pq.write_table(tables["node_events"], files["node_events"][0])
+    with Engine(tmp_path) as engine:
+        [frame] = build_tables(engine, [files], [])["nodes"]
+        nodes = [row for batch in frame.batches() for row in batch.to_pylist()]
+    assert {row["zid"] for row in nodes} >= seen.keys()
+    for row in nodes:
+        assert set((row["addresses"] or "").split()) >= seen.get(row["zid"], set())
+    assert any(row["addresses"] for row in nodes)

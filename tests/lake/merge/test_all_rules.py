@@ -1,0 +1,41 @@
+"""Every rule, broken in a capture that both readers read: they find the same.
+
+How a sample is read is what the rule declares: `python -m tests.lake.merge.rule_ways` lists it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lake.merge.rule_ways import AGAIN, COLUMNS, EXACT, SEED, Read, read, samples
+from tests.rules.faults import Fault
+from zenlake.rules import RULES
+from zenlake.rules.screens import Asked, Followed, Never
+
+SAMPLES = list(samples())
+
+
+def test_there_is_a_sample_of_every_rule() -> None:
+    assert {fault.rule for fault in SAMPLES} == set(RULES)
+
+
+@pytest.mark.parametrize("fault", SAMPLES, ids=lambda one: f"{one.rule}-{one.break_rule.__name__}")
+def test_both_readers_find_the_same(fault: Fault, tmp_path: Path) -> None:
+    one = read(tmp_path, fault, SEED)
+    assert one.found == one.expected
+    assert fault.rule in {row["rule"] for row in one.expected}
+    _check_way(one)
+
+
+def _check_way(one: Read) -> None:
+    """A condition that no sample comes to is not tested; one that refuses it is not needed."""
+    screen = RULES[one.fault.rule].screen
+    if isinstance(screen, Never):
+        assert one.way == EXACT
+        assert screen.because == "NOT_TCP" or screen.because in one.refusals
+    elif isinstance(screen, Asked):
+        assert one.way == (AGAIN if screen.once else COLUMNS)
+    elif isinstance(screen, Followed):
+        assert one.way == (AGAIN if screen.by == "requests" else COLUMNS)

@@ -1,0 +1,48 @@
+"""Only some tables: these are the same as among all, and there are no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.lake.merge.gathered import gather
+from tests.lake.merge.test_roads import _plain, _survey
+from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.merge.split import Split, Tables, read_split
+
+CHOICES = (
+    {"messages"},
+    {"sessions", "losses"},
+    {"samples", "edge_events"},
+    {"node_events"},
+    {"violations"},
+)
+
+
+@pytest.mark.parametrize("name", ["lowlatency", "multicast", "peers_gossip", "impaired", "queries"])
+def test_what_is_asked_for(name: str, tmp_path: Path) -> None:
+    path = _plain(name, tmp_path)
+    survey = _survey(path)
+    whole = gather(Split(str(path), str(path)))
+    for chosen in CHOICES:
+        only = frozenset(chosen)
+        for split in (
+            Split(str(path), str(path), only=only),
+            Split(str(path), str(path), survey, only=only),
+        ):
+            found = gather(split)
+            for table in WRITTEN:
+                assert found[table] == (whole[table] if table in only else [])
+
+
+def test_nothing_else_is_made(tmp_path: Path) -> None:
+    path = _plain("multicast", tmp_path)
+    made: dict[str, list[pa.Table]] = {}
+
+    def write(tables: Tables) -> None:
+        made.update(tables)
+
+    read_split(Split(str(path), str(path), _survey(path), only=frozenset({"messages"})), write)
+    assert set(made) == {"messages"}

@@ -1,0 +1,102 @@
+"""Violations of regular connections: those that the exact reader finds, whoever reads them.
+
+Of real captures, `test_roads` compares them with all other tables.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chance import IS_FULL, first_seed
+from tests.lake.merge.gathered import Row, on_both_roads, on_scalar_road
+from tests.lake.merge.test_roads import _plain, _survey
+from tests.rules.captures import broken, clean, findings, seeds
+from zenlake.lake import fast_reader
+from zenlake.lake.exact_reader.judge import TABLE
+from zenlake.lake.fast_reader.assemble import reasons
+from zenlake.lake.merge import split
+from zenlake.rules import RULES
+
+
+def rows_of(path: Path, chunk_bytes: int, splits: int = 1) -> list[Row]:
+    survey = fast_reader.survey(str(path))
+    assert isinstance(survey, fast_reader.Survey)
+    found = on_both_roads(str(path), survey, splits, chunk_bytes)[TABLE]
+    return sorted(found, key=_order)
+
+
+def expected(path: Path) -> list[Row]:
+    return sorted(on_scalar_road(str(path))[TABLE], key=_order)
+
+
+def _order(row: Row) -> tuple[int, str, str]:
+    return row["packet"], row["rule"], row["message"]
+
+
+def test_both_roads_find_the_same_fault(tmp_path: Path) -> None:
+    for seed, rule in seeds(1_000 if IS_FULL else 70, first_seed()):
+        made = broken(tmp_path / "broken.pcapng", seed, rule)
+        chunk_bytes = 2_048 if seed % 2 else 16 << 20
+        assert rows_of(made.path, chunk_bytes) == expected(made.path), (seed, rule)
+
+
+@pytest.mark.parametrize(
+    "rule", ["integer-not-minimal", "suffix-empty", "zid-zeros", "extension-repeated"]
+)
+def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
+    """Also of messages that would be written in fewer bytes."""
+    for seed in range(first_seed(), first_seed() + 8):
+        path = str(broken(tmp_path / "broken.pcapng", seed, rule).path)
+        scalar = on_scalar_road(path)["messages"]
+        found = fast_reader.survey(path)
+        assert isinstance(found, fast_reader.Survey)
+        assert scalar == on_both_roads(path, found)["messages"], seed
+
+
+def test_rows_are_the_findings(tmp_path: Path) -> None:
+    made = broken(tmp_path / "broken.pcapng", 7, "response-after-final")
+    [finding] = findings(made.path)
+    [row] = rows_of(made.path, 16 << 20)
+    assert row == {
+        "capture": str(made.path),
+        "session": finding.session,
+        "link": finding.place.link.name,
+        "packet": made.packet,
+        "time_ns": finding.place.time_ns,
+        "rule": "response-after-final",
+        "severity": "error",
+        "sender_zid": finding.sender_zid,
+        "message": finding.message,
+        "page": RULES["response-after-final"].page,
+        "times": 1,
+    }
+
+
+def test_what_breaks_no_rule_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise screening would be of no use."""
+
+    def read_again(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(split, "_read_again", read_again)
+    for name in ("pubsub_router", "queries", "liveliness", "routers_ring", "lowlatency"):
+        path = _plain(name, tmp_path)
+        survey = _survey(path)
+        assert survey.regular.any()
+        on_both_roads(str(path), survey)
+    for seed in range(20):
+        path = clean(tmp_path / "clean.pcapng", seed)
+        assert not rows_of(path, 16 << 20)
+
+
+def test_doubted_pairs_are_left_to_the_scalar_road(tmp_path: Path) -> None:
+    survey = _survey(_plain("pubsub_router", tmp_path))
+    regular = survey.regular
+    again = survey.doubting(regular)
+    assert not again.regular.any()
+    assert reasons.WORDS[reasons.DOUBTED] == "rules may have been broken"
+    assert survey.regular.tolist() == regular.tolist()

@@ -1,0 +1,40 @@
+"""Tasks on a real session: results, order, and what a failure says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from zenlake.lake.pipeline.failures import told_in_one_line
+from zenlake.lake.pipeline.tasks import is_local, parallelism, run_tasks
+from zenlake.lake.publish import LakeError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def double(job: dict[str, Any]) -> dict[str, Any]:
+    return {"twice": 2 * job["number"], "text": job["text"]}
+
+
+def fail(job: dict[str, Any]) -> dict[str, Any]:
+    raise ValueError(f"number {job['number']}\nis one too many")
+
+
+def test_results_are_in_the_order_of_the_jobs(spark: SparkSession) -> None:
+    jobs = [{"number": number, "text": "ä\ud83d" if number else ""} for number in range(9)]
+    expected = [double(job) for job in jobs]
+    assert run_tasks(spark, double, jobs) == expected
+    assert run_tasks(spark, double, []) == []
+
+
+def test_what_a_task_raises_is_told_in_one_line(spark: SparkSession) -> None:
+    with pytest.raises(LakeError) as raised, told_in_one_line():
+        run_tasks(spark, fail, [{"number": 3}])
+    assert str(raised.value) == "a task of Spark failed: is one too many"
+
+
+def test_a_session_on_this_machine(spark: SparkSession) -> None:
+    assert is_local(spark)
+    assert parallelism(spark) == 2

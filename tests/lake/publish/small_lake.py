@@ -1,0 +1,93 @@
+"""Small captures for a lake: rows of two tables that say which capture and edition they are of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake.lake.address import parse
+from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.publish import Run, Store
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.table import VERSION
+
+ROWS = {"messages": 3, "samples": 2}
+
+Files = dict[str, list[dict[str, Any]]]
+
+
+def written(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Files:
+    """Files of a task with these rows, by table."""
+    files = ParquetFiles(folder, TABLES)
+    for table, listed in rows.items():
+        files.write({table: [pa.Table.from_pylist(listed, TABLES[table].arrow)]})
+    found: Files = {}
+    for one in files.close():
+        found.setdefault(one.table, []).append(one._asdict())
+    return found
+
+
+def capture_row(path: str, edition: int = 1, **facts: Any) -> dict[str, Any]:
+    return {
+        "capture": path,
+        "sha256": f"{edition:064x}",
+        "bytes": 100,
+        "first_ns": 1,
+        "last_ns": 2,
+        "messages": ROWS["messages"],
+        "samples": ROWS["samples"],
+        "address": str(parse(path)),
+        "schema_version": VERSION,
+        **facts,
+    }
+
+
+def rows_of_captures(paths: tuple[str, ...], edition: int = 1) -> dict[str, list[dict[str, Any]]]:
+    """`ROWS` rows of each capture; `seq` is the edition."""
+    return {
+        table: [
+            {"capture": path, "seq": edition, "key": f"robot/{edition}", "time_ns": 5}
+            for path in paths
+            for _ in range(count)
+        ]
+        for table, count in ROWS.items()
+    }
+
+
+def add(run: Run, *paths: str, edition: int = 1) -> int:
+    """All in one file for each table."""
+    files = written(Path(run.staging.path), rows_of_captures(paths, edition)) if paths else {}
+    return run.publish([capture_row(path, edition) for path in paths], files)
+
+
+def lake(directory: Path, *paths: str) -> Store:
+    """A capture each run, so that each has files of its own."""
+    store = Store(directory)
+    with store.begin() as run:
+        if not paths:
+            add(run)
+    for path in paths:
+        with store.begin() as run:
+            add(run, path)
+    return store
+
+
+def contents(store: Store) -> dict[str, list[tuple[str, int]]]:
+    """Capture and edition of every row of one version, by table."""
+    snapshot = store.snapshot()
+    return {table: rows_in(snapshot.files(table)) for table in ROWS}
+
+
+def rows_in(files: list[Path]) -> list[tuple[str, int]]:
+    rows: list[tuple[str, int]] = []
+    for file in files:
+        columns = pq.ParquetFile(file).read(["capture", "seq"]).to_pydict()
+        rows += zip(columns["capture"], columns["seq"], strict=True)
+    return sorted(rows)
+
+
+def expected(editions: dict[str, int]) -> dict[str, list[tuple[str, int]]]:
+    return {table: sorted([*editions.items()] * count) for table, count in ROWS.items()}

@@ -1,0 +1,85 @@
+"""A server of the S3 protocol on this machine, for the tests of lakes and captures in a store."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyarrow import fs
+
+BUCKET = "robots"
+START_SECONDS = 60.0
+
+
+def environment(port: int) -> dict[str, str]:
+    """As Arrow, delta-rs and Amazon's own tools read it."""
+    return {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+@contextmanager
+def running() -> Iterator[int]:
+    """Its port; it keeps everything in memory, and starts with one bucket."""
+    port = _free_port()
+    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1"]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen([*command, "-p", str(port)], stdout=quiet, stderr=quiet)
+    try:
+        _wait_for(port, process)
+        client(port).create_dir(BUCKET)
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def client(port: int) -> fs.S3FileSystem:
+    return fs.S3FileSystem(
+        access_key="test",
+        secret_key="test",
+        region="us-east-1",
+        endpoint_override=f"127.0.0.1:{port}",
+        scheme="http",
+        allow_bucket_creation=True,
+    )
+
+
+def put(port: int, file: Path, key: str) -> str:
+    """The address of a copy of the file."""
+    with client(port).open_output_stream(f"{BUCKET}/{key}") as stream:
+        stream.write(file.read_bytes())
+    return f"s3://{BUCKET}/{key}"
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the S3 server ended with {process.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the S3 server does not listen")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def with_environment(port: int) -> dict[str, str]:
+    return {**os.environ, **environment(port)}

@@ -1,0 +1,96 @@
+"""The classes that Spark calls, as it calls them, without Spark."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.types import StructType
+
+from zenlake.errors import LocalError
+from zenlake.lake.schema import TABLES
+from zenlake.lake.source.catalog_table import kept_options, options_of_table
+from zenlake.lake.source.data_source import ZenohSource
+from zenlake.lake.source.one_line_errors import one_line_errors
+
+PATH = str(Path(__file__).parents[2] / "data" / "captures" / "queries.pcapng.gz")
+CREATED = {
+    **{"provider": "zenoh", "owner": "root", "a": "b", "comment": "x"},
+    **{"location": f"file:{PATH}", "path": f"file:{PATH}", "option.Table": "queries"},
+    **{"table": "queries", "option.pathGlobFilter": "*.gz"},
+}
+"""The properties of a table as Spark 4.3 hands them to a source when the table is created."""
+
+
+def test_options_of_a_table_are_told_from_its_other_properties() -> None:
+    expected = {"table": "queries", "pathglobfilter": "*.gz", "path": f"file:{PATH}"}
+    assert options_of_table(CREATED) == expected
+    assert options_of_table({"path": PATH, "table": "queries"}) is None
+
+
+def count(source: ZenohSource, schema: StructType) -> int:
+    """Spark hands both over to other processes, the schema as JSON."""
+    sent: ZenohSource = pickle.loads(pickle.dumps(source))
+    reader = sent.reader(StructType.fromJson(schema.jsonValue()))
+    return sum(b.num_rows for task in reader.partitions() for b in reader.read(task))  # type: ignore[union-attr]  # record batches
+
+
+def test_a_query_of_a_table_finds_its_options_in_the_schema() -> None:
+    schema = ZenohSource(CREATED).schema()
+    assert schema.names == TABLES["queries"].names
+    assert count(ZenohSource({}), schema) == 160
+    assert count(ZenohSource({"Key": "db_nobody/**"}), schema) == 1
+
+
+def test_the_schema_of_a_reader_keeps_no_options() -> None:
+    schema = ZenohSource({"path": PATH, "table": "queries"}).schema()
+    assert schema == TABLES["queries"].spark
+    assert kept_options(schema) == {}
+
+
+def test_a_path_wins_over_a_table_from_which_the_schema_was_taken() -> None:
+    schema = ZenohSource({**CREATED, "option.key": "db_nobody/**"}).schema()
+    assert count(ZenohSource({"path": PATH, "table": "queries"}), schema) == 160
+
+
+def test_a_path_is_needed_as_soon_as_the_kind_of_use_is_known() -> None:
+    with pytest.raises(LocalError, match=r"no path: give one or several to load\(\)"):
+        ZenohSource({}).schema()
+    with pytest.raises(LocalError, match="created with a list of columns"):
+        ZenohSource({}).reader(TABLES["messages"].spark)
+    with pytest.raises(LocalError, match="no path"):
+        ZenohSource({"provider": "zenoh", "owner": "root"})
+    with pytest.raises(LocalError, match="there is no option 'tabel'"):
+        ZenohSource({"tabel": "x"})
+
+
+def test_streams_and_writing_are_refused() -> None:
+    source = ZenohSource({"path": PATH})
+    reader = source.streamReader(source.schema())
+    with pytest.raises(LocalError, match=r"readStream.* comes with the live lake"):
+        reader.initialOffset()
+    with pytest.raises(LocalError, match=r"readStream.* comes with the live lake"):
+        reader.latestOffset({}, ReadAllAvailable())
+    with pytest.raises(LocalError, match="reads captures and does not write"):
+        source.writer(source.schema(), True)
+
+
+def test_only_our_errors_hide_the_stack_and_only_in_processes_of_spark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SPARK_PYTHON_RUNTIME", raising=False)
+    monkeypatch.delenv("SPARK_HIDE_TRACEBACK", raising=False)
+
+    def fail(error: Exception) -> str | None:
+        with pytest.raises(type(error)), one_line_errors():
+            raise error
+        return os.environ.get("SPARK_HIDE_TRACEBACK")
+
+    assert fail(LocalError("x")) is None
+    monkeypatch.setenv("SPARK_PYTHON_RUNTIME", "PYTHON_WORKER")
+    assert fail(ValueError("x")) is None
+    monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")
+    assert fail(LocalError("x")) == "1"

@@ -1,0 +1,84 @@
+"""One place, one address, however it is spelt."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zenlake.errors import LocalError
+from zenlake.lake.address import is_remote, parse
+
+
+def test_a_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = os.path.join(tmp_path, "caps", "x y.pcap")
+    spellings = ["caps/x y.pcap", "./caps/x y.pcap", "caps//x y.pcap", "caps/../caps/x y.pcap"]
+    spellings += [whole, f"file:{whole}", f"file://{whole}", f"FILE://localhost{whole}"]
+    spellings += [f"file://{whole}".replace(" ", "%20")]
+    assert {str(parse(one)) for one in spellings} == {whole}
+    assert not is_remote("caps/x y.pcap")
+
+
+@pytest.mark.parametrize("text", ["s3://b/a/x", "s3a://b/a/x", "S3N://b//a/x/", "s3:/b/a/x"])
+def test_an_object_has_one_address(text: str) -> None:
+    assert str(parse(text)) == "s3://b/a/x"
+    assert (parse(text) / "y").name == "y"
+    assert is_remote(text)
+
+
+def test_hadoop_keeps_its_name_node() -> None:
+    address = parse("hdfs://name:8020/caps/x")
+    assert (str(address), address.fs_path) == ("hdfs://name:8020/caps/x", "/caps/x")
+    assert address.renames_cheaply
+    assert not parse("gs://b/x").renames_cheaply
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("s4://bucket/x", "unknown address scheme 's4', known are file:, s3://"),
+        ("http://host/x.pcap", "unknown address scheme 'http'"),
+        ("s3a//bucket/x", "is written s3a://bucket/x, a folder of that name ./s3a//bucket/x"),
+        ("s3:bucket/x", "is written s3://bucket/x"),
+        ("s3://", "names no bucket"),
+        ("s3://b/../other/x", "no '.' or '..'"),
+        ("file://elsewhere/x", "names no host"),
+    ],
+)
+def test_what_is_no_address(text: str, cause: str) -> None:
+    with pytest.raises(LocalError, match=cause):
+        parse(text)
+
+
+def test_a_file_whose_name_looks_like_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s4:").mkdir()
+    (tmp_path / "s4:" / "x").write_text("")
+    assert str(parse("s4:/x")) == os.path.join(tmp_path, "s4:", "x")
+    assert str(parse("C:x")) == os.path.join(tmp_path, "C:x")
+
+
+def test_store_that_cannot_be_reached_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("deltalake")
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:9")
+    command = [sys.executable, "-m", "zenlake.cli.main", "lake", "ls", "--lake", "s3a://b/lake"]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    assert subprocess.run(command, timeout=60).returncode == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert line.startswith("zenlake: s3://b/lake")
+    assert "credential" in line
+    assert "\\x1b" not in line

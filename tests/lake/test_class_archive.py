@@ -1,0 +1,140 @@
+"""The class-data archive of Java: where it is, who makes it, and that nothing depends on it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from zenlake.lake import class_archive, spark
+from zenlake.lake.class_archive import ARCHIVES_KEPT, RETRY_SECONDS, SWITCH, archive_path
+
+JAVA = 'openjdk version "17.0.15"'
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(SWITCH, raising=False)
+    home = tmp_path / "spark"
+    (home / "jars").mkdir(parents=True)
+    return str(home)
+
+
+def path_of(home: str, java: str = JAVA) -> Path:
+    found = archive_path(java, home)
+    assert found is not None
+    return found
+
+
+def write(path: Path, age: float = 0) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"archive")
+    path.chmod(0o600)
+    os.utime(path, (time.time() - age,) * 2)
+
+
+def test_each_java_and_spark_has_its_own(home: str) -> None:
+    first = path_of(home)
+    assert first == path_of(home)
+    assert first != path_of(home, JAVA.replace("15", "16"))
+    os.utime(Path(home, "jars"), (1, 1))  # another jar
+    assert first != path_of(home)
+
+
+@pytest.mark.parametrize("value", ["off", "OFF", "0", "no", "false"])
+def test_it_can_be_switched_off(home: str, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(SWITCH, value)
+    assert archive_path(JAVA, home) is None
+
+
+def test_no_archive_without_a_folder_for_it(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/a:b")
+    assert archive_path(JAVA, home) is None
+    monkeypatch.setenv("XDG_CACHE_HOME", "/a")
+    assert archive_path(JAVA, "/no/spark/here") is None
+
+
+def test_java_is_told_of_an_archive_that_is_ours(home: str) -> None:
+    archive = path_of(home)
+    assert class_archive.java_options(archive) == ""
+    assert class_archive.java_options(None) == ""
+    write(archive)
+    assert f"-XX:SharedArchiveFile={archive}" in shlex.split(class_archive.java_options(archive))
+    archive.chmod(0o666)
+    assert class_archive.java_options(archive) == ""
+
+
+def test_one_process_makes_it_and_not_again_soon(home: str) -> None:
+    archive = path_of(home)
+    archive.parent.mkdir(parents=True)
+    assert class_archive._claim(archive)
+    assert not class_archive._claim(archive)
+    long_ago = time.time() - RETRY_SECONDS - 1
+    os.utime(archive.with_suffix(".attempt"), (long_ago, long_ago))
+    assert class_archive._claim(archive)
+
+
+def test_a_folder_that_cannot_be_made_is_no_failure(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_process(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("nothing may be started")
+
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    (tmp_path / "cache").write_text("a file")
+    class_archive._start_maker(path_of(home))
+
+
+def test_the_archive_appears_whole_or_not_at_all(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = path_of(home)
+    for number in range(ARCHIVES_KEPT + 1):
+        write(archive.with_name(f"spark-{number}.jsa"), age=number)
+    abandoned = archive.parent / "making-abandoned"
+    abandoned.mkdir()
+    os.utime(abandoned, (1, 1))
+    seen = []
+
+    def java(command: list[str], **options: Any) -> None:
+        assert options["env"][SWITCH] == "off"
+        Path(command[-1]).write_bytes(b"archive")
+        seen.append(archive.exists())
+
+    assert class_archive._claim(archive)
+    monkeypatch.setattr(subprocess, "run", java)
+    assert class_archive.make(archive)
+    assert seen == [False]
+    # The others were used before; their number is bounded.
+    kept = {f"spark-{number}.jsa" for number in range(ARCHIVES_KEPT - 1)}
+    assert {one.name for one in archive.parent.iterdir()} == {archive.name, *kept}
+
+
+def test_java_that_writes_nothing_leaves_nothing(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = path_of(home)
+    monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: None)
+    assert not class_archive.make(archive)
+    assert list(archive.parent.iterdir()) == []
+
+
+def test_java_ignores_a_damaged_archive_silently(home: str) -> None:
+    archive = path_of(home)
+    write(archive)
+    options = shlex.split(class_archive.java_options(archive))
+    java = (
+        os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
+    )
+    said = subprocess.run([java, *options, "-version"], capture_output=True, text=True)
+    assert said.returncode == 0
+    assert said.stdout == ""
+    assert said.stderr == spark._check_java().replace(", sharing", "")

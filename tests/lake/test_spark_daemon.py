@@ -1,0 +1,48 @@
+"""The process that forks Python workers imports the PySpark that is installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from zenlake.lake.pipeline.tasks import run_tasks
+from zenlake.lake.spark_daemon import without_archives
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ARCHIVES = [
+    "/spark/python/lib/pyspark.zip",
+    "/spark/python/lib/py4j-0.10.9.9-src.zip",
+    "/spark/jars/spark-core_2.13-4.3.0.jar",
+]
+OTHERS = ["/jobs/pyspark_helpers.zip", "/jobs/py4j-tools.zip", "/jobs"]
+
+
+def test_archives_of_spark_leave_the_path() -> None:
+    assert without_archives([*ARCHIVES, *OTHERS, *sys.path]) == [*OTHERS, *sys.path]
+
+
+def test_archives_stay_where_nothing_else_has_pyspark(tmp_path: Path) -> None:
+    path = [*ARCHIVES, str(tmp_path)]
+    assert without_archives(path) == path
+
+
+def modules(job: dict[str, Any]) -> dict[str, Any]:
+    import pyspark
+
+    return {"pyspark": str(pyspark.__file__), "daemon": sys.argv[0], "pid": os.getpid()}
+
+
+def test_workers_have_the_pyspark_of_the_driver(spark: SparkSession) -> None:
+    import pyspark
+
+    found = run_tasks(spark, modules, [{}, {}])
+    assert {one["pyspark"] for one in found} == {pyspark.__file__}
+    assert all(one["daemon"].endswith("spark_daemon.py") for one in found)
