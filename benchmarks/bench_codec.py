@@ -42,7 +42,7 @@ def measure() -> dict[str, float | bool]:
     import hand_inlined
 
     from zenlake._compiled import is_compiled
-    from zenlake.wire._generated.network import decode_push
+    from zenlake.wire import decode_push
 
     push, end = decode_push(MESSAGE, 0)
     assert end == len(MESSAGE) == 51

@@ -32,8 +32,7 @@ from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import ACK, FIN, RST, SYN, Ends, Segment
 from zenlake.errors import CaptureError
 from zenlake.trace import MessageSeen, TraceEvent, Undecoded
-from zenlake.wire._generated.scouting import decode_scouting
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire import decode_scouting, decode_transport
 from zenlake.wire.codec import decode
 from zenlake.wire.message import Message, NetworkMessage, ScoutingMessage
 

@@ -12,8 +12,7 @@ from tests.columnar.scalar_rows import Row, scalar_unit
 from zenlake.columnar import Columns, decode
 from zenlake.columnar.causes import CAUSES
 from zenlake.errors import WireError
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.structures import decode_join_qos, decode_timestamp_stack
+from zenlake.wire import decode_join_qos, decode_network, decode_timestamp_stack
 from zenlake.wire.message import NetworkMessage, read_chain
 from zenlake.wire.primitives import read_count
 from zenlake.wire.values.endpoint import read_locator

@@ -12,10 +12,18 @@ from typing import Any
 from zenlake.columnar.fields import OAM_NUMBER, field_of
 from zenlake.columnar.forms import BATCH, LOW_LATENCY, SCOUTING
 from zenlake.errors import WireError
-from zenlake.wire import Encoding, QoS, QueryableInfo, Resolution, Timestamp, WireExpr, ZenohId
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.scouting import decode_scouting
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import (
+    Encoding,
+    Frame,
+    QoS,
+    QueryableInfo,
+    Resolution,
+    Timestamp,
+    WireExpr,
+    ZenohId,
+    decode_network,
+    decode_scouting,
+)
 from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.kinds import kind_of

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import Frame, Push, Put
 from zenlake.wire.values.wire_expr import WireExpr
 
 INIT = bytes.fromhex("0400010900aa")

@@ -18,6 +18,7 @@ from tests.rules.wires import Recorder, datagram
 from zenlake.errors import ZenlakeError
 from zenlake.wire import (
     Declare,
+    DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
@@ -25,8 +26,12 @@ from zenlake.wire import (
     Del,
     Encoding,
     Frame,
+    Hello,
     Interest,
     InterestMode,
+    LinkState,
+    LinkStateList,
+    Oam,
     Push,
     Put,
     QoS,
@@ -35,15 +40,15 @@ from zenlake.wire import (
     Request,
     Response,
     ResponseFinal,
+    Scout,
+    SourceInfo,
     Timestamp,
+    UndeclaredKey,
+    UndeclareSubscriber,
     UndeclareToken,
     WireExpr,
     ZenohId,
 )
-from zenlake.wire._generated.declare import DeclareFinal, UndeclareSubscriber
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.structures import LinkState, LinkStateList, SourceInfo, UndeclaredKey
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.choices import ConsolidationMode, QueryTarget
 from zenlake.wire.values.queryable_info import QueryableInfo

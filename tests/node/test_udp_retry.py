@@ -13,8 +13,18 @@ from tests.node.application import Application, opened, port_of, settings_of, wa
 from zenlake.node import Node
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import Close, Frame, Init, Open, Push, Put, WhatAmI, WireExpr, ZenohId
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire import (
+    Close,
+    Frame,
+    Init,
+    Open,
+    Push,
+    Put,
+    WhatAmI,
+    WireExpr,
+    ZenohId,
+    decode_transport,
+)
 
 ZID = ZenohId(b"a caller by UDP!")
 

@@ -8,8 +8,7 @@ from tests.routing.web import Web
 from zenlake.routing.entity import PLAIN, SUBSCRIBER, TOKEN
 from zenlake.routing.reports import PATIENCE_MAX_S, PATIENCE_S, Reports
 from zenlake.routing.withdrawals import KEPT_S
-from zenlake.wire import Declare, DeclareToken, LinkState, Oam, WhatAmI, WireExpr
-from zenlake.wire._generated.structures import LinkStateList
+from zenlake.wire import Declare, DeclareToken, LinkState, LinkStateList, Oam, WhatAmI, WireExpr
 
 
 def triangle(**settings: object) -> Web:

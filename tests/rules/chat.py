@@ -11,29 +11,38 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.rules.wires import MILLISECOND, SECOND, Recorder, TcpWire, UdpWire
-from zenlake.wire._generated.data import Del, Put, Query, Reply
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Close,
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    Del,
+    Fragment,
+    Frame,
+    Init,
+    Interest,
+    KeepAlive,
+    LinkState,
+    LinkStateList,
+    Oam,
+    Open,
+    Push,
+    Put,
+    Query,
+    Reply,
+    Request,
+    Response,
+    ResponseFinal,
+    SourceInfo,
+    UndeclaredKey,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import (
-    Declare,
-    Interest,
-    Oam,
-    Push,
-    Request,
-    Response,
-    ResponseFinal,
-)
-from zenlake.wire._generated.structures import LinkState, LinkStateList, SourceInfo, UndeclaredKey
-from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, KeepAlive, Open
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.message import Message, NetworkMessage
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget

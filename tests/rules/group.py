@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.rules.wires import MILLISECOND, Recorder, datagram
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.transport import Frame, Join
+from zenlake.wire import Frame, Hello, Join, Push, Put, Scout
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI, WhatAmIMatcher

@@ -21,10 +21,10 @@ from zenlake.wire import (
     Reply,
     Request,
     Response,
+    UndeclaredKey,
     UndeclareToken,
     WireExpr,
 )
-from zenlake.wire._generated.structures import UndeclaredKey
 
 ODD_KEYS = (
     *("", "/", "//", "a/", "/a", "a//b", "#", "a#b", "a/b?c", "$", "$$", "a$b", "a$*$*b", "$*"),

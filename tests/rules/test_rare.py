@@ -10,7 +10,7 @@ from tests.trace.sidecar import PATHS
 from zenlake import trace
 from zenlake.rules.rare import Lane, RareMessages, give_carriers, give_keys
 from zenlake.trace.events import MessageSeen
-from zenlake.wire._generated.network import Declare, Interest
+from zenlake.wire import Declare, Interest
 
 if TYPE_CHECKING:
     from zenlake.trace.link import Link

@@ -64,7 +64,7 @@ def test_another_order_is_not_odd(data: str) -> None:
 
 
 def test_low_latency_and_scouting_are_read_too() -> None:
-    from zenlake.wire._generated.scouting import decode_scouting
+    from zenlake.wire import decode_scouting
     from zenlake.wire.batch import decode_low_latency
 
     content = bytes.fromhex("7d 00 01 61 01 81 00 76")

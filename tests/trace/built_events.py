@@ -9,8 +9,7 @@ from zenlake import trace
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.network import Request, Response, ResponseFinal
+from zenlake.wire import Del, Err, Put, Query, Reply, Request, Response, ResponseFinal
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.wire_expr import WireExpr

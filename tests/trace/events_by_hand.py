@@ -5,9 +5,7 @@ from __future__ import annotations
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link
 from zenlake.trace.session import Session
-from zenlake.wire._generated.data import Put, Query
-from zenlake.wire._generated.network import Push, Request
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import Fragment, Frame, Push, Put, Query, Request
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
 from zenlake.wire.values.wire_expr import WireExpr

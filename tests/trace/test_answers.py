@@ -12,14 +12,15 @@ from tests.why.told import path_of, truth_of
 from zenlake import trace
 from zenlake.trace.answers import remember_mode
 from zenlake.trace.timelines.declarations import declarations
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareQueryable,
     DeclareSubscriber,
+    Interest,
+    UndeclaredKey,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare, Interest
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.choices import InterestMode
 

@@ -7,7 +7,7 @@ import pytest
 from tests.trace.expected_sessions import SESSIONS
 from tests.trace.sidecar import PATHS, WITH_COUNTS, Reading, Row, Sidecar, reading_of, sidecar_of
 from zenlake.trace import Link, Session, SessionChanged
-from zenlake.wire._generated.transport import Init
+from zenlake.wire import Init
 
 WEBSOCKET = "127.0.0.1:58856-127.0.0.1:17177#1"
 """Of which the sidecar does not say anything."""

@@ -18,19 +18,19 @@ from tests.trace.built_events import (
 )
 from zenlake import trace
 from zenlake.trace.timelines.declarations import DeclarationLife, Declarations, declarations
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    UndeclaredKey,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr

@@ -11,18 +11,30 @@ from tests.trace.events_by_hand import CLIENT, ROUTER, put, query, seen
 from zenlake.errors import LocalError
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.fields import FIELDS, field_named, reference_lines
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.declare import DeclareQueryable, UndeclareToken
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
+    Close,
     Declare,
+    DeclareQueryable,
+    Del,
+    Err,
+    Fragment,
+    Frame,
     Interest,
+    KeepAlive,
+    Open,
     Push,
+    Put,
+    Query,
+    QueryBody,
+    Reply,
     Request,
+    ResponderId,
     Response,
     ResponseFinal,
+    SourceInfo,
+    UndeclaredKey,
+    UndeclareToken,
 )
-from zenlake.wire._generated.structures import QueryBody, ResponderId, SourceInfo, UndeclaredKey
-from zenlake.wire._generated.transport import Close, Fragment, Frame, KeepAlive, Open
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.encoding import Encoding
 from zenlake.wire.values.qos import Priority, QoS

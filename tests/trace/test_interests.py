@@ -22,13 +22,14 @@ from zenlake.trace.timelines.interests import (
     interests,
     option_letters,
 )
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareSubscriber,
     DeclareToken,
+    Interest,
     UndeclareSubscriber,
 )
-from zenlake.wire._generated.network import Declare, Interest
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.wire_expr import WireExpr
 

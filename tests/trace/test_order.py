@@ -16,7 +16,7 @@ from tests.trace.road import Road
 from zenlake import trace
 from zenlake.limits import TCP_HOLE_SEGMENTS_MAX, TRACE_WAITING_BATCHES_MAX
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.transport import KeepAlive
+from zenlake.wire import KeepAlive
 
 
 @pytest.mark.parametrize("way", [ways.few_are_missing, ways.many_are_missing, ways.it_begins_late])

@@ -22,7 +22,7 @@ from tests.trace.batches import (
 from tests.trace.sidecar import PATHS, reading_of
 from zenlake.trace import MessageSeen
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Fragment
 from zenlake.wire.batch import encode_messages
 from zenlake.wire.compression import compress_batch, decompress_batch
 

@@ -42,10 +42,7 @@ from zenlake.trace.sessions import Sessions
 from zenlake.trace.timelines.declarations import Declarations
 from zenlake.trace.timelines.exchanges import Exchanges
 from zenlake.trace.timelines.interests import Interests
-from zenlake.wire._generated.declare import DeclareSubscriber
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.scouting import Scout
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Declare, DeclareSubscriber, Fragment, Scout
 from zenlake.wire.values.whatami import WhatAmIMatcher
 from zenlake.wire.values.wire_expr import WireExpr
 

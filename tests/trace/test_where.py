@@ -15,9 +15,7 @@ from zenlake.trace.comparison import OPERATORS
 from zenlake.trace.fields import FIELDS
 from zenlake.trace.times import CaptureStart
 from zenlake.trace.where import all_of, compares_patterns, parse
-from zenlake.wire._generated.data import Put, Query
-from zenlake.wire._generated.network import Push, Request
-from zenlake.wire._generated.transport import KeepAlive
+from zenlake.wire import KeepAlive, Push, Put, Query, Request
 from zenlake.wire.values.encoding import Encoding
 from zenlake.wire.values.qos import QoS
 from zenlake.wire.values.wire_expr import WireExpr

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from tests.trace.damage import Read
 from zenlake.trace import MessageSeen
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import Frame
 from zenlake.wire.message import NetworkMessage
 
 Identity = tuple[str, str, str, bytes]

@@ -24,7 +24,7 @@ from tests.why.scene import (
     token,
     watch_tokens,
 )
-from zenlake.wire._generated.transport import KeepAlive
+from zenlake.wire import KeepAlive
 from zenlake.wire.values.whatami import WhatAmI
 
 Truth = dict[str, Any]

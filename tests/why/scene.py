@@ -8,24 +8,28 @@ from typing import Any
 
 from tests.capture.headers import ethernet, ipv4, packet, tcp, udp
 from zenlake.capture.pcapng_writer import PcapngWriter
-from zenlake.wire._generated.data import Put, Query, Reply
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Close,
+    Declare,
     DeclareFinal,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
-    UndeclareToken,
-)
-from zenlake.wire._generated.network import (
-    Declare,
+    Fragment,
+    Frame,
+    Init,
     Interest,
+    Open,
     Push,
+    Put,
+    Query,
+    Reply,
     Request,
+    ResponderId,
     Response,
     ResponseFinal,
+    UndeclareToken,
 )
-from zenlake.wire._generated.structures import ResponderId
-from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, Open
 from zenlake.wire.batch import encode_messages
 from zenlake.wire.framing import frame_batch
 from zenlake.wire.message import Message, NetworkMessage

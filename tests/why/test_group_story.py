@@ -13,7 +13,7 @@ from zenlake.lake import direct
 from zenlake.why import Report, Story, Wanted, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
-from zenlake.wire._generated.transport import Close, Frame, Join
+from zenlake.wire import Close, Frame, Join
 from zenlake.wire.batch import encode_messages
 from zenlake.wire.message import Message
 from zenlake.wire.values.resolution import Resolution

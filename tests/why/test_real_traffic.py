@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.why.told import messages_of, packets_of, report_of, story_of, truth_of
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import Push
+from zenlake.wire import Push, Put
 
 
 def test_reply_came_and_the_query_was_held() -> None:

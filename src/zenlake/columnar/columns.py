@@ -109,8 +109,7 @@ class Columns:
 
 
 def scalar_error(content: bytes, form: int) -> WireError | None:
-    from zenlake.wire._generated.network import decode_network
-    from zenlake.wire._generated.scouting import decode_scouting
+    from zenlake.wire import decode_network, decode_scouting
     from zenlake.wire.batch import decode_batch, decode_low_latency
 
     if form == BATCH:

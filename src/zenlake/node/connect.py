@@ -20,8 +20,7 @@ from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import join_thread, start_thread
 from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import CloseReason, EndPoint, Init, ZenohId
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire import CloseReason, EndPoint, Init, ZenohId, decode_transport
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node

@@ -6,8 +6,7 @@ from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.errors import ended_by_peer, refusal
 from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION
-from zenlake.wire import Close, CloseReason, Init, Open, Resolution
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire import Close, CloseReason, Init, Open, Resolution, decode_transport
 from zenlake.wire.message import TransportMessage
 
 

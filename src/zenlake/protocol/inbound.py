@@ -17,8 +17,7 @@ from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
 from zenlake.protocol.sequence import is_newer, previous_sn
 from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
 from zenlake.protocol.traffic import Traffic
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import Close, Fragment, Frame, KeepAlive
+from zenlake.wire import Close, Fragment, Frame, KeepAlive, decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.framing import StreamDeframer

@@ -13,8 +13,7 @@ from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.inbound import Inbound
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.outbound import Outbound
-from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.transport import Close
+from zenlake.wire import Close, Push
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.framing import StreamDeframer
 from zenlake.wire.message import NetworkMessage

@@ -11,7 +11,7 @@ from typing import Final
 from zenlake.protocol.lane import Lane
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.traffic import Traffic
-from zenlake.wire._generated.transport import Close
+from zenlake.wire import Close
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.framing import frame_batch
 

@@ -24,7 +24,7 @@ from zenlake.limits import (
     REASSEMBLY_PROCESS_BYTES_MAX,
 )
 from zenlake.protocol.dropped_message import HEAD_BYTES, DroppedMessage
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Fragment
 
 CHANNELS: Final = 16
 """Of one direction: eight priorities, each reliable and best effort (wire reference §6.3)."""

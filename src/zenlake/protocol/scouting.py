@@ -18,8 +18,7 @@ from zenlake.limits import (
     SCOUTERS_MAX,
 )
 from zenlake.protocol.allowance import Allowance
-from zenlake.wire import EndPoint, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId
-from zenlake.wire._generated.scouting import decode_scouting
+from zenlake.wire import EndPoint, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId, decode_scouting
 from zenlake.wire.message import ScoutingMessage
 
 _FIRST_WAIT_S: Final = 1.0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from zenlake.wire._generated.data import Err, Put, Query, Reply
-from zenlake.wire._generated.network import Push, Request, Response
+from zenlake.wire import Err, Push, Put, Query, Reply, Request, Response
 from zenlake.wire.message import NetworkMessage
 
 

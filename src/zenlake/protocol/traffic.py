@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
     Declare,
     Interest,
     Push,

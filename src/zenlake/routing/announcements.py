@@ -27,17 +27,17 @@ from zenlake.routing.memory import TOLD_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    UndeclaredKey,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr

@@ -19,19 +19,19 @@ from zenlake.routing.region import BELOW, BESIDE, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
 from zenlake.routing.work import MESSAGE_STEPS, Job
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    UndeclaredKey,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.message import Message
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr

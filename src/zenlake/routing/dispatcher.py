@@ -40,7 +40,7 @@ from zenlake.routing.work import (
     UNLIMITED,
     Job,
 )
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
     Declare,
     Interest,
     Oam,

@@ -12,8 +12,7 @@ from zenlake.routing.memory import Account
 from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import BELOW, Region
-from zenlake.wire._generated.declare import DeclareKeyExpr
-from zenlake.wire._generated.network import Declare
+from zenlake.wire import Declare, DeclareKeyExpr
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.qos import QOS_BYTES
 from zenlake.wire.values.whatami import WhatAmI

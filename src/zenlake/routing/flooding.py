@@ -25,8 +25,7 @@ from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.tree_cache import TreeCache
 from zenlake.routing.weights import HASH_STEPS
 from zenlake.routing.work import SEND_STEPS, Job, Work
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.structures import LinkState
+from zenlake.wire import LinkState, Oam
 from zenlake.wire.values.zenoh_id import ZenohId
 
 SN_MAX: Final = 1 << 63

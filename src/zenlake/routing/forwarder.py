@@ -14,8 +14,7 @@ from zenlake.routing.hlc import Hlc
 from zenlake.routing.publications import Publications
 from zenlake.routing.route import Route
 from zenlake.routing.tables import Tables
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import Push
+from zenlake.wire import Push, Put
 from zenlake.wire.primitives import write_z64
 from zenlake.wire.push_run import Portion, PushRun
 from zenlake.wire.values.qos import DEFAULT_QOS

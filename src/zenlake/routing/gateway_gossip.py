@@ -13,7 +13,7 @@ from zenlake.routing.face import Face
 from zenlake.routing.gateways import place, set_gateways
 from zenlake.routing.gossip import Gossip, Neighbour, describe, send_states
 from zenlake.routing.tables import Tables
-from zenlake.wire._generated.structures import LinkState
+from zenlake.wire import LinkState
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 

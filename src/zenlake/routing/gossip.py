@@ -14,8 +14,7 @@ from zenlake.limits import GOSSIP_DISCOVERIES_MAX, GOSSIP_PSIDS_MAX
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.region import ABOVE, BESIDE
 from zenlake.routing.tables import Tables
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.structures import LinkState, LinkStateList
+from zenlake.wire import LinkState, LinkStateList, Oam
 from zenlake.wire.codec import decode_link_states
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId

@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.routing.timers import Timer
-from zenlake.wire._generated.network import Interest
+from zenlake.wire import Interest
 from zenlake.wire.values.choices import InterestMode
 
 KEYS_BIT: Final = 8

@@ -11,7 +11,7 @@ from zenlake.routing.region import ABOVE, BESIDE, EQUAL
 from zenlake.routing.tables import Tables
 from zenlake.routing.upward import Upward
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
-from zenlake.wire._generated.network import Interest
+from zenlake.wire import Interest
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.whatami import WhatAmI
 

@@ -14,8 +14,7 @@ from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.gossip import LINK_STATE
 from zenlake.routing.network_node import NetworkNode
 from zenlake.routing.work import Work
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.structures import LinkState, LinkStateList, decode_link_state
+from zenlake.wire import LinkState, LinkStateList, Oam, decode_link_state
 from zenlake.wire.primitives import FIELD_ERRORS, read_count
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId

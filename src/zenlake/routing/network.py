@@ -27,7 +27,7 @@ from zenlake.routing.network_node import NetworkNode
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.tree_cache import TreeCache
 from zenlake.routing.work import Job, Work
-from zenlake.wire._generated.network import Oam
+from zenlake.wire import Oam
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 

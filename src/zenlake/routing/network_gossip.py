@@ -14,7 +14,7 @@ from zenlake.routing.network import Network
 from zenlake.routing.region import BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import Job
-from zenlake.wire._generated.network import Oam
+from zenlake.wire import Oam
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 

@@ -28,8 +28,7 @@ from zenlake.routing.route_notes import (
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import Job
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import Push
+from zenlake.wire import Push, Put
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.timestamp import ntp64_of_ns
 from zenlake.wire.values.wire_expr import WireExpr

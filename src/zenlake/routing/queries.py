@@ -19,9 +19,7 @@ from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
 from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
 from zenlake.routing.work import SEND_STEPS, Job
-from zenlake.wire._generated.data import Err
-from zenlake.wire._generated.network import Request, Response, ResponseFinal
-from zenlake.wire._generated.structures import ResponderId, TimestampStack
+from zenlake.wire import Err, Request, ResponderId, Response, ResponseFinal, TimestampStack
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 

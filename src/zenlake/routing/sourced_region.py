@@ -20,16 +20,16 @@ from zenlake.routing.region import BESIDE, Region
 from zenlake.routing.tables import Tables
 from zenlake.routing.withdrawals import Withdrawals
 from zenlake.routing.work import SEND_STEPS, Job
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    UndeclaredKey,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.wire_expr import WireExpr

@@ -12,7 +12,7 @@ from typing import Final
 
 from zenlake.limits import TIMESTAMPS_PER_STACK_MAX
 from zenlake.routing.hlc import Hlc
-from zenlake.wire._generated.structures import StampRecord, TimestampStack
+from zenlake.wire import StampRecord, TimestampStack
 from zenlake.wire.values.timestamp import ntp64_of_ns, write_timestamp
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId

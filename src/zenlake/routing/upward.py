@@ -13,7 +13,7 @@ from zenlake.routing.interest import KEYS_BIT, KIND_BITS, DownInterest, Pending,
 from zenlake.routing.tables import Tables
 from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
 from zenlake.routing.work import SEND_STEPS, Job
-from zenlake.wire._generated.network import Interest
+from zenlake.wire import Interest
 from zenlake.wire.values.choices import InterestMode
 
 

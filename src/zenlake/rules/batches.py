@@ -9,7 +9,7 @@ from zenlake.rules.facts import OPENED, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed, Never
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.transport import Close, Fragment
+from zenlake.wire import Close, Fragment
 
 _GRACE_NS: Final = 1_000_000_000
 """What was on its way may still come for so long."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
+from zenlake import wire
 from zenlake.rules import (
     batches,
     channels,
@@ -22,10 +23,7 @@ from zenlake.rules import (
 )
 from zenlake.rules.facts import OpenInterest
 from zenlake.rules.rule import BY_BODY, BY_SUBJECT, REGISTERED, Rule
-from zenlake.wire._generated import declare
-from zenlake.wire._generated.network import Declare, Interest, Oam
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.transport import Close, Init, Join, Open, TransportOam
+from zenlake.wire import Close, Declare, Hello, Init, Interest, Join, Oam, Open, Scout, TransportOam
 from zenlake.wire.message import Declaration
 
 _TOPICS: Final[dict[str, ModuleType]] = {
@@ -64,7 +62,7 @@ def _of_declaration(body: type) -> list[Rule]:
 
 BY_DECLARATION: Final[dict[type, list[Rule]]] = {
     body: _of_declaration(body)
-    for body in vars(declare).values()
+    for body in vars(wire).values()
     if isinstance(body, type) and issubclass(body, Declaration) and body is not Declaration
 }
 

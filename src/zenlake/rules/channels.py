@@ -9,17 +9,19 @@ from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed, Never
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Missing
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
     Declare,
+    Fragment,
+    Frame,
     Interest,
     Oam,
     Push,
+    Put,
     Request,
     Response,
     ResponseFinal,
+    TransportOam,
 )
-from zenlake.wire._generated.transport import Fragment, Frame, TransportOam
 from zenlake.wire.values.qos import QOS_BYTES, QoS
 
 _DATA: Final = 5

@@ -38,9 +38,7 @@ from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import sender_node
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.scouting import Scout
-from zenlake.wire._generated.transport import Close, Fragment, Init, Open
+from zenlake.wire import Close, Declare, Fragment, Init, Open, Scout
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import NetworkMessage
 

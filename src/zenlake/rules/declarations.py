@@ -8,16 +8,17 @@ from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.facts import OpenInterest, Seen, Side
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    Interest,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare, Interest
 from zenlake.wire.values.choices import InterestMode
 
 ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)

@@ -16,8 +16,7 @@ from zenlake.rules.spelling import Oddity
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.network import Interest
-from zenlake.wire._generated.transport import Init, Join, Open
+from zenlake.wire import Init, Interest, Join, Open
 from zenlake.wire.values.choices import InterestMode
 
 VERSION: Final = 9

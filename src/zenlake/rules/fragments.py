@@ -9,7 +9,7 @@ from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Never
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Undecoded
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import Fragment, Frame
 
 _SENDING_NS: Final = 6_000_000_000
 """A batch waits for a link that is full for 5 s, then the link is closed; no timer is exact."""

@@ -9,7 +9,7 @@ from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import lease_ms
-from zenlake.wire._generated.transport import Fragment, Frame, Init, Join, Open
+from zenlake.wire import Fragment, Frame, Init, Join, Open
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.resolution import Resolution
 

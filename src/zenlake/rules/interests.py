@@ -7,8 +7,7 @@ from typing import Final
 from zenlake.rules.facts import Ending, OpenInterest, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked
-from zenlake.wire._generated.declare import DeclareFinal
-from zenlake.wire._generated.network import Declare, Interest
+from zenlake.wire import Declare, DeclareFinal, Interest
 from zenlake.wire.values.choices import InterestMode
 
 _ANSWER_NS: Final = 12_000_000_000

@@ -10,9 +10,17 @@ from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Never
-from zenlake.wire._generated.data import Err, Put
-from zenlake.wire._generated.declare import DeclareKeyExpr, UndeclareKeyExpr
-from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response
+from zenlake.wire import (
+    Declare,
+    DeclareKeyExpr,
+    Err,
+    Interest,
+    Push,
+    Put,
+    Request,
+    Response,
+    UndeclareKeyExpr,
+)
 from zenlake.wire.values.wire_expr import WireExpr
 
 

@@ -7,8 +7,7 @@ from typing import Final
 from zenlake.errors import WireError
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.structures import LinkState
+from zenlake.wire import LinkState, Oam
 from zenlake.wire.codec import decode_link_states
 
 LINK_STATE_ID: Final = 1

@@ -8,8 +8,7 @@ from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, Side
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Followed, Never
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.network import Declare
-from zenlake.wire._generated.transport import Close, Frame
+from zenlake.wire import Close, Declare, Frame
 from zenlake.wire.values.choices import CloseReason
 
 _NS_PER_MS: Final = 1_000_000

@@ -23,18 +23,25 @@ from zenlake.rules.link_states import node_links, states_of
 from zenlake.rules.samples import stream_of
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
-from zenlake.wire._generated.data import Err
-from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr, UndeclareKeyExpr
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
+    Close,
     Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
+    Err,
+    Fragment,
+    Frame,
+    Init,
     Interest,
+    Join,
     Oam,
+    Open,
     Push,
     Request,
     Response,
     ResponseFinal,
+    UndeclareKeyExpr,
 )
-from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, Join, Open
 from zenlake.wire.values.choices import InterestMode
 
 _MEMBERS_MAX: Final = 64

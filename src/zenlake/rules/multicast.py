@@ -8,8 +8,7 @@ from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.trace.session import lease_ms
-from zenlake.wire._generated.network import Interest, Request, Response, ResponseFinal
-from zenlake.wire._generated.transport import Join, KeepAlive
+from zenlake.wire import Interest, Join, KeepAlive, Request, Response, ResponseFinal
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI
 

@@ -10,8 +10,7 @@ from zenlake.rules.facts import Ending, OpenRequest, Seen
 from zenlake.rules.memory import is_timeout
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed
-from zenlake.wire._generated.data import Err, Reply
-from zenlake.wire._generated.network import Request, Response, ResponseFinal
+from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
 
 DEFAULT_TIMEOUT_MS: Final = 10_000
 _MARGIN_MS: Final = 2_000

@@ -6,8 +6,7 @@ from typing import Final
 
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import Frame, decode_network
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.qos import PRIORITIES

@@ -7,18 +7,26 @@ from typing import Any, Final
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
+    Close,
     Declare,
+    Del,
+    Err,
+    Hello,
+    Init,
     Interest,
+    Join,
     Oam,
+    Open,
     Push,
+    Put,
+    Query,
+    Reply,
     Request,
     Response,
     ResponseFinal,
+    Scout,
 )
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.transport import Close, Init, Join, Open
 from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES, Encoding
 
 _AHEAD_NS: Final = 500_000_000

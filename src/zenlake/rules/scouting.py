@@ -5,7 +5,7 @@ from __future__ import annotations
 from zenlake.rules.facts import VERSION, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
-from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire import Hello, Scout
 from zenlake.wire.values.whatami import WhatAmIMatcher
 
 

@@ -27,8 +27,8 @@ from zenlake.wire import (
     ZenohId,
     decode_batch,
     decode_low_latency,
+    decode_scouting,
 )
-from zenlake.wire._generated.scouting import decode_scouting
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.framing import StreamDeframer
 

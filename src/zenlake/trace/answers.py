@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from zenlake.limits import INTERESTS_PER_SESSION_MAX
 from zenlake.trace.session import Node
-from zenlake.wire._generated.declare import DeclareQueryable, DeclareSubscriber, DeclareToken
-from zenlake.wire._generated.network import Declare, Interest
+from zenlake.wire import Declare, DeclareQueryable, DeclareSubscriber, DeclareToken, Interest
 from zenlake.wire.values.choices import InterestMode
 
 

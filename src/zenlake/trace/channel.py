@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import Final
 
 from zenlake.limits import TRACE_FRAGMENT_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import Fragment, Frame
 
 UNKNOWN: Final = -2
 """No number follows it, 0 neither."""

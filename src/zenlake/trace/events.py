@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from zenlake.trace.link import Link
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr, UndeclareKeyExpr
-from zenlake.wire._generated.network import Declare, Interest, Request, Response, ResponseFinal
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import (
+    Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
+    Fragment,
+    Frame,
+    Interest,
+    Request,
+    Response,
+    ResponseFinal,
+    UndeclareKeyExpr,
+)
 from zenlake.wire.message import Message
 
 

@@ -15,10 +15,23 @@ from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import Node, close_reason
 from zenlake.trace.session import lease_ms as lease_ms_of
 from zenlake.trace.timelines.interests import option_letters
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.declare import DeclareQueryable
-from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response
-from zenlake.wire._generated.transport import Close, Frame, Join, Open
+from zenlake.wire import (
+    Close,
+    Declare,
+    DeclareQueryable,
+    Del,
+    Err,
+    Frame,
+    Interest,
+    Join,
+    Open,
+    Push,
+    Put,
+    Query,
+    Reply,
+    Request,
+    Response,
+)
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
 from zenlake.wire.values.encoding import Encoding

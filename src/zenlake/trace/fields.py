@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 from zenlake.errors import LocalError
 from zenlake.trace import facts
 from zenlake.trace.events import MessageSeen
-from zenlake.wire._generated.network import Request
-from zenlake.wire._generated.transport import Fragment, Init, Join, Open
+from zenlake.wire import Fragment, Init, Join, Open, Request
 from zenlake.wire.values.choices import (
     ConsolidationMode,
     InterestMode,

@@ -11,18 +11,22 @@ from typing import Final
 from zenlake.limits import TRACE_ENTITIES_MAX
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import KeyMemory, Node, Session
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    Interest,
+    Push,
+    Request,
+    Response,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare, Interest, Push, Request, Response
 from zenlake.wire.values.wire_expr import WireExpr
 
 # Tuples, because a union in isinstance is made anew at each call.

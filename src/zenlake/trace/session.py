@@ -5,7 +5,7 @@ from __future__ import annotations
 from zenlake.limits import TRACE_KEY_BYTES_MAX
 from zenlake.trace.channel import UNKNOWN, Channel
 from zenlake.trace.link import Link
-from zenlake.wire._generated.transport import Init, Join, Open
+from zenlake.wire import Init, Join, Open
 from zenlake.wire.values.choices import CloseReason
 
 

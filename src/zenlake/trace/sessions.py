@@ -12,8 +12,7 @@ from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.trace.session import KeyMemory, Node, Session, close_reason, lease_ms
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.transport import Close, Init, Join, Open
+from zenlake.wire import Close, Hello, Init, Join, Open, Scout
 from zenlake.wire.message import Message
 
 

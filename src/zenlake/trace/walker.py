@@ -15,8 +15,7 @@ from zenlake.trace.link import LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import Sessions, scouting_node, sender_node
-from zenlake.wire._generated.network import Declare, Interest, decode_network
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import Declare, Fragment, Frame, Interest, decode_network
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
 

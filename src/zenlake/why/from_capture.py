@@ -32,8 +32,7 @@ from zenlake.why.journeys import find_journeys
 from zenlake.why.records import Evidence, Flow, Moment, Sample
 from zenlake.why.stays import StayWatch
 from zenlake.why.wanted import Wanted
-from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.transport import Close, Join
+from zenlake.wire import Close, Join, Push
 
 _DIGEST_DIGITS: Final = 12
 

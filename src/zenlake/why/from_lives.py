@@ -23,9 +23,8 @@ from zenlake.why.records import (
     SessionLife,
 )
 from zenlake.why.words import error_text
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.data import Reply as WireReply
-from zenlake.wire._generated.network import Request, Response
+from zenlake.wire import Put, Request, Response
+from zenlake.wire import Reply as WireReply
 
 
 def moment(event: MessageSeen) -> Moment:

@@ -29,8 +29,10 @@ from zenlake.wire._generated.network import (
     Request,
     Response,
     ResponseFinal,
+    decode_network,
+    decode_push,
 )
-from zenlake.wire._generated.scouting import Hello, Scout
+from zenlake.wire._generated.scouting import Hello, Scout, decode_scouting
 from zenlake.wire._generated.structures import (
     JoinQoS,
     LaneSn,
@@ -42,6 +44,9 @@ from zenlake.wire._generated.structures import (
     StampRecord,
     TimestampStack,
     UndeclaredKey,
+    decode_join_qos,
+    decode_link_state,
+    decode_timestamp_stack,
 )
 from zenlake.wire._generated.transport import (
     Close,
@@ -52,6 +57,7 @@ from zenlake.wire._generated.transport import (
     KeepAlive,
     Open,
     TransportOam,
+    decode_transport,
 )
 from zenlake.wire.batch import (
     Batch,
@@ -164,8 +170,15 @@ __all__ = [
     "ZenohId",
     "decode",
     "decode_batch",
+    "decode_join_qos",
+    "decode_link_state",
     "decode_link_states",
     "decode_low_latency",
+    "decode_network",
+    "decode_push",
+    "decode_scouting",
+    "decode_timestamp_stack",
+    "decode_transport",
     "encode",
     "encode_messages",
     "kind_of",

@@ -13,15 +13,21 @@ from zenlake.errors import LocalError
 from zenlake.limits import REMEMBERED_MAX
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent
 from zenlake.trace.session import Session
-from zenlake.wire._generated.data import Err, Put, Reply
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareSubscriber,
+    Err,
+    Init,
+    Interest,
+    Push,
+    Put,
+    Reply,
+    Response,
+    ResponseFinal,
     UndeclareSubscriber,
 )
-from zenlake.wire._generated.network import Declare, Interest, Push, Response, ResponseFinal
-from zenlake.wire._generated.transport import Init
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.wire_expr import WireExpr

@@ -15,26 +15,37 @@ from zenlake.cli.decode.text import preview
 from zenlake.cli.decode.verbose import field_lines, hex_lines
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, Undecoded
 from zenlake.trace.link import Link
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr, DeclareQueryable
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
+    Close,
     Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
+    DeclareQueryable,
+    Del,
+    Err,
+    Fragment,
+    Frame,
+    Hello,
+    Init,
     Interest,
-    Oam,
-    Push,
-    Request,
-    Response,
-    ResponseFinal,
-)
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.structures import (
+    Join,
+    KeepAlive,
     LinkState,
     LinkStateList,
+    Oam,
+    Open,
+    Push,
+    Put,
+    Query,
     QueryBody,
+    Reply,
+    Request,
     ResponderId,
+    Response,
+    ResponseFinal,
+    Scout,
     SourceInfo,
 )
-from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, Join, KeepAlive, Open
 from zenlake.wire.message import Extension, Message, NetworkMessage
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
 from zenlake.wire.values.encoding import Encoding

@@ -18,7 +18,7 @@ from zenlake.columnar.jit import NUMBA
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
 from zenlake.lake.fast_reader.assemble.batches import FAREWELL
 from zenlake.lake.fast_reader.assemble.terms import agrees_on_low_latency
-from zenlake.wire._generated.transport import Init
+from zenlake.wire import Init
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 

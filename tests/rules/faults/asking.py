@@ -5,9 +5,7 @@ from __future__ import annotations
 from tests.rules.chat import CONTROL, Chat
 from tests.rules.faults.fault import fault, send_bytes
 from tests.rules.wires import SECOND
-from zenlake.wire._generated.data import Err, Put, Reply
-from zenlake.wire._generated.network import Oam, Push, Response
-from zenlake.wire._generated.structures import LinkState, LinkStateList, SourceInfo
+from zenlake.wire import Err, LinkState, LinkStateList, Oam, Push, Put, Reply, Response, SourceInfo
 from zenlake.wire.message import Extension
 from zenlake.wire.values.choices import ConsolidationMode
 from zenlake.wire.values.encoding import Encoding

@@ -6,10 +6,7 @@ from tests.rules.chat import QUERY
 from tests.rules.faults.fault import fault
 from tests.rules.group import Group, hello, scout
 from tests.rules.wires import SECOND, Recorder
-from zenlake.wire._generated.data import Put, Query
-from zenlake.wire._generated.network import Push, Request
-from zenlake.wire._generated.structures import JoinQoS, LaneSn
-from zenlake.wire._generated.transport import KeepAlive
+from zenlake.wire import JoinQoS, KeepAlive, LaneSn, Push, Put, Query, Request
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI, WhatAmIMatcher
 from zenlake.wire.values.wire_expr import WireExpr

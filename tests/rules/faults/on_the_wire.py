@@ -7,10 +7,7 @@ from typing import Any
 from tests.rules.chat import Chat
 from tests.rules.faults.fault import fault, send_bytes
 from tests.rules.wires import SECOND
-from zenlake.wire._generated.data import Put
-from zenlake.wire._generated.declare import DeclareKeyExpr
-from zenlake.wire._generated.network import Declare, Push
-from zenlake.wire._generated.transport import KeepAlive, TransportOam
+from zenlake.wire import Declare, DeclareKeyExpr, KeepAlive, Push, Put, TransportOam
 from zenlake.wire.values.qos import PRIORITIES, QOS_BYTES
 from zenlake.wire.values.wire_expr import WireExpr
 

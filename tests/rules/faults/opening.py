@@ -8,8 +8,7 @@ from tests.rules.chat import ACCEPTOR, OPENER, Chat
 from tests.rules.faults.fault import fault
 from tests.rules.faults.on_the_wire import PLAIN, push
 from tests.rules.wires import SECOND
-from zenlake.wire._generated.declare import DeclareFinal
-from zenlake.wire._generated.transport import Close, Join, KeepAlive
+from zenlake.wire import Close, DeclareFinal, Join, KeepAlive
 from zenlake.wire.values.qos_link import QoSLink
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI

@@ -5,18 +5,20 @@ from __future__ import annotations
 from tests.rules.chat import CONTROL, Chat
 from tests.rules.faults.fault import asking_side, fault, up_side
 from tests.rules.faults.on_the_wire import push
-from zenlake.wire._generated.data import Err, Put
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
     DeclareFinal,
     DeclareKeyExpr,
     DeclareSubscriber,
     DeclareToken,
+    Err,
+    Interest,
+    Push,
+    Put,
+    UndeclaredKey,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
 )
-from zenlake.wire._generated.network import Interest, Push
-from zenlake.wire._generated.structures import UndeclaredKey
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.wire_expr import WireExpr
 

@@ -19,20 +19,30 @@ from zenlake.errors import WireError
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import close_reason, lease_ms
 from zenlake.trace.timelines.interests import option_letters
-from zenlake.wire._generated.data import Del, Err, Put, Reply
-from zenlake.wire._generated.declare import DeclareQueryable
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
+    Close,
     Declare,
+    DeclareQueryable,
+    Del,
+    Err,
+    Fragment,
+    Frame,
+    Hello,
+    Init,
     Interest,
+    Join,
     Oam,
+    Open,
     Push,
+    Put,
+    Reply,
     Request,
     Response,
     ResponseFinal,
+    Scout,
+    SourceInfo,
+    TransportOam,
 )
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.structures import SourceInfo
-from zenlake.wire._generated.transport import Close, Fragment, Frame, Init, Join, Open, TransportOam
 from zenlake.wire.codec import decode_link_states
 from zenlake.wire.values.resolution import Resolution
 

@@ -16,9 +16,10 @@ from zenlake.trace.comparison import keys_intersect
 from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.facts import wire_key_of
 from zenlake.trace.session import Node
-from zenlake.wire._generated.declare import DeclareFinal, DeclareKeyExpr
-from zenlake.wire._generated.network import (
+from zenlake.wire import (
     Declare,
+    DeclareFinal,
+    DeclareKeyExpr,
     Interest,
     Request,
     Response,

@@ -12,7 +12,7 @@ from zenlake.cli.decode.told import Follower, Told
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.exchanges import Exchanges
-from zenlake.wire._generated.network import ResponseFinal
+from zenlake.wire import ResponseFinal
 
 
 class RequestFollower(Follower):

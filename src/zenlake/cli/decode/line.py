@@ -15,7 +15,7 @@ from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEven
 from zenlake.trace.facts import time_text
 from zenlake.trace.link import Link
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import Frame
 
 TIMES: Final = ("relative", "absolute", "delta")
 _NS_PER_S: Final = 1_000_000_000

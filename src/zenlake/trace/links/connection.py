@@ -29,7 +29,7 @@ from zenlake.trace.links.units import (
     WEBSOCKET,
 )
 from zenlake.trace.links.websocket import BINARY, frame_sizes, is_upgrade, opcode, unmask
-from zenlake.wire._generated.transport import Init, Open
+from zenlake.wire import Init, Open
 from zenlake.wire.message import Message
 
 LinkItem = LinkBatch | LinkClosed | Missing | Undecoded

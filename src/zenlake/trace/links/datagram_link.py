@@ -22,7 +22,7 @@ from zenlake.trace.links.units import (
     Content,
     read_content,
 )
-from zenlake.wire._generated.transport import Close, Fragment, Init, Open
+from zenlake.wire import Close, Fragment, Init, Open
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
 """In the order they are tried: what is compressed may look like a plain OAM or INIT."""

@@ -18,8 +18,7 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.links.datagram_link import DatagramLink, Room
 from zenlake.trace.links.recognition import is_init
 from zenlake.trace.links.units import COMPRESSED, PLAIN, read_content
-from zenlake.wire._generated.scouting import Hello, Scout, decode_scouting
-from zenlake.wire._generated.transport import Init, Join
+from zenlake.wire import Hello, Init, Join, Scout, decode_scouting
 from zenlake.wire.message import ScoutingMessage
 
 SCOUTING_PORT: Final = 7446

@@ -13,14 +13,14 @@ from typing import Final
 from zenlake.errors import WireError
 from zenlake.trace.channel import channel_key
 from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import (
+from zenlake.wire import (
     Close,
     Fragment,
     Frame,
     Init,
     KeepAlive,
     Open,
+    decode_network,
     decode_transport,
 )
 from zenlake.wire.compression import decompress_batch

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from zenlake.wire._generated.transport import Init
+from zenlake.wire import Init
 from zenlake.wire.batch import decode_batch
 
 UNDECIDED: Final = "undecided"

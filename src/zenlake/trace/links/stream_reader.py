@@ -28,7 +28,7 @@ from zenlake.trace.links.units import (
     unit_sizes,
 )
 from zenlake.trace.links.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Fragment
 
 if TYPE_CHECKING:
     from zenlake.trace.links.connection import Connection

@@ -9,9 +9,7 @@ from typing import Any, Final
 from zenlake.errors import WireError
 from zenlake.trace.json_values import to_json
 from zenlake.trace.timelines.interests import option_letters
-from zenlake.wire._generated.declare import DeclareQueryable
-from zenlake.wire._generated.network import Declare, Interest, Oam
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Declare, DeclareQueryable, Fragment, Interest, Oam
 from zenlake.wire.codec import decode_link_states
 from zenlake.wire.message import Extension, Message, NetworkMessage
 

@@ -19,22 +19,24 @@ from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.interests import option_letters
 from zenlake.trace.timelines.lives import asking_side
-from zenlake.wire._generated.data import Del, Err, Put, Query, Reply
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareQueryable,
+    Del,
+    Err,
+    Interest,
+    Push,
+    Put,
+    Query,
+    Reply,
+    Request,
+    Response,
+    ResponseFinal,
     UndeclareKeyExpr,
     UndeclareQueryable,
     UndeclareSubscriber,
     UndeclareToken,
-)
-from zenlake.wire._generated.network import (
-    Declare,
-    Interest,
-    Push,
-    Request,
-    Response,
-    ResponseFinal,
 )
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.timestamp import Timestamp

@@ -9,9 +9,7 @@ from zenlake.trace.events import MessageSeen
 from zenlake.trace.rows._generated.records import EdgeEventsRow, NodeEventsRow
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.network import Oam
-from zenlake.wire._generated.scouting import Hello, Scout
-from zenlake.wire._generated.structures import LinkState
+from zenlake.wire import Hello, LinkState, Oam, Scout
 from zenlake.wire.codec import decode_link_states
 
 NAMES_MAX: Final = 65_536

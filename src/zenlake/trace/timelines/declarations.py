@@ -14,7 +14,8 @@ from zenlake.limits import DECLARATIONS_MAX, DECLARATIONS_PER_SESSION_MAX
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Node, Session
 from zenlake.trace.timelines.lives import OpenLives, ends_session
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareQueryable,
     DeclareSubscriber,
@@ -24,7 +25,6 @@ from zenlake.wire._generated.declare import (
     UndeclareSubscriber,
     UndeclareToken,
 )
-from zenlake.wire._generated.network import Declare
 
 _UNDECLARATIONS: Final = (
     UndeclareKeyExpr,

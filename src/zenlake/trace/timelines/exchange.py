@@ -7,8 +7,7 @@ from typing import Final
 from zenlake.limits import EXCHANGE_BYTES_MAX
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import Node, Session
-from zenlake.wire._generated.data import Del, Reply
-from zenlake.wire._generated.network import Request, Response
+from zenlake.wire import Del, Reply, Request, Response
 
 _KEPT_MESSAGE_BYTES: Final = 1_024
 """What a message takes besides its payload, roughly."""

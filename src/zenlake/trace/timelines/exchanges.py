@@ -21,7 +21,7 @@ from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.lives import OpenLives, asking_side, ends_session
-from zenlake.wire._generated.network import Request, Response, ResponseFinal
+from zenlake.wire import Request, Response, ResponseFinal
 
 _LATE_NS: Final = LATE_RESPONSE_SECONDS_MAX * 1_000_000_000
 

@@ -12,14 +12,15 @@ from zenlake.limits import ANSWERS_PER_INTEREST_MAX, INTERESTS_MAX, INTERESTS_PE
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Node, Session
 from zenlake.trace.timelines.lives import OpenLives, asking_side, ends_session
-from zenlake.wire._generated.declare import (
+from zenlake.wire import (
+    Declare,
     DeclareFinal,
     DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
+    Interest,
 )
-from zenlake.wire._generated.network import Declare, Interest
 from zenlake.wire.values.choices import InterestMode
 
 

@@ -12,8 +12,7 @@ from tests.why.scene import Connection, Scene, final, queryable, request
 from tests.why.told import NAMES, path_of
 from zenlake.why import Wanted, report
 from zenlake.why.from_capture import read_capture
-from zenlake.wire._generated.declare import UndeclareQueryable
-from zenlake.wire._generated.network import Declare
+from zenlake.wire import Declare, UndeclareQueryable
 
 pytestmark = pytest.mark.xdist_group("unanswered")
 

@@ -43,7 +43,7 @@ from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.lives import ends_session
 from zenlake.trace.walker import Walker
-from zenlake.wire._generated.network import decode_network
+from zenlake.wire import decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.message import Message
 

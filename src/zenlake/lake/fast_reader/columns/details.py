@@ -13,8 +13,7 @@ from zenlake.columnar.intern import intern_stretches
 from zenlake.lake.fast_reader.columns.decoded import CODES, TRANSPORT, Decoded, Rows
 from zenlake.lake.fast_reader.columns.values import coded
 from zenlake.trace.rows.detail import KINDS_WITH_DETAIL, detail_of
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import decode_transport
+from zenlake.wire import decode_network, decode_transport
 
 _KINDS: Final = columnar.kinds()
 _HEAD_OF_FRAGMENT: Final = 16

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from zenlake.lake.fast_reader.columns.units import Units
-from zenlake.wire._generated.transport import Fragment
+from zenlake.wire import Fragment
 from zenlake.wire.batch import decode_batch
 
 _ID_BITS: Final = 0x1F

@@ -14,8 +14,7 @@ from zenlake.lake.fast_reader.screening.plan import FIRST_NETWORK, KINDS
 from zenlake.rules.rare import RareMessages, give_carriers, give_keys
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link, LinkBatch
-from zenlake.wire._generated.network import decode_network
-from zenlake.wire._generated.transport import Fragment, Frame
+from zenlake.wire import Fragment, Frame, decode_network
 from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.message import Message
 

@@ -18,7 +18,7 @@ from zenlake.rules import RULES, Rule
 from zenlake.rules.book import BY_DECLARATION, FED, UNSEEN, is_declared
 from zenlake.rules.screens import Asked, Followed
 from zenlake.trace.link import LinkBatch
-from zenlake.wire._generated.network import Declare
+from zenlake.wire import Declare
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.message import Message
 

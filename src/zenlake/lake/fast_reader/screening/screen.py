@@ -37,8 +37,7 @@ from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.rows import Rows
-from zenlake.wire._generated.network import Push
-from zenlake.wire._generated.transport import Frame
+from zenlake.wire import Frame, Push
 
 _RULE_BITS: Final = ODD - 1
 _NO_WORDS: Final = Frame(0, [])

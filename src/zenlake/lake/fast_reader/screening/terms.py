@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from zenlake.trace.session import Session, lease_ms
-from zenlake.wire._generated.transport import Init, Open
+from zenlake.wire import Init, Open
 from zenlake.wire.message import Message
 
 NEVER: Final = -1
