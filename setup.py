@@ -64,6 +64,7 @@ HOT_MODULES = (
     "src/zenlake/node/turn.py",
     "src/zenlake/protocol/*.py",
     "src/zenlake/routing/*.py",
+    "src/zenlake/routing/*/*.py",
     "src/zenlake/rules/batches.py",
     "src/zenlake/rules/channels.py",
     "src/zenlake/rules/checker.py",

@@ -10,7 +10,7 @@ import pytest
 
 from tests.columnar.sipping import hash_of_words
 from zenlake.columnar.sip_hash import random_key
-from zenlake.routing.weights import sip_hash
+from zenlake.routing.network.weights import sip_hash
 
 _WORDS = (0, 1, -1, 0x0102_0304_0506_0708, -(1 << 63), (1 << 63) - 1)
 

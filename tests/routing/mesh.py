@@ -10,7 +10,7 @@ from typing import Any
 from zenlake.routing.counters import Counters
 from zenlake.routing.face import Face
 from zenlake.routing.memory import Account, MemoryBudget
-from zenlake.routing.network import Network
+from zenlake.routing.network.network import Network
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import EQUAL, Region
 from zenlake.routing.settings import RoutingSettings

@@ -6,7 +6,7 @@ import pytest
 
 from tests.routing.playbook import Play, alias, interest, no_alias, put, request, subscriber, token
 from zenlake.limits import ALIAS_BYTES_MAX, ALIASES_MAX
-from zenlake.routing.key_table import KeyTable
+from zenlake.routing.declarations.key_table import KeyTable
 from zenlake.routing.memory import Account
 from zenlake.wire import Declare, DeclareKeyExpr, WireExpr
 

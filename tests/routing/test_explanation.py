@@ -11,7 +11,7 @@ import pytest
 
 from tests.routing.playbook import Play, final, put, queryable, request, subscriber, zid_of
 from zenlake.limits import ROUTE_NOTES_MAX
-from zenlake.routing.explanation import Explanation
+from zenlake.routing.forwarding.explanation import Explanation
 from zenlake.routing.work import TURN_STEPS, UNLIMITED, Work
 from zenlake.wire import Push, QueryTarget, Request
 

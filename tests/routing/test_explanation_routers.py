@@ -12,8 +12,8 @@ from tests.routing.playbook import put, queryable, request, subscriber, zid_of
 from tests.routing.test_explanation import KEYS, result_of
 from tests.routing.test_gateways import peer_between, tell_links
 from tests.routing.web import Web
-from zenlake.routing.explanation import Explanation
 from zenlake.routing.face import Face
+from zenlake.routing.forwarding.explanation import Explanation
 from zenlake.routing.region import BESIDE
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import Push, QueryTarget, Request, ZenohId

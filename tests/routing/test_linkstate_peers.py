@@ -23,8 +23,8 @@ from tests.routing.playbook import (
     zid_of,
 )
 from tests.routing.web import Web
-from zenlake.routing.entity import KINDS
-from zenlake.routing.route_notes import NOT_ELECTED, SENT
+from zenlake.routing.declarations.entity import KINDS
+from zenlake.routing.forwarding.route_notes import NOT_ELECTED, SENT
 from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
 
 PEERS = "pqst"

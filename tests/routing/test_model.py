@@ -34,7 +34,7 @@ from tests.routing.playbook import (
     token,
 )
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.routing.entity import KINDS
+from zenlake.routing.declarations.entity import KINDS
 from zenlake.wire import (
     Declare,
     DeclareFinal,

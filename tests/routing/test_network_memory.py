@@ -10,7 +10,7 @@ import pytest
 from tests.faults import scaled
 from tests.routing.mesh import Router
 from zenlake.limits import NETWORK_NODES_MAX
-from zenlake.routing.network_node import LINK_BYTES, NODE_BYTES
+from zenlake.routing.network.node import LINK_BYTES, NODE_BYTES
 from zenlake.wire import LinkState, LinkStateList, Oam, ZenohId
 
 SIZES = [(scaled(800, 2_000), 2, 0), (scaled(60, 100), 60, 0), (scaled(200, 500), 2, 8)]

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.routing.mesh import Mesh, pair
-from zenlake.routing.network_report import graph_lines, link_weight, successor, successors
-from zenlake.routing.weights import EdgeHashes, edge_weight
+from zenlake.routing.network.report import graph_lines, link_weight, successor, successors
+from zenlake.routing.network.weights import EdgeHashes, edge_weight
 from zenlake.wire import ZenohId
 
 SEEDS = range(2_000 if os.environ.get("ZENLAKE_FULL") else 60)

@@ -23,7 +23,7 @@ from tests.routing.playbook import (
     zid_of,
 )
 from zenlake.limits import FACE_QUERIES_MAX
-from zenlake.routing.queries import GRACE_S
+from zenlake.routing.forwarding.queries import GRACE_S
 from zenlake.wire import (
     Declare,
     DeclareSubscriber,

@@ -22,8 +22,8 @@ from tests.routing.playbook import (
 )
 from zenlake.keyexpr.matching import intersects
 from zenlake.limits import CACHED_ROUTES_MAX
-from zenlake.routing.route import Route
-from zenlake.routing.route_cache import FORGET_STEPS, FREED_AT_ONCE_MAX, RouteCache
+from zenlake.routing.forwarding.route import Route
+from zenlake.routing.forwarding.route_cache import FORGET_STEPS, FREED_AT_ONCE_MAX, RouteCache
 from zenlake.routing.work import Work
 
 

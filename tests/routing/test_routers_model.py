@@ -27,8 +27,8 @@ from tests.routing.playbook import (
 )
 from tests.routing.web import Web
 from zenlake.keyexpr.matching import intersects
-from zenlake.routing.entity import KINDS
-from zenlake.routing.reports import PATIENCE_S
+from zenlake.routing.declarations.entity import KINDS
+from zenlake.routing.network.neighbour_reports import PATIENCE_S
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,

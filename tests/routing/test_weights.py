@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zenlake.routing.weights import EdgeHashes, edge_weight, sip_hash
+from zenlake.routing.network.weights import EdgeHashes, edge_weight, sip_hash
 from zenlake.wire import ZenohId
 
 

@@ -1,12 +1,12 @@
-"""What routers undeclared of late (routing/withdrawals.py)."""
+"""What routers undeclared of late (routing/network/withdrawals.py)."""
 
 from __future__ import annotations
 
 from tests.routing.mesh import Router
 from zenlake.limits import WITHDRAWALS_MAX
-from zenlake.routing.entity import SUBSCRIBER, TOKEN
+from zenlake.routing.declarations.entity import SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
-from zenlake.routing.withdrawals import KEPT_S, Withdrawals
+from zenlake.routing.network.withdrawals import KEPT_S, Withdrawals
 
 
 def make_source() -> Face:

@@ -11,13 +11,15 @@ import pytest
 
 from zenlake.protocol import heartbeat
 from zenlake.protocol.heartbeat import Heartbeat
-from zenlake.routing import announcements, hlc, queries
-from zenlake.routing.announcements import Announcer
-from zenlake.routing.declarations import Declarations
+from zenlake.routing import hlc
+from zenlake.routing.declarations import announcer
+from zenlake.routing.declarations.announcer import Announcer
+from zenlake.routing.declarations.gateway_interests import Upward
+from zenlake.routing.declarations.received_declarations import Declarations
 from zenlake.routing.face import Face
+from zenlake.routing.forwarding import queries
+from zenlake.routing.forwarding.queries import Queries
 from zenlake.routing.hlc import Hlc
-from zenlake.routing.queries import Queries
-from zenlake.routing.upward import Upward
 from zenlake.session import open_query
 from zenlake.session.liveliness import Liveliness
 from zenlake.session.open_query import OpenQuery
@@ -26,7 +28,7 @@ from zenlake.testing.simulation import run_seed
 from zenlake.wire import Timestamp
 
 SEEDS = range(40)
-MACHINES = (heartbeat, announcements, hlc, queries, open_query)
+MACHINES = (heartbeat, announcer, hlc, queries, open_query)
 
 pytestmark = pytest.mark.skipif(
     any(not str(machine.__file__).endswith(".py") for machine in MACHINES),

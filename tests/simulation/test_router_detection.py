@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from zenlake.routing import network
 from zenlake.routing.face import Face
-from zenlake.routing.flooding import Flooding
-from zenlake.routing.network import Network
-from zenlake.routing.sourced_region import SourcedRegion
-from zenlake.routing.weights import EdgeHashes
+from zenlake.routing.network import network
+from zenlake.routing.network.flooding import Flooding
+from zenlake.routing.network.network import Network
+from zenlake.routing.network.sourced_region import SourcedRegion
+from zenlake.routing.network.weights import EdgeHashes
 from zenlake.testing.simulation import run_seed
 from zenlake.testing.simulation.plan import make_router_plan
 from zenlake.wire import WhatAmI, ZenohId

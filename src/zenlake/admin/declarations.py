@@ -10,7 +10,7 @@ from zenlake.admin.sources import Sources
 
 if TYPE_CHECKING:
     from zenlake.keyexpr.search import Search
-    from zenlake.routing.entity import Entity
+    from zenlake.routing.declarations.entity import Entity
     from zenlake.routing.work import Job
 
 

@@ -26,8 +26,8 @@ from zenlake.wire import QueryTarget, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
-    from zenlake.routing.explanation import Explanation
-    from zenlake.routing.route_notes import Note
+    from zenlake.routing.forwarding.explanation import Explanation
+    from zenlake.routing.forwarding.route_notes import Note
     from zenlake.routing.work import Job
 
 _TARGETS: Final = {

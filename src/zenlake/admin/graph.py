@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from zenlake.admin.query import TEXT, AdminQuery
-from zenlake.routing.network_report import graph_lines, link_weight
+from zenlake.routing.network.report import graph_lines, link_weight
 from zenlake.wire import WhatAmI, ZenohId
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from zenlake.admin.sources import Sources
 
 if TYPE_CHECKING:
     from zenlake.keyexpr.search import Search
-    from zenlake.routing.interest import DownInterest
+    from zenlake.routing.declarations.interest import DownInterest
     from zenlake.routing.work import Job
 
     Twins = dict[DownInterest, None]

@@ -18,7 +18,7 @@ from zenlake.admin.root import Root
 from zenlake.admin.settings import AdminSettings
 from zenlake.admin.successors import Successors
 from zenlake.limits import ADMIN_ANSWERS_MAX, ADMIN_ANSWERS_PER_SESSION_MAX
-from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.work import TURN_STEPS
 from zenlake.wire import (

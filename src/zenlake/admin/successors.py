@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.admin.query import JSON, AdminQuery
 from zenlake.errors import LocalError
-from zenlake.routing.network_report import successor, successors
+from zenlake.routing.network.report import successor, successors
 from zenlake.wire import ZenohId
 
 if TYPE_CHECKING:
-    from zenlake.routing.network import Network
+    from zenlake.routing.network.network import Network
     from zenlake.routing.tables import Tables
     from zenlake.routing.work import Job
 

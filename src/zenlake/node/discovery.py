@@ -20,7 +20,7 @@ from zenlake.wire import EndPoint, WhatAmI, ZenohId
 if TYPE_CHECKING:
     from zenlake.node.node import Node
     from zenlake.node.settings import Strategy
-    from zenlake.routing.gossip import Discovery as Gossiped
+    from zenlake.routing.gossip.gossip import Discovery as Gossiped
 
 log = logging.getLogger("zenlake.node")
 

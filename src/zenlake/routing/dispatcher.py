@@ -9,30 +9,30 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.routing.announcements import Announcer, send_final
 from zenlake.routing.counters import Counters
-from zenlake.routing.declarations import Declarations
-from zenlake.routing.election import Election
-from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
-from zenlake.routing.explanation import Explainer
+from zenlake.routing.declarations.announcer import Announcer, send_final
+from zenlake.routing.declarations.entity import KINDS, QUERYABLE, SUBSCRIBER
+from zenlake.routing.declarations.gateway_interests import Upward
+from zenlake.routing.declarations.received_declarations import Declarations
+from zenlake.routing.declarations.received_interests import Interests
 from zenlake.routing.face import Face
-from zenlake.routing.forwarder import Forwarder
-from zenlake.routing.gateway_gossip import GatewayGossip
-from zenlake.routing.gossip import Discovery, Gossip
+from zenlake.routing.forwarding.explanation import Explainer
+from zenlake.routing.forwarding.publications import Publications
+from zenlake.routing.forwarding.queries import Queries
+from zenlake.routing.forwarding.route import Route
+from zenlake.routing.forwarding.run_forwarder import Forwarder
+from zenlake.routing.gossip.gateway_gossip import GatewayGossip
+from zenlake.routing.gossip.gossip import Discovery, Gossip
+from zenlake.routing.gossip.multihop_gossip import NetworkGossip
 from zenlake.routing.hlc import Hlc
-from zenlake.routing.interests import Interests
 from zenlake.routing.memory import Account
-from zenlake.routing.network_gossip import NetworkGossip
+from zenlake.routing.network.election import Election
+from zenlake.routing.network.sourced_region import SourcedRegion
 from zenlake.routing.outlet import Outlet, Refusal
-from zenlake.routing.publications import Publications
-from zenlake.routing.queries import Queries
 from zenlake.routing.region import ABOVE, BELOW, BESIDE, EQUAL, position_of
-from zenlake.routing.route import Route
 from zenlake.routing.settings import RoutingSettings
-from zenlake.routing.sourced_region import SourcedRegion
 from zenlake.routing.stamps import Stamper
 from zenlake.routing.tables import Tables
-from zenlake.routing.upward import Upward
 from zenlake.routing.work import (
     MESSAGE_STEPS,
     RUN_MESSAGES_PER_STEP,

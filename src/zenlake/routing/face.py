@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from zenlake.keyexpr.prefix import nonwild_prefix
 from zenlake.keyexpr.tree import KeyTree
 from zenlake.limits import ALIASED_INTERESTS_MAX
-from zenlake.routing.key_table import KeyTable
+from zenlake.routing.declarations.key_table import KeyTable
+from zenlake.routing.forwarding.origin import Origin
 from zenlake.routing.memory import Account
-from zenlake.routing.origin import Origin
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.region import BELOW, Region
 from zenlake.wire import Declare, DeclareKeyExpr
@@ -20,9 +20,9 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 if TYPE_CHECKING:
-    from zenlake.routing.entity import Entity
-    from zenlake.routing.interest import DownInterest, UpInterest
-    from zenlake.routing.query import Branch, Query
+    from zenlake.routing.declarations.entity import Entity
+    from zenlake.routing.declarations.interest import DownInterest, UpInterest
+    from zenlake.routing.forwarding.routed_query import Branch, Query
     from zenlake.routing.work import Job
 
 CONTROL: Final = QOS_BYTES[0x08]

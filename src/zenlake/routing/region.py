@@ -18,12 +18,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.routing.origin import ANYWHERE, NOWHERE, SOUTH_ONLY, Origin
+from zenlake.routing.forwarding.origin import ANYWHERE, NOWHERE, SOUTH_ONLY, Origin
 from zenlake.wire.values.whatami import WhatAmI
 
 if TYPE_CHECKING:
     from zenlake.routing.face import Face
-    from zenlake.routing.sourced_region import SourcedRegion
+    from zenlake.routing.network.sourced_region import SourcedRegion
 
 BELOW: Final = -1
 """It declares everything to us and hears what it asks for: a client, a router's peer, or the

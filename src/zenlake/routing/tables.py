@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.routing.counters import Counters
-from zenlake.routing.entity import KINDS, QUERYABLE, SUBSCRIBER
-from zenlake.routing.entity_table import EntityTable
+from zenlake.routing.declarations.entity import KINDS, QUERYABLE, SUBSCRIBER
+from zenlake.routing.declarations.entity_table import EntityTable
+from zenlake.routing.declarations.interest_table import InterestTable
 from zenlake.routing.face import Face
-from zenlake.routing.interest_table import InterestTable
+from zenlake.routing.forwarding.origin import ANYWHERE, Origin
+from zenlake.routing.forwarding.route import QueryRoute, Route
+from zenlake.routing.forwarding.route_cache import RouteCache
 from zenlake.routing.memory import MemoryBudget
-from zenlake.routing.origin import ANYWHERE, Origin
 from zenlake.routing.region import ABOVE, Region
-from zenlake.routing.route import QueryRoute, Route
-from zenlake.routing.route_cache import RouteCache
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.work import KEY_BYTES_PER_STEP, Work
 from zenlake.wire.values.whatami import WhatAmI
@@ -23,8 +23,8 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 if TYPE_CHECKING:
-    from zenlake.routing.election import Election
-    from zenlake.routing.sourced_region import SourcedRegion
+    from zenlake.routing.network.election import Election
+    from zenlake.routing.network.sourced_region import SourcedRegion
 
 
 class Tables:

@@ -8,7 +8,7 @@ subscribers change.
 
 from __future__ import annotations
 
-from zenlake.routing.route import Route
+from zenlake.routing.forwarding.route import Route
 from zenlake.wire import Encoding, Push, Put, QoS
 from zenlake.wire.primitives import write_vle
 from zenlake.wire.writer import BytesWriter

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.routing.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.session import Locality
 from zenlake.testing.simulation.end import End

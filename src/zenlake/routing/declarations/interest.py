@@ -1,0 +1,116 @@
+"""What nodes below asked us, and what we asked a node above because of it (§3.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.face import Face
+from zenlake.routing.timers import Timer
+from zenlake.wire import Interest
+from zenlake.wire.values.choices import InterestMode
+
+KEYS_BIT: Final = 8
+KIND_BITS: Final = (1 << SUBSCRIBER, 1 << QUERYABLE, 1 << TOKEN)
+"""By kind; the two make the options of an interest."""
+
+
+class DownInterest:
+    """An interest of a face below."""
+
+    __slots__ = (
+        "aggregate",
+        "face",
+        "id",
+        "is_answered",
+        "key",
+        "mode",
+        "number",
+        "options",
+        "pending",
+        "up",
+    )
+
+    def __init__(
+        self, face: Face, id: int, key: str, options: int, mode: InterestMode, aggregate: bool
+    ) -> None:
+        self.face = face
+        self.id = id
+        self.key = key
+        """"" if it is not restricted."""
+
+        self.options = options
+        """KIND_BITS and KEYS_BIT."""
+
+        self.mode = mode
+        self.number = 0
+        """How many interests were registered up to this one; 0 before it is."""
+
+        self.aggregate = aggregate
+        """One declaration on its own key shall stand for all that match (§3.6)."""
+
+        self.pending: Pending | None = None
+        """The answer that waits for nodes above, None when it was given."""
+
+        self.is_answered = False
+        """Whether everything known here was sent: D_FINAL may follow."""
+
+        self.up: list[UpInterest] = []
+        """What was asked above because of this one."""
+
+    def kind_count(self) -> int:
+        """How many kinds of declarations it is about."""
+        return (self.options & ~KEYS_BIT).bit_count()
+
+    def is_live(self) -> bool:
+        """Whether the face is there and has not ended the interest."""
+        return not self.face.is_gone and self.face.interests.get(self.id) is self
+
+
+class UpInterest:
+    """An interest that we sent to a face above, for one or more faces below."""
+
+    __slots__ = ("face", "id", "is_final", "key", "mode", "options", "place", "users", "waiting")
+
+    def __init__(self, face: Face, id: int, key: str, options: int, mode: InterestMode) -> None:
+        self.face = face
+        self.id = id
+        self.key = key
+        self.options = options
+        self.mode = mode
+        """As sent; a FUTURE interest is asked in full of a node that comes later."""
+
+        self.place = (key, options, int(mode))
+        """Where it is in `Face.up_interests`; the mode there is that of the nodes below."""
+
+        self.is_final = False
+        """Whether D_FINAL came: it has told all that matches."""
+
+        self.users: dict[DownInterest, None] = {}
+        self.waiting: list[Pending] = []
+
+
+class Pending(Timer):
+    """The answer to a CURRENT interest until the nodes above have answered theirs."""
+
+    __slots__ = ("interest", "missing", "told_keys")
+
+    def __init__(self, interest: DownInterest, deadline: float) -> None:
+        super().__init__(deadline)
+        self.interest = interest
+        self.missing = 0
+        """How many nodes above have not answered."""
+
+        self.told_keys: set[str] = set()
+        """Of a liveliness get, so that nothing is said twice."""
+
+
+def options_of(message: Interest) -> int:
+    options = KEYS_BIT if message.keyexprs else 0
+    if message.subscribers:
+        options |= 1 << SUBSCRIBER
+    if message.queryables:
+        options |= 1 << QUERYABLE
+    if message.tokens:
+        options |= 1 << TOKEN
+    return options

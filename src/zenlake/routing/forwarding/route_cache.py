@@ -1,0 +1,116 @@
+"""`RouteCache`: the routes found so far, of all origins, until a change makes them void.
+
+A route depends on the declarations whose keys intersect its own, so a tree of all keys with a
+route tells which of them a declaration concerns. Where that takes too long, all routes are
+forgotten: that is always right, and they are found again when they are needed.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+from zenlake.keyexpr.tree import KeyTree
+from zenlake.limits import CACHED_ROUTES_MAX
+from zenlake.routing.forwarding.route import CachedRoute
+from zenlake.routing.work import Job, Work
+
+R = TypeVar("R", bound=CachedRoute)
+
+FORGET_STEPS: Final = 1_024
+"""A change may take this long to find the routes it concerns: as long as half a turn."""
+
+FORGET_LOOKUPS_MAX: Final = 16_384
+"""Each key may have a route for every origin, and every router of the network is one."""
+
+FREED_AT_ONCE_MAX: Final = 1_024
+
+_LONG_KEY_BITS: Final = 8
+"""A key counts once more for each 2 to this power characters: long ones take more memory."""
+
+
+class RouteCache(Generic[R]):
+    __slots__ = ("_keys", "_origins", "_size", "_work", "changes")
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._origins: list[dict[str, R]] = []
+        self._keys: KeyTree[str] = KeyTree()
+        self._size = 0
+        self.changes = 0
+        """Another number after each change: what was found before may be incomplete."""
+
+    def __len__(self) -> int:
+        """How many keys have a route, from wherever."""
+        return len(self._keys)
+
+    def add_origin(self, routes: dict[str, R]) -> None:
+        self._origins.append(routes)
+
+    def remove_origin(self, routes: dict[str, R]) -> None:
+        """Its routes are forgotten; their keys may stay in the tree until they change."""
+        self._origins = [known for known in self._origins if known is not routes]
+        for key, route in routes.items():
+            route.is_current = False
+            self._size -= 1 + (len(key) >> _LONG_KEY_BITS)
+        routes.clear()
+
+    def add(self, routes: dict[str, R], key: str, route: R) -> None:
+        """Remember a route of an origin, by what was found since the last change."""
+        if self._size >= CACHED_ROUTES_MAX:
+            self.forget_all()
+        known = routes.get(key)
+        if known is not None:
+            known.is_current = False
+        else:
+            self._size += 1 + (len(key) >> _LONG_KEY_BITS)
+            self._keys.insert(key, key)
+        routes[key] = route
+
+    def forget(self, key: str) -> None:
+        """Something changed that concerns all keys that intersect `key`."""
+        self.changes += 1
+        if not len(self._keys):
+            return
+        search = self._keys.search(key)
+        is_finished = search.run(FORGET_STEPS)
+        self._work.steps -= search.steps
+        if not is_finished or len(search.found) * len(self._origins) > FORGET_LOOKUPS_MAX:
+            self.forget_all()
+            return
+        for concerned in search.found:
+            self._keys.remove(concerned)
+            for routes in self._origins:
+                route = routes.pop(concerned, None)
+                if route is not None:
+                    route.is_current = False
+                    self._size -= 1 + (len(concerned) >> _LONG_KEY_BITS)
+
+    def forget_all(self) -> None:
+        self.changes += 1
+        if not len(self._keys):
+            return
+        keys = self._keys
+        self._keys = KeyTree()
+        former: list[dict[str, R]] = []
+        for routes in self._origins:
+            for route in routes.values():
+                route.is_current = False
+            if self._size > FREED_AT_ONCE_MAX:
+                former.append(routes.copy())
+            routes.clear()
+        if former:
+            self._work.jobs.append(self._free(keys, former))
+        self._size = 0
+
+    def _free(self, keys: KeyTree[str], former: list[dict[str, R]]) -> Job:
+        """Give memory back piece by piece: of 65,536 routes that takes tens of milliseconds."""
+        for _ in keys.take_apart():
+            self._work.steps -= 1
+            if self._work.steps <= 0:
+                yield
+        for routes in former:
+            while routes:
+                routes.popitem()
+                self._work.steps -= 1
+                if self._work.steps <= 0:
+                    yield

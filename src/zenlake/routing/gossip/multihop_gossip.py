@@ -1,0 +1,89 @@
+"""`NetworkGossip`: multihop gossip, where peers know all peers and how they are linked (§4.7).
+
+`scouting/gossip/multihop`: the peers of a region, and their routers, tell each other of all links
+as routers do, but only to find each other. Whoever is told of a node that says where it listens may
+connect to it, however far away it is. Nothing is routed along this network.
+"""
+
+from __future__ import annotations
+
+from zenlake.routing.face import Face
+from zenlake.routing.gossip.gateways import place, set_gateways
+from zenlake.routing.gossip.gossip import Discovery, Gossip
+from zenlake.routing.network.network import Network
+from zenlake.routing.region import BESIDE
+from zenlake.routing.tables import Tables
+from zenlake.routing.work import Job
+from zenlake.wire import Oam
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+
+class NetworkGossip(Gossip):
+    __slots__ = ("_faces", "_network")
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
+        settings = tables.settings
+        self._network = Network(tables.zid, tables.role, settings, tables.counters, tables.work, {})
+        self._network.graph.own.is_gateway = tables.role == WhatAmI.ROUTER
+        self._faces: dict[Face, None] = {}
+
+    def set_locators(self, locators: list[str]) -> None:
+        super().set_locators(locators)
+        self._network.own_locators = locators
+
+    def add_face(self, face: Face) -> None:
+        """A neighbour; those that are no target of gossip are not told where others listen."""
+        if face.role == WhatAmI.CLIENT or face.is_multicast or face.position == BESIDE:
+            return
+        self._faces[face] = None
+        self._network.add_link(face, self._tables.now)
+
+    def remove_face(self, face: Face) -> None:
+        if face in self._faces:
+            del self._faces[face]
+            self._network.remove_link(face, self._tables.now)
+            self._conclude_all()
+
+    def receive(self, face: Face, message: Oam) -> None:
+        if face in self._faces:
+            self._tables.work.run_for(face, self._receive(face, message))
+        else:
+            self._tables.counters.unexpected_messages += 1
+
+    def _receive(self, face: Face, message: Oam) -> Job:
+        yield from self._network.receive(face, message, self._tables.now)
+        self._conclude_all()
+
+    def has_discoveries(self) -> bool:
+        return self._network.has_discoveries()
+
+    def take_discoveries(self) -> list[Discovery]:
+        return self._network.take_discoveries()
+
+    # The gateways of the peers below a router.
+
+    def reconsider(self) -> None:
+        for face in self._faces:
+            place(self._tables, face)
+
+    def _conclude_all(self) -> None:
+        graph = self._network.graph
+        graph.appeared.clear()
+        graph.left.clear()
+        self._network.take_forgotten()
+        if self._tables.role == WhatAmI.ROUTER:
+            for face in self._faces:
+                set_gateways(self._tables, face, self._gateways_of(face))
+
+    def _gateways_of(self, face: Face) -> frozenset[ZenohId]:
+        """Releases before 1.9 have no flag for it, but all routers are gateways of their peers."""
+        node = self._network.graph.nodes.get(face.zid)
+        found: set[ZenohId] = set()
+        if node is not None:
+            self._tables.work.steps -= len(node.links)
+            for target in node.links:
+                if target.is_gateway or target.role == WhatAmI.ROUTER:
+                    found.add(target.zid)
+        return frozenset(found)

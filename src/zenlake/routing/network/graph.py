@@ -1,0 +1,198 @@
+"""`NetworkGraph`: the nodes of a network, their links, and who pays for the memory they take."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from zenlake.limits import NETWORK_LINKS_MAX, NETWORK_NODES_MAX
+from zenlake.routing.counters import Counters
+from zenlake.routing.memory import Account
+from zenlake.routing.network.node import NetworkNode, node_bytes
+from zenlake.routing.network.weights import EdgeHashes, edge_weight
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+FREE_INDICES: Final = 16
+"""So many numbers of nodes that left are kept from being used again."""
+
+
+class NetworkGraph:
+    """Two nodes share an edge while each lists the other."""
+
+    __slots__ = (
+        "_counters",
+        "_free_indices",
+        "appeared",
+        "hashes",
+        "left",
+        "link_count",
+        "nodes",
+        "own",
+        "version",
+    )
+
+    def __init__(self, zid: ZenohId, role: WhatAmI, counters: Counters) -> None:
+        self._counters = counters
+        self.own = NetworkNode(zid, role, 0, 0)
+        self.own.sn = 1
+        self.nodes: dict[ZenohId, NetworkNode] = {zid: self.own}
+        self._free_indices: deque[int] = deque()
+        """Numbers of nodes that left. Messages that carry one may still be under way, so it is
+        used again only after others."""
+
+        self.hashes = EdgeHashes()
+        self.link_count = 0
+        """What all nodes list together."""
+
+        self.version = 0
+        """Another one whenever an edge changes."""
+
+        self.appeared: list[ZenohId] = []
+        self.left: list[ZenohId] = []
+
+    @property
+    def size(self) -> int:
+        """More than any index in use."""
+        return len(self.nodes) + len(self._free_indices)
+
+    def add_neighbour(self, zid: ZenohId, role: WhatAmI, account: Account) -> NetworkNode:
+        """A node that this one is linked to: no limit keeps it out."""
+        node = self._add(zid, role)
+        self._charge_bare(node, account)
+        return node
+
+    def add_distant(
+        self, zid: ZenohId, role: WhatAmI | None, account: Account
+    ) -> NetworkNode | None:
+        """A node that a neighbour tells of; None, and counted, beyond the limits."""
+        if len(self.nodes) >= NETWORK_NODES_MAX:
+            account.refuse("limits/routing/network_nodes", NETWORK_NODES_MAX)
+        elif account.charge(node_bytes(0, None)):
+            node = self._add(zid, role)
+            node.account = account
+            node.charged_bytes = node_bytes(0, None)
+            return node
+        self._counters.refused_link_states += 1
+        return None
+
+    def _add(self, zid: ZenohId, role: WhatAmI | None) -> NetworkNode:
+        is_free = len(self._free_indices) > FREE_INDICES
+        index = self._free_indices.popleft() if is_free else self.size
+        node = NetworkNode(zid, role, index, self.version + 1)
+        self.nodes[zid] = node
+        self.appeared.append(zid)
+        return node
+
+    def set_link(self, target: NetworkNode, weight: int) -> None:
+        """This node lists `target`, with the weight that is configured for it, 0 for none."""
+        own = self.own
+        if target not in own.links:
+            self.link_count += 1
+        own.links[target] = weight
+        if own in target.links:
+            self._join(own, target)
+
+    def remove_link(self, target: NetworkNode) -> None:
+        del self.own.links[target]
+        self.link_count -= 1
+        self._part(self.own, target)
+
+    def set_links(self, node: NetworkNode, links: dict[NetworkNode, int]) -> None:
+        """What another node lists now."""
+        self.link_count += len(links) - len(node.links)
+        node.links = links
+        for target in list(node.edges):
+            if target not in links:
+                self._part(node, target)
+        for target in links:
+            if node in target.links:
+                self._join(node, target)
+
+    def has_room(self, node: NetworkNode, link_count: int, account: Account) -> bool:
+        """Whether a node may list so many; if not it is counted."""
+        if self.link_count - len(node.links) + link_count <= NETWORK_LINKS_MAX:
+            return True
+        account.refuse("limits/routing/network_links", NETWORK_LINKS_MAX)
+        self._counters.refused_link_states += 1
+        return False
+
+    def _join(self, node: NetworkNode, other: NetworkNode) -> None:
+        hash = self.hashes.get(node.zid, other.zid)
+        weight = edge_weight(node.links[other], other.links[node], hash)
+        if node.edges.get(other) != weight:
+            node.edges[other] = weight
+            other.edges[node] = weight
+            self.version += 1
+
+    def _part(self, node: NetworkNode, other: NetworkNode) -> None:
+        if other in node.edges:
+            del node.edges[other]
+            del other.edges[node]
+            self.version += 1
+
+    def remove_unreachable(self) -> list[NetworkNode]:
+        """A node stays while one that stays lists it, although that may be one-sided."""
+        reached = {self.own}
+        stack = [self.own]
+        while stack:
+            for target in stack.pop().links:
+                if target not in reached:
+                    reached.add(target)
+                    stack.append(target)
+        if len(reached) == len(self.nodes):
+            return []
+        removed = [node for node in self.nodes.values() if node not in reached]
+        for node in removed:
+            self._remove(node)
+        return removed
+
+    def _remove(self, node: NetworkNode) -> None:
+        """Whoever lists it goes too."""
+        del self.nodes[node.zid]
+        self._free_indices.append(node.index)
+        self.link_count -= len(node.links)
+        node.links = {}
+        node.edges = {}
+        if node.account is not None:
+            node.account.release(node.charged_bytes)
+        self.left.append(node.zid)
+
+    def charge(
+        self,
+        node: NetworkNode,
+        account: Account,
+        link_count: int,
+        locators: tuple[str, ...] | None,
+    ) -> bool:
+        """Whoever told of a node last pays for it; False, and counted, if that is too much."""
+        if node.account is not None:
+            node.account.release(node.charged_bytes)
+        size = node_bytes(link_count, locators)
+        if account.charge(size):
+            node.account = account
+            node.charged_bytes = size
+            return True
+        self._counters.refused_link_states += 1
+        self._charge_bare(node, account)
+        return False
+
+    def _charge_bare(self, node: NetworkNode, account: Account) -> None:
+        node.account = account
+        node.charged_bytes = node_bytes(0, None)
+        account.add(node.charged_bytes)
+
+    def move_charges(self, account: Account, heir: Account) -> None:
+        """A neighbour is gone, and others still list what it told of."""
+        for node in self.nodes.values():
+            if node.account is account:
+                account.release(node.charged_bytes)
+                heir.add(node.charged_bytes)
+                node.account = heir
+
+    def by_index(self) -> list[NetworkNode]:
+        return sorted(self.nodes.values(), key=_index_of)
+
+
+def _index_of(node: NetworkNode) -> int:
+    return node.index

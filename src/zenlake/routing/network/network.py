@@ -1,0 +1,204 @@
+"""`Network`: nodes that know how all of them are linked (behaviour reference §4.7).
+
+Routers form a network; so do peers where gossip is multihop, and the linkstate peers of releases
+up to 1.8. All nodes know the same graph (`flooding`) and compute the same trees.
+
+    network.add_link(face, now)               a neighbour
+    yield from network.receive(face, m, now)  what it says
+    network.remove_link(face, now)
+    network.take_left()                       after each of these: nodes that are gone
+    network.next_deadline()                   when the trees are to be computed again:
+    network.handle_timeout(now)
+    for root in network.stale_roots():
+        gained = yield from network.update_tree(root)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Final
+
+from zenlake.routing.counters import Counters
+from zenlake.routing.face import Face
+from zenlake.routing.gossip.gossip import Discovery
+from zenlake.routing.network.flooding import Flooding
+from zenlake.routing.network.graph import NetworkGraph
+from zenlake.routing.network.node import NetworkNode
+from zenlake.routing.network.tree_cache import TreeCache
+from zenlake.routing.settings import RoutingSettings
+from zenlake.routing.work import Job, Work
+from zenlake.wire import Oam
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
+
+DISTANCE_MAX: Final = 0xFFFF
+
+
+class Network:
+    __slots__ = ("_flooding", "graph", "is_uniform", "trees")
+
+    def __init__(
+        self,
+        zid: ZenohId,
+        role: WhatAmI,
+        settings: RoutingSettings,
+        counters: Counters,
+        work: Work,
+        weights: dict[ZenohId, int],
+    ) -> None:
+        self.graph = NetworkGraph(zid, role, counters)
+        self.trees = TreeCache(self.graph, work)
+        self._flooding = Flooding(self.graph, self.trees, settings, counters, work, weights)
+        self.is_uniform = False
+        """Whether all nodes are of this kind, so that all come to the same trees (`note_lives`)."""
+
+    @property
+    def own_locators(self) -> list[str]:
+        """Where this node listens; told where gossip is enabled."""
+        return self._flooding.own_locators
+
+    @own_locators.setter
+    def own_locators(self, locators: list[str]) -> None:
+        self._flooding.own_locators = locators
+
+    def add_link(self, face: Face, now: float) -> None:
+        """A neighbour of this network; a second link to the same node replaces the first."""
+        self._flooding.add_link(face, now)
+
+    def remove_link(self, face: Face, now: float) -> None:
+        self._flooding.remove_link(face, now)
+
+    def set_weights(self, weights: dict[ZenohId, int], now: float) -> None:
+        """Other weights for the links of this node, by neighbour."""
+        self._flooding.set_weights(weights, now)
+
+    def has_link(self, face: Face) -> bool:
+        return self._flooding.has_link(face)
+
+    def receive(self, face: Face, message: Oam, now: float) -> Job:
+        """A link-state list; other messages are counted."""
+        return self._flooding.receive(face, message, now)
+
+    # Changes, for whoever routes.
+
+    def take_appeared(self) -> list[ZenohId]:
+        """Nodes that were added since the last call; some may have left again."""
+        appeared = self.graph.appeared
+        self.graph.appeared = []
+        return appeared
+
+    def take_left(self) -> list[ZenohId]:
+        """Nodes that were removed or restarted since the last call: what they had is gone."""
+        left = self.graph.left
+        self.graph.left = []
+        return left
+
+    def take_forgotten(self) -> list[tuple[Face, ZenohId]]:
+        """Neighbours, and nodes that they forgot all about, since the last call."""
+        forgotten = self._flooding.forgotten
+        self._flooding.forgotten = []
+        return forgotten
+
+    def note_lives(self) -> None:
+        """See whether all nodes are of this kind; deployed ones up to 1.4 lose weights of others.
+
+        Nodes of this kind ask, and answer, to be told again (`ask_again`).
+        """
+        self.is_uniform = self._flooding.is_uniform()
+
+    def ask_again(self, face: Face, zid: ZenohId) -> None:
+        """Ask a neighbour to tell again what a node has."""
+        self._flooding.ask_again(face, zid)
+
+    def has_discoveries(self) -> bool:
+        return len(self._flooding.discoveries) > 0
+
+    def take_discoveries(self) -> list[Discovery]:
+        """Nodes that are no neighbours and said where they listen."""
+        found = [
+            d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links
+        ]
+        self._flooding.discoveries.clear()
+        return found
+
+    def next_deadline(self) -> float | None:
+        """When `handle_timeout` must be called, None if no edge has changed."""
+        return self.trees.next_deadline()
+
+    def handle_timeout(self, now: float) -> bool:
+        """Whether trees are to be computed again now: those of `stale_roots`."""
+        return self.trees.handle_timeout(now)
+
+    def stale_roots(self) -> list[ZenohId]:
+        """Nodes whose trees are in use and older than the graph."""
+        return [root.zid for root in self.trees.stale_roots()]
+
+    def update_tree(self, root: ZenohId) -> Generator[None, None, list[Face]]:
+        """Compute a tree again; the children it gained, who were not told of what `root` has."""
+        node = self.graph.nodes.get(root)
+        if node is None:
+            return []
+        gained = yield from self.trees.update(node)
+        return self._faces_of(gained)
+
+    # Answers, for whoever routes.
+
+    def children(self, root: ZenohId) -> list[Face]:
+        """The neighbours to pass on to what `root` sent; none if it is unknown."""
+        node = self.graph.nodes.get(root)
+        return [] if node is None else self._faces_of(self.trees.get(node).children)
+
+    def next_hop(self, root: ZenohId, target: ZenohId) -> Face | None:
+        """The neighbour that leads to `target` in the tree rooted at `root`."""
+        nodes = self.graph.nodes
+        root_node = nodes.get(root)
+        target_node = nodes.get(target)
+        if root_node is None or target_node is None:
+            return None
+        direction = self.trees.get(root_node).direction(target_node)
+        link = None if direction is None else self._flooding.links.get(direction.zid)
+        return None if link is None else link.face
+
+    def parent(self, root: ZenohId) -> Face | None:
+        """The neighbour that leads to `root` in its own tree: what `root` sent comes from there."""
+        node = self.graph.nodes.get(root)
+        parent = None if node is None else self.trees.get(node).parent
+        link = None if parent is None else self._flooding.links.get(parent.zid)
+        return None if link is None else link.face
+
+    def distance(self, target: ZenohId) -> int | None:
+        """The weight of the path from this node, without its fraction; None if there is none."""
+        own = self.graph.own
+        node = self.graph.nodes.get(target)
+        tree = self.trees.get(own)
+        if node is None or (node is not own and tree.direction(node) is None):
+            return None
+        return min(DISTANCE_MAX, int(tree.distances[node.index]))
+
+    def node_of(self, face: Face, node_id: int) -> ZenohId | None:
+        """Whom a neighbour means by a NodeId; None if it did not say, or the node has left.
+
+        Nor is a node known that others list and nobody described: the neighbour may speak of an
+        earlier life of it. Whoever told of it tells again, as this node says that it knows nothing.
+        """
+        zid = face.psids.get(node_id)
+        node = None if zid is None else self.graph.nodes.get(zid)
+        return None if node is None or node.sn == 0 else zid
+
+    def role_of(self, zid: ZenohId) -> WhatAmI:
+        """What a node of the network is; those that do not say so are routers."""
+        node = self.graph.nodes.get(zid)
+        return WhatAmI.ROUTER if node is None or node.role is None else node.role
+
+    def psid_of(self, zid: ZenohId) -> int | None:
+        """Our NodeId for a node, 0 for this one."""
+        node = self.graph.nodes.get(zid)
+        return None if node is None else node.index
+
+    def _faces_of(self, nodes: list[NetworkNode]) -> list[Face]:
+        faces: list[Face] = []
+        for node in nodes:
+            link = self._flooding.links.get(node.zid)
+            if link is not None:
+                faces.append(link.face)
+        return faces

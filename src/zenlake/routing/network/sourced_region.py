@@ -1,0 +1,277 @@
+"""`SourcedRegion`: a region where everything travels along trees (§4.7).
+
+Routers form such a region, and so do the linkstate peers of releases up to 1.8 with their routers.
+What a node has is declared by it alone, its *source*, and goes down the tree rooted there; so do
+publications and queries, from the node where they entered the network. A source is a `Face`
+without a link of its own: it holds what that node declared, wherever the declarations came in.
+One more stands for this node: what it is told, all other nodes are told.
+"""
+
+from __future__ import annotations
+
+from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, Entity
+from zenlake.routing.face import CONTROL, Face
+from zenlake.routing.forwarding.origin import Origin
+from zenlake.routing.memory import Account
+from zenlake.routing.network.network import Network
+from zenlake.routing.network.parents import Parents
+from zenlake.routing.network.withdrawals import Withdrawals
+from zenlake.routing.outlet import Outlet
+from zenlake.routing.region import BESIDE, Region
+from zenlake.routing.tables import Tables
+from zenlake.routing.work import SEND_STEPS, Job
+from zenlake.wire import (
+    Declare,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    UndeclaredKey,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+from zenlake.wire.values.queryable_info import QueryableInfo
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.wire_expr import WireExpr
+from zenlake.wire.values.zenoh_id import ZenohId
+
+Declaration = DeclareSubscriber | DeclareQueryable | DeclareToken
+Undeclaration = UndeclareSubscriber | UndeclareQueryable | UndeclareToken
+
+
+class SourcedRegion:
+    __slots__ = (
+        "_is_stale",
+        "_is_updating",
+        "_sources",
+        "_tables",
+        "_withdrawals",
+        "network",
+        "own",
+        "parents",
+        "region",
+    )
+
+    def __init__(self, tables: Tables, region: Region, weights: dict[ZenohId, int]) -> None:
+        self._tables = tables
+        self.region = region
+        self.network = Network(
+            tables.zid, tables.role, tables.settings, tables.counters, tables.work, weights
+        )
+        self.parents = Parents(self.network)
+        self._sources: dict[ZenohId, Face] = {}
+        self._withdrawals = Withdrawals()
+        self.own = self._new_source(tables.zid, tables.role, Account())
+        region.unasked.append(self.own)
+        self._is_updating = False
+        self._is_stale = False
+
+    # Who speaks.
+
+    def source_of(self, face: Face, node_id: int | None) -> Face | None:
+        """The node that a message of a neighbour began with; None, and counted, if unknown."""
+        zid = self.network.node_of(face, node_id) if node_id else face.zid
+        if zid is None or zid == self._tables.zid:
+            self._tables.counters.unknown_nodes += 1
+            return None
+        source = self._sources.get(zid)
+        if source is None:
+            account = Account(self._tables.memory, self._tables.settings.face_bytes_max)
+            source = self._new_source(zid, self.network.role_of(zid), account)
+            election = self._tables.election
+            source.is_shared = election is not None and zid in election.shared
+            source.origin = Origin(self.region, zid)
+            source.origin.node_id = self.network.psid_of(zid)
+            self._tables.add_origin(source.origin)
+            self._sources[zid] = source
+        return source
+
+    def known_source(self, zid: ZenohId) -> Face | None:
+        """What a node has declared or sent, None if nothing so far."""
+        return self._sources.get(zid)
+
+    def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
+        return Face(0, zid, role, self.region, BESIDE, Outlet(), account)
+
+    def take_left(self) -> list[Face]:
+        """The sources that have left the network since the last call; they count as gone.
+
+        Of a node that was restarted, so has what it had before.
+        """
+        left: list[Face] = []
+        for zid in self.network.take_left():
+            source = self._sources.pop(zid, None)
+            if source is not None:
+                self._withdrawals.remove_source(source)
+                self.parents.remove_source(source)
+                source.is_gone = True
+                self._tables.remove_origin(source.origin)
+                left.append(source)
+        if left:
+            self._tables.forget_routes()
+        return left
+
+    # Where messages go.
+
+    def next_hop(self, origin: Origin, target: ZenohId) -> Face | None:
+        """The neighbour that leads to a node, for messages of an origin.
+
+        What comes from another region enters the network here.
+        """
+        root = origin.root if origin.region is self.region else None
+        return self.network.next_hop(self._tables.zid if root is None else root, target)
+
+    # What other nodes are told.
+
+    def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
+        """This node has an entity, or another description of it."""
+        self._withdrawals.discard(self.own, kind, key)
+        for child in self.network.children(self._tables.zid):
+            self._declare(child, kind, key, info, None)
+
+    def withdraw(self, kind: int, key: str) -> None:
+        """This node has an entity no longer."""
+        self._withdrawals.add(self.own, kind, key, self._tables.now)
+        for child in self.network.children(self._tables.zid):
+            self._undeclare(child, kind, key, None)
+
+    def note_declared(
+        self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
+    ) -> bool:
+        """A neighbour says that another node has an entity; whether to believe it now."""
+        if not self.parents.note_declared(source, sender, kind, key, info, self._tables.now):
+            self._tables.counters.refused_declarations += 1
+            return False
+        if not self.parents.is_believed(source, sender):
+            return False
+        self._withdrawals.discard(source, kind, key)
+        return True
+
+    def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
+        """A neighbour says that another node has an entity no longer; whether to believe it."""
+        self.parents.note_undeclared(source, sender, kind, key, self._tables.now)
+        if not self.parents.is_believed(source, sender):
+            return False
+        self._withdrawals.add(source, kind, key, self._tables.now)
+        return True
+
+    def declare_down(self, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
+        """A source has something, as became known when its tree changed."""
+        self._withdrawals.discard(source, kind, key)
+        for child in self.network.children(source.zid):
+            self._declare(child, kind, key, info, source.origin.node_id)
+
+    def undeclare_down(self, source: Face, kind: int, key: str) -> None:
+        """A source has something no longer, as became known when its tree changed."""
+        self._withdrawals.add(source, kind, key, self._tables.now)
+        for child in self.network.children(source.zid):
+            self._undeclare(child, kind, key, source.origin.node_id)
+
+    def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
+        """What a source declared goes on down its tree."""
+        for child in self.network.children(source.zid):
+            if child is sender:
+                continue
+            self._tables.work.steps -= SEND_STEPS
+            copy = message.copy()
+            copy.node_id = source.origin.node_id
+            body = message.body
+            if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+                declaration: Declaration = body.copy()
+                declaration.key = child.declared(key)
+                copy.body = declaration
+            elif isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
+                undeclaration: Undeclaration = body.copy()
+                undeclaration.key = UndeclaredKey(child.declared(key))
+                copy.body = undeclaration
+            child.send(copy, key)
+
+    def _declare(
+        self, child: Face, kind: int, key: str, info: QueryableInfo, node_id: int | None
+    ) -> None:
+        self._tables.work.steps -= SEND_STEPS
+        expr: WireExpr = child.declared(key)
+        body: Declaration
+        if kind == SUBSCRIBER:
+            body = DeclareSubscriber(0, expr)
+        elif kind == QUERYABLE:
+            body = DeclareQueryable(0, expr, info if info != PLAIN else None)
+        else:
+            body = DeclareToken(0, expr)
+        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+
+    def _undeclare(self, child: Face, kind: int, key: str, node_id: int | None) -> None:
+        self._tables.work.steps -= SEND_STEPS
+        undeclared = UndeclaredKey(child.declared(key))
+        body: Undeclaration
+        if kind == SUBSCRIBER:
+            body = UndeclareSubscriber(0, undeclared)
+        elif kind == QUERYABLE:
+            body = UndeclareQueryable(0, undeclared)
+        else:
+            body = UndeclareToken(0, undeclared)
+        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+
+    # Trees that change.
+
+    def update_trees(self) -> Job:
+        """Compute the trees that are out of date; tell the children that they gained."""
+        self._is_stale = True
+        if self._is_updating:
+            return
+        self._is_updating = True
+        while self._is_stale:
+            self._is_stale = False
+            for root in self.network.stale_roots():
+                gained = yield from self.network.update_tree(root)
+                if gained:
+                    yield from self._tell_all(root, gained)
+            self._tables.forget_routes()
+        self._is_updating = False
+
+    def _tell_all(self, root: ZenohId, children: list[Face]) -> Job:
+        """Declare to new children what a root has, and undeclare what it has no longer."""
+        source = self.own if root == self._tables.zid else self._sources.get(root)
+        if source is None:
+            return
+        # Of one moment: what comes later is told to the new children as well.
+        entities: list[Entity] = []
+        for kind in KINDS:
+            entities += (
+                source.told[kind].values() if source is self.own else source.held[kind].values()
+            )
+        for entity in entities:
+            for child in children:
+                info = self._info_of(source, entity)
+                if info is not None and not child.is_gone and not source.is_gone:
+                    node_id = source.origin.node_id
+                    self._declare(child, entity.kind, entity.key, info, node_id)
+                if self._tables.work.steps <= 0:
+                    yield
+        for kind, key in self._withdrawals.of(source, self._tables.now):
+            for child in children:
+                if self._withdrawals.has(source, kind, key) and not child.is_gone:
+                    self._undeclare(child, kind, key, source.origin.node_id)
+                if self._tables.work.steps <= 0:
+                    yield
+
+    def _info_of(self, source: Face, entity: Entity) -> QueryableInfo | None:
+        """What a source has declared of an entity, None if nothing."""
+        if source is self.own:
+            told = entity.told.get(source)
+            return None if told is None else told.info
+        holding = entity.holders.get(source)
+        return None if holding is None else holding.info
+
+    def note_forgotten(self) -> None:
+        """Neighbours forgot what they said of some routers."""
+        for face, zid in self.network.take_forgotten():
+            source = self._sources.get(zid)
+            if source is not None:
+                self.parents.void(source, face, self._tables.now)
+
+    def next_deadline(self) -> float | None:
+        """When trees are to be computed, or new parents have told all."""
+        trees = self.network.next_deadline()
+        at = self.parents.settles_at
+        return trees if at is None or (trees is not None and trees < at) else at
