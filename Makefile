@@ -42,8 +42,8 @@ run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.l
 # Packages of which nothing is compiled.
 ONLY_PLAIN := columnar lake pyspark_zenoh report ros testing why
 # Long tests that find the same on plain Python and compiled.
-LONG := capture cli links simulation api/test_forks.py api/test_lifetimes.py
-LONG += api/test_many_queries.py api/test_typing.py keyexpr/test_tree_bounds.py
+LONG := capture cli links simulation api/session/test_forks.py api/session/test_lifetimes.py
+LONG += api/query/test_many_queries.py api/test_typing.py keyexpr/test_tree_bounds.py
 LONG += node/test_attacks.py node/test_chaos.py routing/test_memory.py
 LONG += routing/test_network_memory.py test_sources.py trace/test_byte_errors.py trace/test_losses.py
 # What is tested on plain Python before everything is tested compiled.

@@ -11,10 +11,34 @@ from zenlake.errors import KeyExprError, LocalError, WireError, ZenlakeError, ZE
 
 if TYPE_CHECKING:
     from zenlake import ext, handlers
-    from zenlake.api.cancellation import CancellationToken
-    from zenlake.api.config import Config
-    from zenlake.api.encoding import Encoding
-    from zenlake.api.enums import (
+    from zenlake.api.config.config import Config
+    from zenlake.api.handlers.handler import Handler
+    from zenlake.api.logs import init_log_from_env_or, try_init_log_from_env
+    from zenlake.api.network.scout import Hello, Scout, scout
+    from zenlake.api.network.session_info import SessionInfo
+    from zenlake.api.network.transport import Link, Transport
+    from zenlake.api.network.transport_events import (
+        LinkEvent,
+        LinkEventsListener,
+        TransportEvent,
+        TransportEventsListener,
+    )
+    from zenlake.api.publication.matching_listener import MatchingListener
+    from zenlake.api.publication.matching_status import MatchingStatus
+    from zenlake.api.publication.publisher import Publisher
+    from zenlake.api.publication.sample import Sample
+    from zenlake.api.publication.subscriber import Subscriber
+    from zenlake.api.query.cancellation_token import CancellationToken
+    from zenlake.api.query.consolidation import QueryConsolidation
+    from zenlake.api.query.querier import Querier
+    from zenlake.api.query.query import Query
+    from zenlake.api.query.queryable import Queryable
+    from zenlake.api.query.reply import Reply, ReplyError
+    from zenlake.api.session.liveliness import Liveliness, LivelinessToken
+    from zenlake.api.session.opening import open
+    from zenlake.api.session.session import Session
+    from zenlake.api.values.encoding import Encoding
+    from zenlake.api.values.enums import (
         CongestionControl,
         ConsolidationMode,
         InterceptionPoint,
@@ -26,42 +50,18 @@ if TYPE_CHECKING:
         SampleKind,
         WhatAmI,
     )
-    from zenlake.api.handler import Handler
-    from zenlake.api.identifiers import EntityGlobalId, SourceInfo, ZenohId
-    from zenlake.api.info import SessionInfo
-    from zenlake.api.liveliness import Liveliness, LivelinessToken
-    from zenlake.api.logs import init_log_from_env_or, try_init_log_from_env
-    from zenlake.api.matching import MatchingListener
-    from zenlake.api.matching_status import MatchingStatus
-    from zenlake.api.ntp64 import NTP64
-    from zenlake.api.opening import open
-    from zenlake.api.publisher import Publisher
-    from zenlake.api.querier import Querier
-    from zenlake.api.query import Query
-    from zenlake.api.query_consolidation import QueryConsolidation
-    from zenlake.api.queryable import Queryable
-    from zenlake.api.reply import Reply, ReplyError
-    from zenlake.api.sample import Sample
-    from zenlake.api.scout import Hello, Scout, scout
-    from zenlake.api.session import Session
-    from zenlake.api.stamps import (
+    from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo, ZenohId
+    from zenlake.api.values.ntp64 import NTP64
+    from zenlake.api.values.timestamp import Timestamp, TimestampId
+    from zenlake.api.values.timestamp_stack import (
         TimestampContext,
         TimestampInstrumentation,
         TimestampInstrumentationBuilder,
         TimestampStack,
         TimestampStackRecord,
     )
-    from zenlake.api.subscriber import Subscriber
-    from zenlake.api.timestamp import Timestamp, TimestampId
-    from zenlake.api.transport import Link, Transport
-    from zenlake.api.transport_events import (
-        LinkEvent,
-        LinkEventsListener,
-        TransportEvent,
-        TransportEventsListener,
-    )
-    from zenlake.api.whatami_matcher import WhatAmIMatcher
-    from zenlake.api.zbytes import ZBytes
+    from zenlake.api.values.whatami_matcher import WhatAmIMatcher
+    from zenlake.api.values.zbytes import ZBytes
     from zenlake.keyexpr import KeyExpr, Parameters, Selector, SetIntersectionLevel
 
     # Names for annotations only, as in eclipse-zenoh's stub.
@@ -71,38 +71,38 @@ else:
     # Hidden from type checkers, who would otherwise believe that every name exists.
 
     _MODULES = {
-        "zenlake.api.cancellation": "CancellationToken",
-        "zenlake.api.config": "Config",
-        "zenlake.api.encoding": "Encoding",
-        "zenlake.api.enums": "CongestionControl ConsolidationMode InterceptionPoint Locality"
+        "zenlake.api.query.cancellation_token": "CancellationToken",
+        "zenlake.api.config.config": "Config",
+        "zenlake.api.values.encoding": "Encoding",
+        "zenlake.api.values.enums": "CongestionControl ConsolidationMode InterceptionPoint Locality"
         " Priority QueryTarget Reliability ReplyKeyExpr SampleKind WhatAmI",
-        "zenlake.api.handlers": "Handler",
-        "zenlake.api.identifiers": "EntityGlobalId SourceInfo ZenohId",
-        "zenlake.api.ntp64": "NTP64",
-        "zenlake.api.query_consolidation": "QueryConsolidation",
-        "zenlake.api.stamps": "TimestampContext TimestampInstrumentation"
+        "zenlake.api.handlers.handler_types": "Handler",
+        "zenlake.api.values.identifiers": "EntityGlobalId SourceInfo ZenohId",
+        "zenlake.api.values.ntp64": "NTP64",
+        "zenlake.api.query.consolidation": "QueryConsolidation",
+        "zenlake.api.values.timestamp_stack": "TimestampContext TimestampInstrumentation"
         " TimestampInstrumentationBuilder TimestampStack TimestampStackRecord",
-        "zenlake.api.timestamp": "Timestamp TimestampId",
-        "zenlake.api.whatami_matcher": "WhatAmIMatcher",
-        "zenlake.api.zbytes": "ZBytes",
+        "zenlake.api.values.timestamp": "Timestamp TimestampId",
+        "zenlake.api.values.whatami_matcher": "WhatAmIMatcher",
+        "zenlake.api.values.zbytes": "ZBytes",
         "zenlake.keyexpr": "KeyExpr Parameters Selector SetIntersectionLevel",
-        "zenlake.api.info": "SessionInfo",
-        "zenlake.api.liveliness": "Liveliness LivelinessToken",
+        "zenlake.api.network.session_info": "SessionInfo",
+        "zenlake.api.session.liveliness": "Liveliness LivelinessToken",
         "zenlake.api.logs": "init_log_from_env_or try_init_log_from_env",
-        "zenlake.api.matching": "MatchingListener",
-        "zenlake.api.matching_status": "MatchingStatus",
-        "zenlake.api.opening": "open",
-        "zenlake.api.publisher": "Publisher",
-        "zenlake.api.querier": "Querier",
-        "zenlake.api.query": "Query",
-        "zenlake.api.queryable": "Queryable",
-        "zenlake.api.reply": "Reply ReplyError",
-        "zenlake.api.sample": "Sample",
-        "zenlake.api.scout": "Hello Scout scout",
-        "zenlake.api.session": "Session",
-        "zenlake.api.subscriber": "Subscriber",
-        "zenlake.api.transport": "Link Transport",
-        "zenlake.api.transport_events": "LinkEvent LinkEventsListener TransportEvent"
+        "zenlake.api.publication.matching_listener": "MatchingListener",
+        "zenlake.api.publication.matching_status": "MatchingStatus",
+        "zenlake.api.session.opening": "open",
+        "zenlake.api.publication.publisher": "Publisher",
+        "zenlake.api.query.querier": "Querier",
+        "zenlake.api.query.query": "Query",
+        "zenlake.api.query.queryable": "Queryable",
+        "zenlake.api.query.reply": "Reply ReplyError",
+        "zenlake.api.publication.sample": "Sample",
+        "zenlake.api.network.scout": "Hello Scout scout",
+        "zenlake.api.session.session": "Session",
+        "zenlake.api.publication.subscriber": "Subscriber",
+        "zenlake.api.network.transport": "Link Transport",
+        "zenlake.api.network.transport_events": "LinkEvent LinkEventsListener TransportEvent"
         " TransportEventsListener",
     }
     _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zenlake.api.numbers import (
+from zenlake.api.serialization.numbers import (
     Float32,
     Float64,
     Int8,
@@ -16,7 +16,7 @@ from zenlake.api.numbers import (
     UInt64,
     UInt128,
 )
-from zenlake.api.serialization import ZDeserializeError, z_deserialize, z_serialize
+from zenlake.api.serialization.serialization import ZDeserializeError, z_deserialize, z_serialize
 
 __all__ = [
     "Float32",

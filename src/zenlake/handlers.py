@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zenlake.api.handler import Handler
-from zenlake.api.handlers import Callback, DefaultHandler, FifoChannel, RingChannel
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import Callback, DefaultHandler, FifoChannel, RingChannel
 
 __all__ = ["Callback", "DefaultHandler", "FifoChannel", "Handler", "RingChannel"]

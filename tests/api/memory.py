@@ -9,8 +9,8 @@ from queue import SimpleQueue
 
 from tests.session.network import Line
 from tests.session.network import Network as Wires
-from zenlake.api.session import Session
-from zenlake.api.shell import Shell
+from zenlake.api.session.session import Session
+from zenlake.api.session.session_handle import Shell
 from zenlake.node.events import Events
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.routing.dispatcher import Dispatcher

@@ -14,7 +14,7 @@ import zenoh
 import zenlake
 from tests.api.against import both
 from tests.api.linked import two_sessions, until
-from zenlake.api.compatibility import NOT_OFFERED
+from zenlake.api.documents.compatibility import NOT_OFFERED
 
 NAMES = [name for name in dir(zenoh) if not name.startswith("_")]
 CLASSES = [name for name in NAMES if inspect.isclass(getattr(zenoh, name))]

@@ -10,7 +10,7 @@ import pytest
 
 import zenlake
 from tests.api.stub import NOTHING, Parameter, Signature, StubClass, read_stub
-from zenlake.api.compatibility import ADDED, NOT_OFFERED
+from zenlake.api.documents.compatibility import ADDED, NOT_OFFERED
 
 MODULES = {"": "__init__", "handlers.": "handlers", "ext.": "ext"}
 STUB = {

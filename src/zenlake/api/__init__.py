@@ -1,5 +1,5 @@
-"""What users import: the names, arguments and exceptions of eclipse-zenoh.
+"""The user's interface: the names, arguments and exceptions of eclipse-zenoh.
 
-Values that need no network live one noun per file and import nothing but `wire`, `keyexpr`
-and `session.sink`. `zenlake` itself loads each of them when it is first asked for.
+`values` and `config` need no network: they import nothing but `wire`, `keyexpr` and each other.
+`zenlake` loads a module when one of its names is used for the first time.
 """

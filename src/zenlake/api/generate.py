@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zenlake.api import compatibility, config_page
+from zenlake.api.documents import compatibility, configuration
 
 
 def documents() -> dict[str, str]:
     """Text by name within `docs/`."""
-    return {"compatibility.md": compatibility.page(), "configuration.md": config_page.page()}
+    return {"compatibility.md": compatibility.page(), "configuration.md": configuration.page()}
 
 
 def main() -> None:

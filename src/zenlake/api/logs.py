@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Final
 
-from zenlake.api.nothing import Nothing
+from zenlake.api.unannotated import Nothing
 
 LOGGERS: Final = {
     "zenlake": "zenoh",

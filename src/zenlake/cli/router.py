@@ -12,8 +12,8 @@ from zenlake.cli import router_explain
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
-    from zenlake.api.config import Config
-    from zenlake.api.session import Session
+    from zenlake.api.config.config import Config
+    from zenlake.api.session.session import Session
 
 EXAMPLES = """examples:
   zenlake router
@@ -130,7 +130,7 @@ def config_of(args: argparse.Namespace) -> Config:
     """Flags over the file, `--cfg` over flags."""
     import json
 
-    from zenlake.api.config import Config
+    from zenlake.api.config.config import Config
 
     settings = [_key_and_value(text) for text in args.cfg or ()]
     whole = [value for key, value in settings if not key]

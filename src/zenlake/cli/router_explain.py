@@ -15,7 +15,7 @@ from zenlake.cli.output import print_json
 from zenlake.errors import LocalError, ZenlakeError
 
 if TYPE_CHECKING:
-    from zenlake.api.session import Session
+    from zenlake.api.session.session import Session
 
 EXAMPLES = """examples:
   zenlake router explain robot/7/pose

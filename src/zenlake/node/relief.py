@@ -35,7 +35,7 @@ class Reader(Protocol):
 
 
 class Pool(Protocol):
-    """Threads that run callbacks, see api/callback_pool.py."""
+    """Threads that run callbacks, see api/handlers/callback_pool.py."""
 
     def relieve(self, thread: int) -> None:
         """The callback that this thread runs takes long."""

@@ -1,0 +1,1 @@
+"""Arguments of users, checked and converted to what the session and the wire use."""

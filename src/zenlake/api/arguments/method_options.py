@@ -1,0 +1,64 @@
+"""Named arguments that all overloads of a method have in common."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from zenlake.api.query.cancellation_token import CancellationToken
+from zenlake.api.query.consolidation import QueryConsolidation
+from zenlake.api.values.encoding import Encoding
+from zenlake.api.values.enums import (
+    CongestionControl,
+    ConsolidationMode,
+    Locality,
+    Priority,
+    QueryTarget,
+    ReplyKeyExpr,
+)
+from zenlake.api.values.identifiers import SourceInfo
+from zenlake.api.values.timestamp_stack import TimestampInstrumentation
+from zenlake.keyexpr import Parameters
+
+
+class _QueryOptions(TypedDict, total=False):
+    """Of every query."""
+
+    payload: Any
+    encoding: Encoding | str | None
+    attachment: Any
+    source_info: SourceInfo | None
+    cancellation_token: CancellationToken | None
+    timestamp_instrumentation: TimestampInstrumentation | None
+
+
+class QuerierGetOptions(_QueryOptions, total=False):
+    """Of `Querier.get`."""
+
+    parameters: Parameters | dict[str, str] | str | None
+
+
+class GetOptions(_QueryOptions, total=False):
+    """Of `Session.get`."""
+
+    target: QueryTarget | None
+    consolidation: QueryConsolidation | ConsolidationMode | None
+    accept_replies: ReplyKeyExpr | None
+    timeout: float | None
+    congestion_control: CongestionControl | None
+    priority: Priority | None
+    express: bool | None
+    allowed_destination: Locality | None
+    budget: int | None
+
+
+class SubscriberOptions(TypedDict, total=False):
+    """Of `Session.declare_subscriber`."""
+
+    allowed_origin: Locality | None
+
+
+class QueryableOptions(TypedDict, total=False):
+    """Of `Session.declare_queryable`."""
+
+    complete: bool | None
+    allowed_origin: Locality | None

@@ -1,0 +1,1 @@
+"""`Config`: the keys, the kinds of their values, the JSON5 reader, and unimplemented settings."""

@@ -1,0 +1,237 @@
+"""`Config`: the configuration of a session, and how its parts are read.
+
+Users write it as JSON5 and read it as JSON, whole or by path (`transport/link/tx/lease`). The
+node reads it with `get`, which gives Python values in which the mode has been taken into account
+and nothing is left to default.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar, Self, final
+
+from zenlake.api.config.json5 import parse_json5
+from zenlake.api.config.keys import BRANCHES, KEYS, NULL_BRANCHES
+from zenlake.api.config.value_kinds import Mismatch
+from zenlake.api.final_classes import sealed
+from zenlake.api.unannotated import Nothing
+from zenlake.errors import LocalError
+from zenlake.secrets import is_secret, without_secrets
+from zenlake.wire import WhatAmI
+
+
+class ConfigError(LocalError):
+    """A configuration that cannot be: unknown key, wrong type, unreadable file."""
+
+
+@final
+@sealed
+class Config:
+    """Values by key; whatever is not set has its default."""
+
+    __slots__ = ("_set",)
+    DEFAULT_CONFIG_PATH_ENV: ClassVar[str] = "ZENOH_CONFIG"
+
+    def __init__(self) -> None:
+        # Only what was set; a set value may equal its default.
+        self._set: dict[str, Any] = {}
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """From the file that the environment variable ZENOH_CONFIG names."""
+        path = os.environ.get(cls.DEFAULT_CONFIG_PATH_ENV)
+        if path is None:
+            raise ConfigError(f"environment variable not found: {cls.DEFAULT_CONFIG_PATH_ENV}")
+        return cls.from_file(path)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """From a file of JSON or JSON5; its name must say so."""
+        suffix = Path(path).suffix.lower()
+        if suffix in (".yaml", ".yml"):
+            raise ConfigError(f"{path}: YAML is not supported, write the file as JSON5")
+        if suffix not in (".json", ".json5"):
+            raise ConfigError(f"{path}: configuration files end in .json or .json5")
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: {error}") from None
+        try:
+            return cls.from_json5(text)
+        except LocalError as error:
+            raise ConfigError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_json5(cls, json: str) -> Self:
+        """From an object in JSON5."""
+        config = cls()
+        config._set = _flattened("", parse_json5(_checked_text(json)))
+        return config
+
+    def get_json(self, key: str) -> str:
+        """The value at `key`, or the object of all values below it, as JSON."""
+        path = _normal(key)
+        if not path:
+            raise ConfigError("unknown key: the empty one")
+        return _compact(self._at(path))
+
+    def insert_json5(self, key: str, value: Any) -> Nothing:
+        """Set `key`; an object replaces all that is below it."""
+        path = _normal(key)
+        if not path:
+            raise ConfigError("unknown key: the empty one")
+        given = parse_json5(_checked_text(value))
+        if path.startswith("plugins/"):
+            self._set["plugins"] = self._with_plugin(path.split("/")[1:], given)
+            return
+        added = _flattened(path, given)
+        self._set = {known: kept for known, kept in self._set.items() if not _is_below(known, path)}
+        self._set.update(added)
+
+    def get(self, path: str, mode: str | None = None) -> Any:
+        """The value in force at `path` for a node in `mode` (the configured one if None)."""
+        key = KEYS.get(path)
+        if key is None:
+            raise ConfigError(f"unknown key: {path}")
+        if mode is None:
+            mode = "peer" if path == "mode" else self.mode
+        effective = _for_mode(key.effective, mode)
+        value = key.kind.resolved(self._set.get(path, key.default), effective, mode)
+        return copy.deepcopy(value) if isinstance(value, dict | list) else value
+
+    def explicit(self) -> dict[str, Any]:
+        """What was set, by path."""
+        return {path: value for path, value in self._set.items() if value is not None}
+
+    @property
+    def mode(self) -> str:
+        """router, peer or client."""
+        return str(self.get("mode"))
+
+    @property
+    def role(self) -> WhatAmI:
+        """The mode as messages carry it."""
+        return WhatAmI[self.mode.upper()]
+
+    def copy(self) -> Self:
+        """One that does not change with this one."""
+        config = type(self)()
+        config._set = copy.deepcopy(self._set)
+        return config
+
+    __copy__ = copy
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self.copy()
+
+    def __str__(self) -> str:
+        """All values as JSON, with passwords and private keys hidden; `get_json` gives those."""
+        return _compact(without_secrets(self._at("")), sort=True)
+
+    def __repr__(self) -> str:
+        return f"Config.from_json5({_compact(without_secrets(_nested(self._set)))!r})"
+
+    def _at(self, path: str) -> Any:
+        """What lies at a path: a value, an object of values, or a part of a value."""
+        if path in KEYS:
+            return self._set.get(path, KEYS[path].default)
+        if path in BRANCHES:
+            return self._branch(path)
+        parent, _, name = path.rpartition("/")
+        whole = self._at(parent) if parent and parent not in BRANCHES else None
+        if isinstance(whole, dict) and name in whole:
+            return whole[name]
+        raise ConfigError(f"unknown key: {path}")
+
+    def _branch(self, path: str) -> dict[str, Any] | None:
+        """All keys below a path, those that are set and those that are always shown."""
+        if path in NULL_BRANCHES and not self._is_any_set(path):
+            return None
+        shown: dict[str, Any] = {}
+        start = len(path) + 1 if path else 0
+        for known, key in KEYS.items():
+            if not _is_below(known, path):
+                continue
+            parent = known.rpartition("/")[0]
+            if parent in NULL_BRANCHES and not self._is_any_set(parent):
+                shown[parent[start:]] = None
+            elif key.is_shown or parent in NULL_BRANCHES or known in self._set:
+                shown[known[start:]] = self._set.get(known, key.default)
+        return _nested(shown)
+
+    def _is_any_set(self, path: str) -> bool:
+        return any(_is_below(known, path) for known in self._set)
+
+    def _with_plugin(self, names: list[str], value: Any) -> Any:
+        plugins = copy.deepcopy(self._at("plugins"))
+        place = plugins
+        for name in names[:-1]:
+            place = place.setdefault(name, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"plugins/{'/'.join(names)}: `{name}` is not an object")
+        place[names[-1]] = value
+        return plugins
+
+
+def _flattened(path: str, value: Any) -> dict[str, Any]:
+    """The keys and checked values that `value`, given at `path`, sets."""
+    key = KEYS.get(path)
+    if key is not None:
+        if value is None and key.default is None:
+            return {path: None}
+        try:
+            return {path: key.kind.check(value)}
+        except Mismatch as mismatch:
+            cause = f"expected {key.kind.name}" if is_secret(_last(path)) else mismatch
+            raise ConfigError(f"{path}: {cause}") from None
+    if path not in BRANCHES:
+        raise ConfigError(f"unknown key: {path}")
+    if value is None and path in NULL_BRANCHES:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path or 'a configuration'}: expected an object")
+    flat: dict[str, Any] = {}
+    for name, member in value.items():
+        flat.update(_flattened(f"{path}/{name}" if path else name, member))
+    return flat
+
+
+def _nested(flat: dict[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path, value in flat.items():
+        *parents, name = path.split("/")
+        place = tree
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[name] = value
+    return tree
+
+
+def _for_mode(effective: Any, mode: str) -> Any:
+    is_by_mode = isinstance(effective, dict) and mode in effective
+    return effective[mode] if is_by_mode else effective
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_below(path: str, branch: str) -> bool:
+    return not branch or path == branch or path.startswith(branch + "/")
+
+
+def _normal(key: str) -> str:
+    return "/".join(filter(None, _checked_text(key).split("/")))
+
+
+def _checked_text(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"expected a str, not {type(text).__name__}")
+    return text
+
+
+def _compact(value: Any, sort: bool = False) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=sort, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The pages in `docs/` that are printed from tables of this package."""

@@ -1,0 +1,313 @@
+"""Callbacks: sinks that call a user's function for each item (behaviour reference §2.14).
+
+An indirect callback runs on a thread of the pool, fed by a FIFO, or on the reader of a link as
+long as it is quick (see node/relief.py); a direct one runs in `settle`, on the thread that
+brought the item. Either way calls come one after the other, in order, what
+they raise is logged, and `drop` runs once after the last of them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from zenlake.api.handlers.callback_pool import POOL
+from zenlake.api.handlers.channels import FifoChannelSink, Waiting
+from zenlake.api.handlers.item_bytes import item_bytes
+from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
+from zenlake.node.gathering import before_waiting
+from zenlake.session.sink import Sink
+
+LOGGER: Final = logging.getLogger("zenlake.handlers")
+
+# So many times a callback that took long runs on its own thread, before a reader tries again:
+# more each time that it took long again, since a busy machine makes any callback slow at times.
+_SLOW_CALLS_MIN: Final = 16
+_SLOW_CALLS_MAX: Final = 4096
+# After so many calls a worker goes on with another callback, if one waits.
+_CALLS_IN_A_ROW: Final = 64
+
+
+class IndirectSink(FifoChannelSink):
+    """A FIFO whose items a thread of the pool takes, while there are any.
+
+    Whoever calls, it or the reader of a link, holds `_turn` from taking an item to the last call.
+    `_scheduled` is held while the sink is in the queue of the pool or a worker runs it. Both look
+    for items again after they let go, and whoever brings an item looks at both after that: so one
+    of them always sees the other.
+    """
+
+    __slots__ = (
+        "_callback",
+        "_caller_id",
+        "_cancellers",
+        "_drop",
+        "_ended",
+        "_scheduled",
+        "_slow_calls",
+        "_slow_calls_next",
+        "_turn",
+    )
+
+    def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
+        # A feeder that waits is woken when half is called for: else they would take turns.
+        super().__init__(HANDLER_ITEMS_MAX, HANDLER_ITEMS_MAX // 2)
+        self._callback = callback
+        self._drop = drop
+        self._ended: Callable[[], None] | None = None
+        self._scheduled = threading.Lock()
+        self._turn = threading.Lock()
+        self._cancellers: Waiting | None = None
+        self._caller_id: int | None = None
+        self._slow_calls = 0
+        self._slow_calls_next = _SLOW_CALLS_MIN
+
+    def settle(self) -> None:
+        if not self._items and not self._is_closed:
+            return  # called for already
+        if self._is_due() and not self._turn.locked() and self._scheduled.acquire(blocking=False):
+            POOL.submit(self)
+        # A callback that feeds itself must not wait for itself.
+        if self._caller_id != threading.get_ident():
+            self._wait_for_room()
+
+    def _is_due(self) -> bool:
+        """Whether there is something to call."""
+        if self._items:
+            return True
+        return self._is_closed and (self._drop is not None or self._ended is not None)
+
+    def is_quick(self) -> bool:
+        if self._slow_calls > 0:
+            self._slow_calls -= 1
+            return False
+        return not self._turn.locked()
+
+    def run_here(self) -> None:
+        if not self._turn.acquire(blocking=False):
+            return
+        self._caller_id = threading.get_ident()
+        try:
+            while self._items and self._slow_calls == 0:
+                self._call_next()
+            if self._slow_calls_next > _SLOW_CALLS_MIN and self._slow_calls == 0:
+                self._slow_calls_next >>= 1
+        finally:
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        self._caller_id = None
+        self._turn.release()
+        if self._cancellers is not None:
+            self._cancellers.wake_all()
+
+    def relieved(self) -> None:
+        self._slow_calls = self._slow_calls_next
+        self._slow_calls_next = min(4 * self._slow_calls_next, _SLOW_CALLS_MAX)
+
+    def run(self) -> None:
+        """By a worker of the pool, which holds `_scheduled`."""
+        while True:
+            if self._turn.acquire(blocking=False):
+                self._caller_id = threading.get_ident()
+                try:
+                    is_done = self._call_all()
+                finally:
+                    self._end_turn()
+                if not is_done:
+                    POOL.submit(self)
+                    return
+            self._scheduled.release()
+            # Whoever holds the turn settles afterwards.
+            if not self._is_due() or self._turn.locked():
+                return
+            if not self._scheduled.acquire(blocking=False):
+                return
+
+    def _call_all(self) -> bool:
+        """False if other callbacks shall be called before the rest."""
+        calls = 0
+        while self._items:
+            calls += 1
+            if calls > _CALLS_IN_A_ROW:
+                if POOL.has_waiting():
+                    return False
+                calls = 0
+            self._call_next()
+        if self._is_closed and not self._items:
+            drop, self._drop = self._drop, None
+            ended, self._ended = self._ended, None
+            if drop is not None:
+                _run_drop(drop)
+            if ended is not None:
+                ended()
+        return True
+
+    def _call_next(self) -> None:
+        """Hot. By the thread that holds the turn."""
+        try:
+            item = self._items.popleft()
+        except IndexError:
+            return  # discarded meanwhile
+        if self._taken_bytes != self._pushed_bytes or self._writers:
+            self._taken(item)
+        try:
+            self._callback(item)
+        except BaseException:  # even SystemExit ends only this call
+            LOGGER.exception("callback error")
+
+    def on_end(self, ended: Callable[[], None]) -> bool:
+        self._ended = ended
+        return True
+
+    def discard(self) -> None:
+        self._items.clear()
+        self._taken_bytes = self._pushed_bytes
+        self._writers.wake_all()
+
+    def wait_for_callback(self) -> None:
+        cancellers = self._cancellers
+        if cancellers is None:
+            cancellers = self._cancellers = Waiting()
+        # A callback may cancel its own query: it does not wait for itself.
+        while self._turn.locked() and self._caller_id != threading.get_ident():
+            lock = cancellers.announce()
+            if self._turn.locked():
+                cancellers.sleep(lock)
+            else:
+                cancellers.withdraw(lock)
+
+    def leave_to_parent(self, text: str) -> None:
+        super().leave_to_parent(text)
+        self._drop = self._ended = None
+
+
+class DirectSink(Sink):
+    """Calls on the thread that brought the item, or on one that is calling already.
+
+    A callback may bring further items itself: they are called for when it returned.
+    """
+
+    __slots__ = (
+        "_callback",
+        "_caller_id",
+        "_cancellers",
+        "_drop",
+        "_ended",
+        "_is_closed",
+        "_items",
+        "_pushed_bytes",
+        "_taken_bytes",
+        "_turn",
+    )
+
+    def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
+        self._callback = callback
+        self._drop = drop
+        self._ended: Callable[[], None] | None = None
+        self._items: deque[object] = deque()
+        self._pushed_bytes = 0
+        self._taken_bytes = 0
+        self._turn = threading.Lock()
+        self._cancellers: Waiting | None = None
+        self._caller_id: int | None = None
+        self._is_closed = False
+
+    def push(self, item: object) -> None:
+        size = item_bytes(item)
+        self._pushed_bytes += size
+        self._items.append(item)
+
+    def push_all(self, items: list[object], size: int) -> None:
+        self._pushed_bytes += size
+        self._items.extend(items)
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def on_end(self, ended: Callable[[], None]) -> bool:
+        self._ended = ended
+        return True
+
+    def discard(self) -> None:
+        self._items.clear()
+        self._taken_bytes = self._pushed_bytes
+
+    def wait_for_callback(self) -> None:
+        cancellers = self._cancellers
+        if cancellers is None:
+            cancellers = self._cancellers = Waiting()
+        # A callback may cancel its own query: it does not wait for itself.
+        while self._turn.locked() and self._caller_id != threading.get_ident():
+            lock = cancellers.announce()
+            if self._turn.locked():
+                cancellers.sleep(lock)
+            else:
+                cancellers.withdraw(lock)
+
+    def leave_to_parent(self, text: str) -> None:
+        self._drop = self._ended = None
+        self._is_closed = True
+        self._items.clear()
+
+    def settle(self) -> None:
+        # Asked again after each turn: an item may have come when the turn was all but over.
+        while self._is_due():
+            if not self._turn.acquire(blocking=False):
+                if self._caller_id == threading.get_ident() or not self._is_too_full():
+                    return
+                before_waiting()
+                self._turn.acquire()
+            self._caller_id = threading.get_ident()
+            try:
+                self._call()
+            finally:
+                self._end_turn()
+
+    def _is_due(self) -> bool:
+        """Whether there is something to call."""
+        if self._items:
+            return True
+        return self._is_closed and (self._drop is not None or self._ended is not None)
+
+    def _end_turn(self) -> None:
+        self._caller_id = None
+        self._turn.release()
+        if self._cancellers is not None:
+            self._cancellers.wake_all()
+
+    def _is_too_full(self) -> bool:
+        count = len(self._items)
+        held = self._pushed_bytes - self._taken_bytes
+        return count > HANDLER_ITEMS_MAX or (count > 1 and held > HANDLER_BYTES_MAX)
+
+    def _call(self) -> None:
+        while self._items:
+            try:
+                item = self._items.popleft()
+            except IndexError:
+                break  # discarded meanwhile
+            if self._taken_bytes != self._pushed_bytes:
+                size = item_bytes(item)
+                self._taken_bytes += size
+            try:
+                self._callback(item)
+            except Exception:
+                LOGGER.exception("callback error")
+        if self._is_closed and not self._items:
+            drop, self._drop = self._drop, None
+            ended, self._ended = self._ended, None
+            if drop is not None:
+                _run_drop(drop)
+            if ended is not None:
+                ended()
+
+
+def _run_drop(drop: Callable[[], Any]) -> None:
+    try:
+        drop()
+    except Exception:
+        LOGGER.exception("callback error")

@@ -1,0 +1,1 @@
+"""The nodes around a session: scouting, transports, links, and their events."""

@@ -1,0 +1,157 @@
+"""`scout`: who is out there."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, final, overload
+
+from zenlake import wire
+from zenlake.api.config.config import Config
+from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.session.declared import UserEnd
+from zenlake.api.session.opening import node_settings
+from zenlake.api.unannotated import Nothing
+from zenlake.api.values.enums import WhatAmI
+from zenlake.api.values.identifiers import ZenohId
+from zenlake.api.values.whatami_matcher import WhatAmIMatcher, into_matcher
+from zenlake.errors import ZError
+from zenlake.node.scouting import Scouting
+from zenlake.node.scouting import scout as start_scouting
+from zenlake.protocol.scouting import Found
+
+
+@final
+@sealed
+class Hello:
+    """A node that answered: its id, role and addresses."""
+
+    __slots__ = ("_locators", "_whatami", "_zid")
+    _zid: wire.ZenohId
+    _whatami: wire.WhatAmI
+    _locators: tuple[str, ...]
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def of_found(cls, found: Found) -> Self:
+        made = object.__new__(cls)
+        made._zid = found.zid
+        made._whatami = found.role
+        made._locators = found.locators
+        return made
+
+    @property
+    def whatami(self) -> WhatAmI:
+        return WhatAmI.of_number(int(self._whatami))
+
+    @property
+    def zid(self) -> ZenohId:
+        return ZenohId.of_wire(self._zid)
+
+    @property
+    def locators(self) -> list[str]:
+        return list(self._locators)
+
+    def __repr__(self) -> str:
+        locators = ", ".join(self._locators)
+        return f"Hello {{ zid: {self._zid}, whatami: {self.whatami!r}, locators: [{locators}] }}"
+
+
+@final
+class Scout(Generic[H]):
+    """Asks until it is stopped or lost."""
+
+    __slots__ = ("__weakref__", "_scouting", "_user")
+    _scouting: Scouting | None
+    _user: UserEnd
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def _of(cls, scouting: Scouting, user: UserEnd) -> Self:
+        made = object.__new__(cls)
+        made._scouting = scouting
+        made._user = user
+        return made
+
+    def _check(self) -> Scouting:
+        if self._scouting is None:
+            raise ZError("Stopped scout")
+        return self._scouting
+
+    @property
+    def handler(self) -> H:
+        self._check()
+        handler: H = self._user.handler
+        return handler
+
+    def stop(self) -> Nothing:
+        """Ask no more; the stream ends."""
+        scouting = self._check()
+        self._scouting = None
+        scouting.close()
+        scouting.join(1.0)
+        self._user.sink.close()
+        self._user.sink.settle()
+
+    def try_recv(self: Scout[Handler[Hello]]) -> Hello | None:
+        return self.handler.try_recv()
+
+    def recv(self: Scout[Handler[Hello]]) -> Hello:
+        return self.handler.recv()
+
+    def __iter__(self: Scout[Handler[Hello]]) -> Handler[Hello]:
+        return iter(self.handler)
+
+    def __enter__(self) -> Self:
+        self._check()
+        return self
+
+    def __exit__(self, *_args: object, **_kwargs: object) -> None:
+        if self._scouting is not None:
+            self.stop()
+
+    def __del__(self) -> None:
+        if self._scouting is not None and not self._user.is_background:
+            self._scouting.close()
+
+
+@overload
+def scout(
+    handler: IntoChannel[Hello] = None,
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[Handler[Hello]]: ...
+@overload
+def scout(
+    handler: IntoPair[Hello, H],
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[H]: ...
+@overload
+def scout(
+    handler: IntoCallback[Hello],
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[None]: ...
+def scout(
+    handler: Any = None,
+    what: WhatAmIMatcher | str | None = None,
+    config: Config | None = None,
+) -> Scout[Any]:
+    """Look for nodes in the roles `what` names, all if it names none.
+
+    Whoever is there answers each time it is asked, so the same node is heard again.
+    """
+    matcher = into_matcher("router|peer|client" if what is None else what)
+    settings = node_settings(Config() if config is None else config)
+    user = UserEnd(handler)
+
+    def found(one: Found) -> None:
+        user.sink.push(Hello.of_found(one))
+        user.sink.settle()
+
+    return Scout._of(start_scouting(settings, matcher.wire.mask, found), user)

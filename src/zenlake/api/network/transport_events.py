@@ -1,0 +1,184 @@
+"""Events of transports and links, and the listeners that get them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
+
+from zenlake.api.final_classes import no_constructor
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import H, T
+from zenlake.api.network.transport import Link, Transport
+from zenlake.api.session.declared import UserEnd
+from zenlake.api.session.session_handle import Shell
+from zenlake.api.unannotated import Nothing
+from zenlake.api.values.enums import SampleKind
+from zenlake.errors import ZError
+
+if TYPE_CHECKING:
+    from zenlake.node.events import Listener
+    from zenlake.node.info import LinkInfo, TransportInfo
+
+
+class _Event:
+    """Something came (PUT) or went (DELETE)."""
+
+    __slots__ = ("_is_new", "_what")
+    _is_new: bool
+    _what: Any
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def of(cls, is_new: bool, what: Any) -> Self:
+        made = object.__new__(cls)
+        made._is_new = is_new
+        made._what = what
+        return made
+
+    @property
+    def kind(self) -> SampleKind:
+        return SampleKind.PUT if self._is_new else SampleKind.DELETE
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {{ kind: {self.kind}, {self._what!r} }}"
+
+
+@final
+class TransportEvent(_Event):
+    """A transport was opened (PUT) or closed (DELETE)."""
+
+    __slots__ = ()
+
+    @property
+    def transport(self) -> Transport:
+        transport: Transport = self._what
+        return transport
+
+
+@final
+class LinkEvent(_Event):
+    """A link was added (PUT) or removed (DELETE)."""
+
+    __slots__ = ()
+
+    @property
+    def link(self) -> Link:
+        link: Link = self._what
+        return link
+
+
+class _EventsListener(Generic[T, H]):
+    """Gets events of the node, outside all locks."""
+
+    __slots__ = ("__weakref__", "_hook", "_shell", "_user")
+    _NAME: ClassVar[str] = ""
+    _hook: Listener | None
+    _shell: Shell
+    _user: UserEnd
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def _of(cls, shell: Shell, handler: object) -> Self:
+        made = object.__new__(cls)
+        made._shell = shell
+        made._user = UserEnd(handler)
+        shell.core.port.adopt(made._user.sink)
+        made._hook = cls._hook_of(made)
+        return made
+
+    @classmethod
+    def _hook_of(cls, listener: _EventsListener[T, H]) -> Listener:
+        sink = listener._user.sink
+        events = listener._shell.node.events
+        # Who has a callable stays; others are not kept alive by what they listen to.
+        kept = listener if listener._user.is_background else None
+        known = weakref.ref(listener)
+
+        def tell(is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
+            if kept is None and known() is None:
+                events.remove(tell)
+                return
+            sink.push(cls._event(is_new, transport, link))
+            sink.settle()
+
+        return tell
+
+    def _listen(self, history: bool | None) -> Self:
+        self._shell.check_open()
+        hook = self._hook
+        assert hook is not None
+        node = self._shell.node
+        if history:
+            for transport, link in zip(node.transports(), node.links(), strict=False):
+                hook(True, transport, link)
+        node.events.add(hook)
+        self._shell.other_sinks.add(self._user.sink)
+        return self
+
+    @staticmethod
+    def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        if self._hook is None:
+            raise ZError(f"Undeclared {self._NAME}")
+
+    @property
+    def handler(self) -> H:
+        self._check()
+        handler: H = self._user.handler
+        return handler
+
+    def undeclare(self) -> Nothing:
+        self._check()
+        hook, self._hook = self._hook, None
+        assert hook is not None
+        self._shell.node.events.remove(hook)
+        self._shell.other_sinks.discard(self._user.sink)
+        self._user.sink.close()
+        self._user.sink.settle()
+
+    def try_recv(self: _EventsListener[T, Handler[T]]) -> T | None:
+        return self.handler.try_recv()
+
+    def recv(self: _EventsListener[T, Handler[T]]) -> T:
+        return self.handler.recv()
+
+    def __iter__(self: _EventsListener[T, Handler[T]]) -> Handler[T]:
+        return iter(self.handler)
+
+    def __enter__(self) -> Self:
+        self._check()
+        return self
+
+    def __exit__(self, *_args: object, **_kwargs: object) -> None:
+        if self._hook is not None:
+            self.undeclare()
+
+
+@final
+class TransportEventsListener(_EventsListener[TransportEvent, H]):
+    """Transports that come and go."""
+
+    __slots__ = ()
+    _NAME: ClassVar[str] = "transport events listener"
+
+    @staticmethod
+    def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
+        return TransportEvent.of(is_new, Transport.of_info(transport))
+
+
+@final
+class LinkEventsListener(_EventsListener[LinkEvent, H]):
+    """Links that come and go."""
+
+    __slots__ = ()
+    _NAME: ClassVar[str] = "link events listener"
+
+    @staticmethod
+    def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
+        return LinkEvent.of(is_new, Link.of_info(link))

@@ -1,0 +1,1 @@
+"""Publishers, subscribers, samples, and whether a publisher has subscribers."""

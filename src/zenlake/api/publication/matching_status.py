@@ -1,0 +1,43 @@
+"""`MatchingStatus`: whether anybody listens."""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+from zenlake.api.final_classes import no_constructor, sealed
+
+
+@final
+@sealed
+class MatchingStatus:
+    """True if there is a matching entity; `matching` says the same."""
+
+    __slots__ = ("_matching",)
+    _matching: bool
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @property
+    def matching(self) -> bool:
+        return self._matching
+
+    def __bool__(self) -> bool:
+        return self._matching
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, MatchingStatus):
+            return self._matching == other._matching
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._matching)
+
+    def __repr__(self) -> str:
+        return f"MatchingStatus {{ matching: {'true' if self._matching else 'false'} }}"
+
+
+def make_status(matching: bool) -> MatchingStatus:
+    made = object.__new__(MatchingStatus)
+    made._matching = matching
+    return made

@@ -1,0 +1,225 @@
+"""`Publisher`: publishes on one key, with what does not change decided once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, final, overload
+
+from zenlake import wire
+from zenlake.api.arguments.conversion import (
+    PUT_CONGESTION,
+    attachment_of,
+    constant,
+    encoding_of,
+    key_text,
+    locality,
+    payload_of,
+    qos_of,
+    source_info_of,
+    timestamp_of,
+)
+from zenlake.api.arguments.known_keys import key_expr_of
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.publication.matching_listener import (
+    MatchingListener,
+    declare_matching_listener,
+    matching_status,
+)
+from zenlake.api.publication.matching_status import MatchingStatus
+from zenlake.api.publication.plain_put import PlainPut
+from zenlake.api.session.declared import Declared
+from zenlake.api.session.session_handle import Shell
+from zenlake.api.unannotated import Nothing
+from zenlake.api.values.encoding import Encoding
+from zenlake.api.values.enums import CongestionControl, Locality, Priority, Reliability
+from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.values.timestamp import Timestamp
+from zenlake.api.values.timestamp_stack import TimestampInstrumentation
+from zenlake.keyexpr import KeyExpr
+from zenlake.session.matching import Speaker
+from zenlake.session.publications import Publication
+
+_monotonic = time.monotonic
+
+
+@final
+class Publisher(Declared):
+    """Knows whether anybody listens; what nobody wants stays here."""
+
+    __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
+    _NAME: ClassVar[str] = "publisher"
+    _entity: Speaker
+    _publication: Publication
+    _begin: Callable[[], None]
+    _end: Callable[[], None]
+    _plain: PlainPut
+    _put_plain: Callable[[object], bool]
+    _find_shortcut: Callable[[Publication], None]
+    _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
+
+    @classmethod
+    def _of_publication(cls, shell: Shell, entity: Speaker, publication: Publication) -> Self:
+        made = cls._of(shell, entity)
+        made._publication = publication
+        # Looked up once: `put` is the hottest call there is.
+        made._begin = shell.begin
+        made._end = shell.end
+        made._put = shell.core.put
+        made._plain = PlainPut(shell.core.publications, publication)
+        made._put_plain = made._plain.put
+        made._find_shortcut = shell.core.find_shortcut
+        return made
+
+    @property
+    def id(self) -> EntityGlobalId:
+        self._check()
+        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        self._check()
+        return key_expr_of(self._publication.key)
+
+    @property
+    def encoding(self) -> Encoding:
+        self._check()
+        return Encoding.of_wire(self._publication.encoding)
+
+    @property
+    def congestion_control(self) -> CongestionControl:
+        self._check()
+        return CongestionControl.of_number(int(self._publication.qos.congestion))
+
+    @property
+    def priority(self) -> Priority:
+        self._check()
+        return Priority.of_number(int(self._publication.qos.priority))
+
+    @property
+    def reliability(self) -> Reliability:
+        self._check()
+        return Reliability.RELIABLE if self._publication.reliable else Reliability.BEST_EFFORT
+
+    @property
+    def matching_status(self) -> MatchingStatus:
+        """Whether there is a matching subscriber."""
+        self._check()
+        return matching_status(self._shell, self._entity)
+
+    def put(
+        self,
+        payload: object,
+        *,
+        encoding: Encoding | str | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> Nothing:
+        """Publish a value."""
+        is_plain = (
+            encoding is None
+            and attachment is None
+            and timestamp is None
+            and timestamp_instrumentation is None
+            and source_info is None
+        )
+        if is_plain and self._put_plain(payload):
+            return
+        self._check()
+        publication = self._publication
+        raw = payload_of(payload)
+        body = wire.Put(
+            raw,
+            None if timestamp is None else timestamp_of(timestamp),
+            publication.encoding if encoding is None else encoding_of(encoding),
+            None if source_info is None else source_info_of(source_info),
+            False,
+            None if attachment is None else attachment_of(attachment),
+        )
+        stamps = None
+        if timestamp_instrumentation is not None:
+            stamps = self._shell.stamps(timestamp_instrumentation)
+        self._begin()
+        try:
+            self._put(publication, body, stamps, _monotonic())
+            if is_plain:
+                self._find_shortcut(publication)
+        finally:
+            self._end()
+
+    def undeclare(self) -> Nothing:
+        super().undeclare()
+        self._plain.is_live = False
+
+    def delete(
+        self,
+        *,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> Nothing:
+        """Publish that there is no value any more."""
+        self._check()
+        body = wire.Del(
+            timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
+        )
+        stamps = self._shell.stamps(timestamp_instrumentation)
+        self._begin()
+        try:
+            self._put(self._publication, body, stamps, _monotonic())
+        finally:
+            self._end()
+
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoChannel[MatchingStatus] = None
+    ) -> MatchingListener[Handler[MatchingStatus]]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoPair[MatchingStatus, H]
+    ) -> MatchingListener[H]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoCallback[MatchingStatus]
+    ) -> MatchingListener[None]: ...
+    def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
+        """Be told when somebody begins or ceases to listen."""
+        self._check()
+        return declare_matching_listener(self._shell, self._entity, handler)
+
+    def __repr__(self) -> str:
+        if self._is_undeclared:
+            return "Publisher { undeclared }"
+        return f"Publisher {{ id: {self._entity.eid}, key_expr: ke`{self._publication.key}` }}"
+
+
+def declare_publisher(
+    shell: Shell,
+    key_expr: KeyExpr | str,
+    encoding: Encoding | str | None,
+    congestion_control: CongestionControl | None,
+    priority: Priority | None,
+    express: bool | None,
+    reliability: Reliability | None,
+    allowed_destination: Locality | None,
+) -> Publisher:
+    key = key_text(key_expr)
+    qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
+    checked = constant(reliability, Reliability, "reliability", Reliability.RELIABLE)
+    publication = shell.core.publications.prepare(
+        key,
+        qos,
+        checked is Reliability.RELIABLE,
+        locality(allowed_destination, "allowed_destination"),
+        encoding_of(encoding),
+    )
+    shell.begin()
+    try:
+        entity = shell.core.declare_publisher(key, publication.destination, time.monotonic())
+    finally:
+        shell.end()
+    return Publisher._of_publication(shell, entity, publication)

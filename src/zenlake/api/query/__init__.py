@@ -1,0 +1,1 @@
+"""Queries: `get`, queriers, queryables, replies, cancellation and consolidation."""

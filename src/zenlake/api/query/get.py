@@ -1,0 +1,155 @@
+"""Asking: what `Session.get`, `Querier.get` and `Liveliness.get` have in common."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from zenlake import wire
+from zenlake.api.arguments.conversion import encoding_of, payload_of
+from zenlake.api.handlers.channels import fifo_channel
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.query.cancellation_token import CancellationToken
+from zenlake.api.session.declared import UserEnd
+from zenlake.api.session.session_handle import Shell
+from zenlake.api.values.encoding import Encoding
+from zenlake.errors import ZError
+from zenlake.limits import HANDLER_ITEMS_MAX
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.queries import Question
+from zenlake.session.sink import Sink
+
+_BYTES = wire.Encoding(0)
+
+
+def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody | None:
+    """Giving one of the two sends the other's default (behaviour reference §2.5)."""
+    if payload is None and encoding is None:
+        return None
+    raw = b"" if payload is None else payload_of(payload)
+    return wire.QueryBody(encoding_of(encoding) or _BYTES, raw)
+
+
+class CancellableSink(Sink):
+    """The sink of a query with a token, between the two.
+
+    The query stays with its token until the last callback has returned, which may be long after
+    its final: until then `cancel` discards the replies that no callback has been called for, and
+    waits for the one that runs. It is taken off the token in `settle`, outside the node's lock,
+    because the token has a lock of its own.
+    """
+
+    __slots__ = (
+        "_calls_back",
+        "_is_cancelled",
+        "_is_over",
+        "_number",
+        "_query",
+        "_shell",
+        "_sink",
+        "_token",
+    )
+
+    def __init__(self, shell: Shell, sink: Sink, token: CancellationToken) -> None:
+        self._shell = shell
+        self._sink = sink
+        self._token = token
+        self._query: OpenQuery | None = None
+        self._number: int | None = None
+        self._is_over = False
+        self._is_cancelled = False
+        self._calls_back = sink.on_end(self._unregister)
+
+    def register(self) -> bool:
+        """False if the token is cancelled already."""
+        self._number = self._token.register(self.cancel)
+        return self._number is not None
+
+    def started(self, query: OpenQuery) -> None:
+        self._query = query
+
+    def cancel(self) -> None:
+        """The hook of the token; after it only `drop` is called. By several threads at once."""
+        self._is_cancelled = True
+        query = self._query
+        if query is None:
+            return  # it is not started yet, and whoever starts it ends it
+        if query.is_open:
+            self._shell.begin()
+            try:
+                self._shell.core.cancel(query)
+                self._sink.discard()
+            finally:
+                self._shell.end()
+        else:
+            self._sink.discard()
+        self._sink.wait_for_callback()
+
+    def push(self, item: object) -> None:
+        if not self._is_cancelled:
+            self._sink.push(item)
+
+    def count_in(self, counters: dict[str, int]) -> None:
+        self._sink.count_in(counters)
+
+    def leave_to_parent(self, text: str) -> None:
+        self._sink.leave_to_parent(text)
+
+    def close(self) -> None:
+        self._is_over = True
+        self._sink.close()
+
+    def settle(self) -> None:
+        if self._is_over and not self._calls_back:
+            self._unregister()
+        self._sink.settle()
+
+    def _unregister(self) -> None:
+        number = self._number
+        if number is not None:
+            self._number = None
+            self._token.unregister(number)
+
+
+def ask_plainly(shell: Shell, key: str, parameters: str, question: Question) -> Handler[Any]:
+    """For the default handler, and without a token: the short way."""
+    channel = fifo_channel(HANDLER_ITEMS_MAX)
+    shell.begin()
+    try:
+        shell.core.get(key, parameters, question, channel, time.monotonic())
+    finally:
+        shell.end()
+    return Handler(channel)
+
+
+def ask(
+    shell: Shell,
+    handler: object,
+    token: CancellationToken | None,
+    start: Callable[[Sink, float], OpenQuery],
+) -> Any:
+    """Start a query and give the user's end of it; `start` is called under the lock."""
+    if token is not None and not isinstance(token, CancellationToken):
+        kind = type(token).__name__
+        raise TypeError(
+            f"argument 'cancellation_token': '{kind}' object cannot be converted to "
+            "'CancellationToken'"
+        )
+    user = UserEnd(handler)
+    cancellable = None
+    if token is not None:
+        cancellable = CancellableSink(shell, user.sink, token)
+        if not cancellable.register():
+            raise ZError("Query was cancelled")
+    shell.begin()
+    try:
+        query = start(cancellable or user.sink, time.monotonic())
+        if cancellable is not None:
+            cancellable.started(query)
+    finally:
+        shell.end()
+    if cancellable is not None and token is not None and token.is_cancelled:
+        # Cancelled between registering and starting, when there was nothing to cancel yet.
+        cancellable.cancel()
+    return user.handler

@@ -1,0 +1,103 @@
+"""`Reply` and `ReplyError`: what answers a query."""
+
+from __future__ import annotations
+
+from typing import final
+
+from zenlake import wire
+from zenlake._mypyc import mypyc_attr
+from zenlake.api.final_classes import sealed
+from zenlake.api.publication.sample import Sample, make_sample
+from zenlake.api.values.encoding import Encoding
+from zenlake.api.values.identifiers import EntityGlobalId
+from zenlake.api.values.timestamp_stack import TimestampStack
+from zenlake.api.values.zbytes import ZBytes
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ReplyError:
+    """A queryable could not answer, or the query took too long."""
+
+    __slots__ = ("_encoding", "_payload", "_stamps")
+
+    def __init__(
+        self,
+        payload: bytes,
+        encoding: wire.Encoding | None,
+        stamps: wire.TimestampStack | None,
+    ) -> None:
+        """For the library alone, as that of `Reply`."""
+        self._payload = payload
+        self._encoding = encoding
+        self._stamps = stamps
+
+    @property
+    def payload(self) -> ZBytes:
+        return ZBytes.of_raw(self._payload)
+
+    @property
+    def encoding(self) -> Encoding:
+        return Encoding.of_wire(self._encoding)
+
+    @property
+    def timestamp_stack(self) -> TimestampStack | None:
+        return None if self._stamps is None else TimestampStack.of_wire(self._stamps)
+
+    def __repr__(self) -> str:
+        return f"ReplyError {{ payload: {self.payload!r}, encoding: {self.encoding} }}"
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Reply:
+    """One answer: a sample or an error, and who gave it."""
+
+    __slots__ = ("_responder", "_result")
+
+    def __init__(self, result: Sample | ReplyError, responder: wire.ResponderId | None) -> None:
+        self._result = result
+        self._responder = responder
+
+    @property
+    def result(self) -> Sample | ReplyError:
+        return self._result
+
+    @property
+    def ok(self) -> Sample | None:
+        return self._result if isinstance(self._result, Sample) else None
+
+    @property
+    def err(self) -> ReplyError | None:
+        return self._result if isinstance(self._result, ReplyError) else None
+
+    @property
+    def replier_id(self) -> EntityGlobalId | None:
+        who = self._responder
+        return None if who is None else EntityGlobalId.of_wire(who.zid, who.eid)
+
+    def __repr__(self) -> str:
+        return f"Reply {{ result: {self._result!r}, replier_id: {self.replier_id} }}"
+
+
+sealed(ReplyError)
+sealed(Reply)
+
+
+def make_ok(
+    key: str,
+    body: wire.Put | wire.Del,
+    qos: wire.QoS | None,
+    stamps: wire.TimestampStack | None,
+    responder: wire.ResponderId | None,
+) -> Reply:
+    return Reply(make_sample(key, body, qos, stamps), responder)
+
+
+def make_error(
+    payload: bytes,
+    encoding: wire.Encoding | None,
+    stamps: wire.TimestampStack | None,
+    responder: wire.ResponderId | None,
+) -> Reply:
+    return Reply(ReplyError(payload, encoding, stamps), responder)

@@ -1,0 +1,1 @@
+"""`z_serialize` and `z_deserialize` of `zenoh.ext`."""

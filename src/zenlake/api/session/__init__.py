@@ -1,0 +1,1 @@
+"""Sessions: opening and closing, declared objects, liveliness tokens."""

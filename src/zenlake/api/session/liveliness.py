@@ -1,0 +1,137 @@
+"""`Liveliness` and `LivelinessToken`: who is there."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, Self, final, overload
+
+from zenlake.api.arguments.conversion import flag_of, key_text, timeout_ms_of
+from zenlake.api.final_classes import no_constructor
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.publication.sample import Sample
+from zenlake.api.publication.subscriber import Subscriber
+from zenlake.api.query.cancellation_token import CancellationToken
+from zenlake.api.query.get import ask
+from zenlake.api.query.reply import Reply
+from zenlake.api.session.declared import Declared, UserEnd
+from zenlake.api.session.session_handle import Shell
+from zenlake.keyexpr import KeyExpr
+from zenlake.session.liveliness import Token
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.sink import Sink
+
+
+@final
+class LivelinessToken(Declared):
+    """Its key is alive until it is undeclared or lost, or its session ends."""
+
+    __slots__ = ()
+    _NAME: ClassVar[str] = "LivelinessToken"
+    _entity: Token
+
+
+@final
+class Liveliness:
+    """Declares tokens, and tells which are alive."""
+
+    __slots__ = ("_shell",)
+    _shell: Shell
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def _of(cls, shell: Shell) -> Self:
+        made = object.__new__(cls)
+        made._shell = shell
+        return made
+
+    def declare_token(self, key_expr: KeyExpr | str) -> LivelinessToken:
+        """Say that `key_expr` is alive."""
+        key = key_text(key_expr)
+        shell = self._shell
+        shell.begin()
+        try:
+            token = shell.core.declare_token(key, time.monotonic())
+        finally:
+            shell.end()
+        return LivelinessToken._of(shell, token)
+
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Reply] = None,
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> Handler[Reply]: ...
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Reply, H],
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> H: ...
+    @overload
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Reply],
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> None: ...
+    def get(
+        self,
+        key_expr: KeyExpr | str,
+        handler: Any = None,
+        *,
+        timeout: float | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> Any:
+        """One reply for each key that is alive now."""
+        key = key_text(key_expr)
+        core = self._shell.core
+        timeout_ms = timeout_ms_of(timeout, core.settings.query_timeout_ms)
+
+        def start(sink: Sink, now: float) -> OpenQuery:
+            return core.liveliness_get(key, sink, timeout_ms, now)
+
+        return ask(self._shell, handler, cancellation_token, start)
+
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Sample] = None,
+        *,
+        history: bool | None = None,
+    ) -> Subscriber[Handler[Sample]]: ...
+    @overload
+    def declare_subscriber(
+        self, key_expr: KeyExpr | str, handler: IntoPair[Sample, H], *, history: bool | None = None
+    ) -> Subscriber[H]: ...
+    @overload
+    def declare_subscriber(
+        self, key_expr: KeyExpr | str, handler: IntoCallback[Sample], *, history: bool | None = None
+    ) -> Subscriber[None]: ...
+    def declare_subscriber(
+        self, key_expr: KeyExpr | str, handler: Any = None, *, history: bool | None = None
+    ) -> Subscriber[Any]:
+        """A PUT for each key that becomes alive, a DELETE for each that ceases to be."""
+        key = key_text(key_expr)
+        with_history = bool(flag_of(history, "history"))
+        user = UserEnd(handler)
+        shell = self._shell
+        shell.begin()
+        try:
+            entity = shell.core.declare_liveliness_subscriber(
+                key, user.sink, with_history, time.monotonic()
+            )
+        finally:
+            shell.end()
+        return Subscriber._of_handler(shell, entity, user)

@@ -1,0 +1,49 @@
+"""The sessions that are open in this process, which are closed when the interpreter exits."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import weakref
+from typing import TYPE_CHECKING
+
+from zenlake.forks import reset_after_fork
+
+if TYPE_CHECKING:
+    from zenlake.api.session.session import Session
+
+
+class OpenSessions:
+    """Does not keep sessions alive."""
+
+    def __init__(self) -> None:
+        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._is_registered = False
+
+    def add(self, session: Session) -> None:
+        self._sessions.add(session)
+        if not self._is_registered:
+            # By the first session of each process: `multiprocessing` clears all exit handlers
+            # in its children.
+            self._is_registered = True
+            atexit.register(self._close_all)
+
+    def discard(self, session: Session) -> None:
+        self._sessions.discard(session)
+
+    def reset(self) -> None:
+        """In a forked child: sessions of the parent are not closed when the child exits."""
+        self._sessions = weakref.WeakSet()
+        self._is_registered = False
+        atexit.unregister(self._close_all)
+
+    def _close_all(self) -> None:
+        """Say goodbye to the network before the interpreter goes."""
+        for session in list(self._sessions):
+            # One that cannot close must not keep the others from it.
+            with contextlib.suppress(Exception):
+                session.close()
+
+
+open_sessions = OpenSessions()
+reset_after_fork(open_sessions.reset)

@@ -1,0 +1,390 @@
+"""`Session`: an application's place in the network."""
+
+from __future__ import annotations
+
+from typing import Any, Self, Unpack, final, overload
+
+from zenlake import wire
+from zenlake.api.arguments.conversion import (
+    QUERY_CONGESTION,
+    attachment_of,
+    budget_of,
+    encoding_of,
+    key_text,
+    locality,
+    payload_of,
+    qos_of,
+    selector_texts,
+    source_info_of,
+    timeout_ms_of,
+    timestamp_of,
+)
+from zenlake.api.arguments.known_keys import key_expr_of
+from zenlake.api.arguments.method_options import GetOptions, QueryableOptions, SubscriberOptions
+from zenlake.api.final_classes import no_constructor
+from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
+from zenlake.api.network.session_info import SessionInfo
+from zenlake.api.publication.known_publications import KnownPublications
+from zenlake.api.publication.publisher import Publisher, declare_publisher
+from zenlake.api.publication.sample import Sample
+from zenlake.api.publication.subscriber import Subscriber, declare_subscriber
+from zenlake.api.query.cancellation_token import CancellationToken
+from zenlake.api.query.consolidation import QueryConsolidation
+from zenlake.api.query.get import ask, ask_plainly, body_of
+from zenlake.api.query.querier import Manner, Querier, declare_querier
+from zenlake.api.query.query import Query
+from zenlake.api.query.queryable import Queryable, declare_queryable
+from zenlake.api.query.reply import Reply
+from zenlake.api.session.declared_keys import DeclaredKeys
+from zenlake.api.session.liveliness import Liveliness
+from zenlake.api.session.open_sessions import open_sessions
+from zenlake.api.session.session_handle import Shell
+from zenlake.api.unannotated import Nothing
+from zenlake.api.values.encoding import Encoding
+from zenlake.api.values.enums import (
+    CongestionControl,
+    ConsolidationMode,
+    Locality,
+    Priority,
+    QueryTarget,
+    Reliability,
+    ReplyKeyExpr,
+)
+from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo, ZenohId
+from zenlake.api.values.timestamp import Timestamp
+from zenlake.api.values.timestamp_stack import TimestampInstrumentation
+from zenlake.keyexpr import KeyExpr, Selector
+from zenlake.session.open_query import OpenQuery
+from zenlake.session.queries import Question
+from zenlake.session.sink import Sink
+
+
+@final
+class Session:
+    """Made by `open`. The last reference to it closes it, as does a `with` block."""
+
+    __slots__ = ("__weakref__", "_declared_keys", "_plain_question", "_publications", "_shell")
+    _shell: Shell
+    _publications: KnownPublications
+    _declared_keys: DeclaredKeys
+    _plain_question: Question
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)
+
+    @classmethod
+    def _of(cls, shell: Shell) -> Self:
+        made = object.__new__(cls)
+        made._shell = shell
+        qos = qos_of(None, None, None, QUERY_CONGESTION)
+        made._plain_question = Question(qos, shell.core.settings.query_timeout_ms)
+        made._publications = KnownPublications(shell.core.publications.prepare)
+        made._declared_keys = DeclaredKeys()
+        open_sessions.add(made)
+        return made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_args: object, **_kwargs: object) -> None:
+        self.close()
+
+    @property
+    def info(self) -> SessionInfo:
+        return SessionInfo._of(self._shell)
+
+    @property
+    def id(self) -> EntityGlobalId:
+        return EntityGlobalId.of_wire(self._shell.core.zid, 1)
+
+    def zid(self) -> ZenohId:
+        return ZenohId.of_wire(self._shell.core.zid)
+
+    def close(self) -> Nothing:
+        """End all that was declared and asked, and leave the network; twice is fine."""
+        open_sessions.discard(self)
+        self._publications.clear()
+        self._shell.close()
+
+    def is_closed(self) -> bool:
+        return self._shell.core.is_closed
+
+    def __del__(self) -> None:
+        self._shell.close_later()
+
+    def new_timestamp(self) -> Timestamp:
+        """The time by this node's clock; works after close too."""
+        shell = self._shell
+        shell.begin()
+        try:
+            return Timestamp.of_wire(shell.core.port.new_timestamp())
+        finally:
+            shell.end()
+
+    def declare_keyexpr(self, key_expr: KeyExpr | str) -> KeyExpr:
+        """The key expression; nothing is sent (behaviour reference §3.5)."""
+        key = key_text(key_expr)
+        self._check()
+        self._declared_keys.add(key)
+        return key_expr_of(key)
+
+    def undeclare(self, obj: Any) -> Nothing:
+        """Take back a key expression of `declare_keyexpr`, or anything declared."""
+        if isinstance(obj, KeyExpr):
+            self._declared_keys.remove(str(obj))
+        else:
+            obj.undeclare()
+
+    def put(
+        self,
+        key_expr: KeyExpr | str,
+        payload: object,
+        *,
+        encoding: Encoding | str | None = None,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        allowed_destination: Locality | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> Nothing:
+        """Publish a value."""
+        publication = self._publications.of(
+            key_expr, congestion_control, priority, express, allowed_destination
+        )
+        body = wire.Put(
+            payload if type(payload) is bytes else payload_of(payload),
+            None if timestamp is None else timestamp_of(timestamp),
+            None if encoding is None else encoding_of(encoding),
+            None if source_info is None else source_info_of(source_info),
+            False,
+            None if attachment is None else attachment_of(attachment),
+        )
+        self._shell.put(publication, body, timestamp_instrumentation)
+
+    def delete(
+        self,
+        key_expr: KeyExpr | str,
+        *,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        attachment: object | None = None,
+        timestamp: Timestamp | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        allowed_destination: Locality | None = None,
+        source_info: SourceInfo | None = None,
+    ) -> Nothing:
+        """Publish that there is no value any more."""
+        publication = self._publications.of(
+            key_expr, congestion_control, priority, express, allowed_destination
+        )
+        body = wire.Del(
+            timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
+        )
+        self._shell.put(publication, body, timestamp_instrumentation)
+
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoChannel[Reply] = None,
+        **options: Unpack[GetOptions],
+    ) -> Handler[Reply]: ...
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoPair[Reply, H],
+        **options: Unpack[GetOptions],
+    ) -> H: ...
+    @overload
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: IntoCallback[Reply],
+        **options: Unpack[GetOptions],
+    ) -> None: ...
+    def get(
+        self,
+        selector: Selector | KeyExpr | str,
+        handler: Any = None,
+        *,
+        target: QueryTarget | None = None,
+        consolidation: QueryConsolidation | ConsolidationMode | None = None,
+        accept_replies: ReplyKeyExpr | None = None,
+        timeout: float | None = None,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        payload: object | None = None,
+        encoding: Encoding | str | None = None,
+        attachment: object | None = None,
+        allowed_destination: Locality | None = None,
+        source_info: SourceInfo | None = None,
+        cancellation_token: CancellationToken | None = None,
+        timestamp_instrumentation: TimestampInstrumentation | None = None,
+        budget: int | None = None,
+    ) -> Any:
+        """Ask; gives the handler through which replies come.
+
+        After `budget` replies the query ends (eclipse-zenoh has no such argument).
+        """
+        shell = self._shell
+        key, parameters = selector_texts(selector)
+        is_plain = (
+            (handler is None and target is None and consolidation is None and timeout is None)
+            and (accept_replies is None and congestion_control is None and priority is None)
+            and (express is None and payload is None and encoding is None and attachment is None)
+            and (allowed_destination is None and source_info is None and budget is None)
+            and (cancellation_token is None and timestamp_instrumentation is None)
+        )
+        if is_plain:
+            return ask_plainly(shell, key, parameters, self._plain_question)
+        manner = Manner(
+            key,
+            target,
+            consolidation,
+            accept_replies,
+            timeout_ms_of(timeout, shell.core.settings.query_timeout_ms),
+            qos_of(congestion_control, priority, express, QUERY_CONGESTION),
+            locality(allowed_destination, "allowed_destination"),
+        )
+        question = manner.question(
+            body=body_of(payload, encoding),
+            attachment=attachment_of(attachment),
+            source_info=source_info_of(source_info),
+            stamps=shell.stamps(timestamp_instrumentation),
+            budget=budget_of(budget),
+        )
+
+        def start(sink: Sink, now: float) -> OpenQuery:
+            return shell.core.get(key, parameters, question, sink, now)
+
+        return ask(shell, handler, cancellation_token, start)
+
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Sample] = None,
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[Handler[Sample]]: ...
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Sample, H],
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[H]: ...
+    @overload
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Sample],
+        **options: Unpack[SubscriberOptions],
+    ) -> Subscriber[None]: ...
+    def declare_subscriber(
+        self,
+        key_expr: KeyExpr | str,
+        handler: Any = None,
+        *,
+        allowed_origin: Locality | None = None,
+    ) -> Subscriber[Any]:
+        """Receive samples."""
+        return declare_subscriber(self._shell, key_expr, handler, allowed_origin)
+
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoChannel[Query] = None,
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[Handler[Query]]: ...
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoPair[Query, H],
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[H]: ...
+    @overload
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: IntoCallback[Query],
+        **options: Unpack[QueryableOptions],
+    ) -> Queryable[None]: ...
+    def declare_queryable(
+        self,
+        key_expr: KeyExpr | str,
+        handler: Any = None,
+        *,
+        complete: bool | None = None,
+        allowed_origin: Locality | None = None,
+    ) -> Queryable[Any]:
+        """Answer queries; `complete` promises all there is to say about the key."""
+        return declare_queryable(self._shell, key_expr, handler, complete, allowed_origin)
+
+    def declare_publisher(
+        self,
+        key_expr: KeyExpr | str,
+        *,
+        encoding: Encoding | str | None = None,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        reliability: Reliability | None = None,
+        allowed_destination: Locality | None = None,
+    ) -> Publisher:
+        """Publish again and again."""
+        return declare_publisher(
+            self._shell,
+            key_expr,
+            encoding,
+            congestion_control,
+            priority,
+            express,
+            reliability,
+            allowed_destination,
+        )
+
+    def declare_querier(
+        self,
+        key_expr: KeyExpr | str,
+        *,
+        target: QueryTarget | None = None,
+        consolidation: QueryConsolidation | ConsolidationMode | None = None,
+        accept_replies: ReplyKeyExpr | None = None,
+        timeout: float | None = None,
+        congestion_control: CongestionControl | None = None,
+        priority: Priority | None = None,
+        express: bool | None = None,
+        allowed_destination: Locality | None = None,
+    ) -> Querier:
+        """Ask again and again."""
+        return declare_querier(
+            self._shell,
+            key_expr,
+            target,
+            consolidation,
+            accept_replies,
+            timeout,
+            congestion_control,
+            priority,
+            express,
+            allowed_destination,
+        )
+
+    def liveliness(self) -> Liveliness:
+        """Tokens, and who holds them."""
+        return Liveliness._of(self._shell)
+
+    def __repr__(self) -> str:
+        return f"Session {{ id: {self._shell.core.zid} }}"
+
+    def _check(self) -> None:
+        self._shell.check_open()

@@ -1,0 +1,206 @@
+"""What all objects of one open session share: the node, the core and the lock around them.
+
+Every operation is `begin`, one call of the core, `end`. `end` releases the lock, sends what
+the core left for links, and settles the sinks it touched: all that may wait or run the
+user's code happens there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from zenlake import wire
+from zenlake.api.publication.matching_status import make_status
+from zenlake.api.publication.sample import make_sample
+from zenlake.api.query.reply import make_error, make_ok
+from zenlake.api.session.uninterruptible import run_aside
+from zenlake.api.values.timestamp_stack import TimestampCallback, TimestampInstrumentation
+from zenlake.errors import ZError
+from zenlake.forks import InheritedError, inherited_text, leave_to_parent_after_fork
+from zenlake.session import Factory, SessionCore, SessionSettings
+from zenlake.session.core import Entity
+from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session.lost_queries import LostQuery
+from zenlake.session.publications import Publication
+from zenlake.session.sink import Sink
+
+if TYPE_CHECKING:
+    from zenlake.api.query.query import Query
+    from zenlake.node.events import Events
+    from zenlake.node.info import LinkInfo, TransportInfo
+    from zenlake.routing.dispatcher import Dispatcher
+
+_log: Final = logging.getLogger("zenlake.session")
+_monotonic = time.monotonic
+
+
+class NodeLike(Protocol):
+    """What a session needs of its node."""
+
+    @property
+    def zid(self) -> wire.ZenohId: ...
+    @property
+    def role(self) -> wire.WhatAmI: ...
+    @property
+    def dispatcher(self) -> Dispatcher: ...
+    @property
+    def events(self) -> Events: ...
+    def add_session(self, session: SessionCore) -> None: ...
+    def remove_session(self, session: SessionCore) -> None: ...
+    def transports(self) -> list[TransportInfo]: ...
+    def links(self) -> list[LinkInfo]: ...
+    def stats(self) -> dict[str, int]: ...
+    def open(self) -> None: ...
+    def close(self) -> None: ...
+    def wake_timer(self) -> None: ...
+    def begin(self) -> None: ...
+    def end(self) -> None: ...
+    def end_reply(self) -> None: ...
+
+
+class Shell:
+    """One open session, without the object that users hold."""
+
+    __slots__ = (
+        "__weakref__",
+        "_timestamp_callback",
+        "begin",
+        "core",
+        "end",
+        "end_reply",
+        "is_inherited",
+        "node",
+        "other_sinks",
+    )
+
+    def __init__(
+        self,
+        node: NodeLike,
+        settings: SessionSettings,
+        timestamp_callback: TimestampCallback | None = None,
+    ) -> None:
+        from zenlake.api.network.session_admin_keys import SessionKeys
+        from zenlake.api.query.query import Query
+
+        def make_query(incoming: IncomingQuery, eid: int) -> Query:
+            return Query(self, incoming, eid)
+
+        factory = Factory(make_sample, make_ok, make_error, make_query, make_status)
+        self.node = node
+        self.begin: Callable[[], None] = node.begin
+        self._timestamp_callback = timestamp_callback
+        if timestamp_callback is not None:
+            self.begin = self._begin_outside_callback
+        self.end = node.end
+        self.end_reply = node.end_reply
+        node.begin()
+        try:
+            self.core = SessionCore(
+                node.zid, node.dispatcher, factory, time.time_ns, settings, _complain
+            )
+            node.add_session(self.core)
+        finally:
+            node.end()
+        self.is_inherited = False  # from the process that forked this one
+        # Of listeners that the core knows nothing of; they end with the session too.
+        self.other_sinks: set[Sink] = set()
+        self.core.on_admin_key = SessionKeys(self).begin
+        leave_to_parent_after_fork(self)
+
+    def _begin_outside_callback(self) -> None:
+        """The timestamp callback runs under the node's lock, which is taken once at a time."""
+        assert self._timestamp_callback is not None
+        self._timestamp_callback.check_outside()
+        self.node.begin()
+
+    def put(
+        self,
+        publication: Publication,
+        body: wire.Put | wire.Del,
+        instrumentation: TimestampInstrumentation | None,
+    ) -> None:
+        stamps = None if instrumentation is None else self.stamps(instrumentation)
+        self.begin()
+        try:
+            self.core.put(publication, body, stamps, _monotonic())
+        finally:
+            self.end()
+
+    def check_process(self) -> None:
+        """Of what does not take the node's lock, which raises in a forked child."""
+        if self.is_inherited:
+            raise InheritedError(inherited_text())
+
+    def check_open(self) -> None:
+        self.check_process()
+        if self.core.is_closed:
+            raise ZError("session closed")
+
+    def undeclare(self, entity: Entity) -> None:
+        if self.is_inherited:  # a `with` block ends in the child too
+            return
+        self.begin()
+        try:
+            self.core.undeclare(entity, time.monotonic())
+        finally:
+            self.end()
+
+    def lose(self, entity: Entity | LostQuery) -> None:
+        """For finalizers, which run anywhere, also under the lock: the timer does the rest."""
+        if not self.core.is_closed:
+            self.core.lost.append(entity)
+            self.node.wake_timer()
+
+    def stamps(
+        self, instrumentation: TimestampInstrumentation | None
+    ) -> wire.TimestampStack | None:
+        """The empty stack of a message about to be sent."""
+        return None if instrumentation is None else wire.TimestampStack(instrumentation.points, ())
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: every use is an error, and closing does nothing."""
+        self.is_inherited = True
+        text = inherited_text()
+        for sink in self.other_sinks:
+            sink.leave_to_parent(text)
+        self.core.leave_to_parent(text)
+
+    def close(self) -> None:
+        if self.is_inherited:
+            return
+        self.begin()  # in case Ctrl-C left a turn of this thread without an end
+        self.end()
+        run_aside(self._close)
+
+    def _close(self) -> None:
+        self.begin()
+        try:
+            self.core.close()
+        finally:
+            self.end()
+        self.node.close()
+        for sink in list(self.other_sinks):
+            sink.close()
+            sink.settle()
+        self.other_sinks.clear()
+
+    def close_later(self) -> None:
+        """For finalizers, which may run under the very lock that closing takes."""
+        if not self.core.is_closed:
+            thread = threading.Thread(target=self.close, name="zenlake-close", daemon=True)
+            # Refused when the interpreter is going down, and the links with it.
+            with contextlib.suppress(RuntimeError):
+                thread.start()
+
+
+def _complain(text: str) -> None:
+    _log.warning(text)
+    # A filter may make an error of it, and there is nobody up here who could take one.
+    with contextlib.suppress(ResourceWarning):
+        warnings.warn(text, ResourceWarning, stacklevel=2)

@@ -1,0 +1,1 @@
+"""Values that need no network: bytes, encodings, constants, ids and times."""

@@ -1,0 +1,158 @@
+"""`Timestamp` and `TimestampId`: when, and by whose clock (behaviour reference §2.11)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final, Self, final
+
+from zenlake import wire
+from zenlake.api.final_classes import sealed
+from zenlake.api.values.ntp64 import EPOCH, NTP64
+from zenlake.errors import LocalError
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@final
+@sealed
+class TimestampId:
+    """The id of a clock, 1 to 16 bytes; ordered as bytes, printed as a number."""
+
+    __slots__ = ("_wire",)
+    _wire: wire.ZenohId
+
+    def __init__(self, bytes: bytearray | bytes) -> None:
+        if not isinstance(bytes, _BYTES):
+            raise TypeError(f"an id is bytes, not {type(bytes).__name__}")
+        raw = _BYTES[0](bytes).rstrip(b"\0")
+        if not 1 <= len(raw) <= 16:
+            raise LocalError(f"an id has 1 to 16 bytes, not {len(raw)}")
+        self._wire = wire.ZenohId(raw)
+
+    @classmethod
+    def of_wire(cls, zid: wire.ZenohId) -> Self:
+        made = cls.__new__(cls)
+        made._wire = zid
+        return made
+
+    @property
+    def wire(self) -> wire.ZenohId:
+        """As messages carry it."""
+        return self._wire
+
+    def __bytes__(self) -> bytes:
+        return self._wire.raw
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TimestampId) and self._wire == other._wire
+
+    def __hash__(self) -> int:
+        return hash(self._wire)
+
+    def __lt__(self, other: Any) -> bool:
+        if not isinstance(other, TimestampId):
+            return NotImplemented
+        return self._wire.raw < other._wire.raw
+
+    def __le__(self, other: Any) -> bool:
+        if not isinstance(other, TimestampId):
+            return NotImplemented
+        return self._wire.raw <= other._wire.raw
+
+    def __str__(self) -> str:
+        return str(self._wire)
+
+    __repr__ = __str__
+
+
+@final
+@sealed
+class Timestamp:
+    """A time and the id of the clock that gave it; ordered by both."""
+
+    __slots__ = ("_wire",)
+    _wire: wire.Timestamp
+
+    def __init__(self, time: datetime | NTP64, id: bytearray | bytes | TimestampId) -> None:
+        clock = id if isinstance(id, TimestampId) else TimestampId(id)
+        self._wire = wire.Timestamp(_ntp64(time).value, clock.wire)
+
+    @classmethod
+    def of_wire(cls, timestamp: wire.Timestamp) -> Self:
+        made = cls.__new__(cls)
+        made._wire = timestamp
+        return made
+
+    @property
+    def wire(self) -> wire.Timestamp:
+        """As messages carry it."""
+        return self._wire
+
+    def get_time(self) -> datetime:
+        """In UTC, whole microseconds."""
+        return self.get_time_as_ntp64().to_datetime()
+
+    def get_time_as_ntp64(self) -> NTP64:
+        return NTP64.of_value(self._wire.time)
+
+    def get_id(self) -> TimestampId:
+        return TimestampId.of_wire(self._wire.id)
+
+    def get_diff_duration(self, other: Timestamp) -> timedelta:
+        """How much later than `other` this is; negative if it is earlier."""
+        difference = self._wire.time - other._wire.time
+        micros = NTP64.of_value(abs(difference)).as_nanos() // 1000
+        return timedelta(microseconds=micros if difference >= 0 else -micros)
+
+    def to_string_rfc3339_lossy(self) -> str:
+        return f"{self.get_time_as_ntp64().to_string_rfc3339_lossy()}/{self._wire.id}"
+
+    @classmethod
+    def parse_rfc3339(cls, s: str) -> Self:
+        """From `<RFC3339 time>/<id>`."""
+        time, slash, zid = s.partition("/")
+        if not slash:
+            raise LocalError(f"No '/' found in '{s}'")
+        ntp64 = NTP64.parse_rfc3339(time)
+        return cls.of_wire(wire.Timestamp(ntp64.value, wire.ZenohId.parse(zid.lower())))
+
+    def _order(self) -> tuple[int, bytes]:
+        return self._wire.time, self._wire.id.raw
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Timestamp) and self._wire == other._wire
+
+    def __hash__(self) -> int:
+        return hash(self._wire)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._order() < other._order() if isinstance(other, Timestamp) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return self._order() <= other._order() if isinstance(other, Timestamp) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        return self._order() > other._order() if isinstance(other, Timestamp) else NotImplemented
+
+    def __ge__(self, other: Any) -> bool:
+        return self._order() >= other._order() if isinstance(other, Timestamp) else NotImplemented
+
+    def __str__(self) -> str:
+        return str(self._wire)
+
+    __repr__ = __str__
+
+
+_BYTES: Final = (bytes, bytearray)
+
+
+def _ntp64(time: datetime | NTP64) -> NTP64:
+    if isinstance(time, NTP64):
+        return time
+    if not isinstance(time, datetime):
+        raise TypeError("expected a `datetime` or a `NTP64`")
+    since = time - EPOCH  # a TypeError for a time without a zone, as everywhere in Python
+    if since < timedelta(0):
+        raise ValueError(f"{time} is before 1970")
+    micros = since // _MICROSECOND
+    return NTP64(micros // 1_000_000, micros % 1_000_000 * 1000)

@@ -1,0 +1,88 @@
+"""`ZBytes`: the bytes of a payload or an attachment."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from zenlake._mypyc import mypyc_attr
+from zenlake.api.final_classes import sealed
+
+_Bytes = bytes  # whose name an argument has
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ZBytes:
+    """Bytes, or the UTF-8 of a text; immutable. Equals and hashes like its bytes."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, bytes: bytearray | bytes | str | None = None) -> None:
+        # Asked first: what comes from the wire is of this kind.
+        if type(bytes) is _Bytes:
+            self._raw = bytes
+        else:
+            self._raw = b"" if bytes is None else _bytes_of(bytes)
+
+    @staticmethod
+    def of_raw(raw: bytes) -> ZBytes:
+        """For what comes from the wire."""
+        return ZBytes(raw)
+
+    def to_bytes(self) -> bytes:
+        return self._raw
+
+    def to_string(self) -> str:
+        """The bytes read as UTF-8; `ValueError` if they are not."""
+        return self._raw.decode()
+
+    def as_shm(self) -> Any:
+        """Always None: zenlake has no shared memory."""
+        return None
+
+    def __bool__(self) -> bool:
+        return bool(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __bytes__(self) -> bytes:
+        return self._raw
+
+    def __str__(self) -> str:
+        return self._raw.decode()
+
+    def __repr__(self) -> str:
+        return f"ZBytes({self._raw!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ZBytes):
+            return self._raw == other._raw
+        if isinstance(other, bytes | bytearray):
+            return self._raw == other
+        if isinstance(other, str):
+            return self._raw == other.encode("utf-8", "surrogatepass")
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._raw)
+
+
+sealed(ZBytes)
+
+
+def payload_bytes(value: object) -> bytes:
+    """The bytes of what arguments named `payload` and `attachment` accept. Hot."""
+    if type(value) is bytes:
+        return value
+    if isinstance(value, ZBytes):
+        return value._raw
+    return _bytes_of(value)
+
+
+def _bytes_of(value: object) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    raise TypeError(f"expected bytes/str type, found '{type(value).__name__}'")

@@ -1,0 +1,139 @@
+"""What a session says to itself on `@/<zid>/session/**`."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+import zenlake
+from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
+from zenlake import ConsolidationMode, Locality, SampleKind
+
+if TYPE_CHECKING:
+    from zenlake.api.session.session_handle import NodeLike
+    from zenlake.node.info import LinkInfo, TransportInfo
+    from zenlake.node.node import Node
+
+TRANSPORT = ["zid", "whatami", "is_qos", "is_shm"]
+LINK = [
+    "src",
+    "dst",
+    "group",
+    "mtu",
+    "is_streamed",
+    "interfaces",
+    "auth_identifier",
+    "priorities",
+    "reliability",
+]
+
+
+def asked(session: zenlake.Session, keys: str = "**") -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
+    for reply in session.get(f"@/{session.zid()}/session/{keys}"):
+        assert reply.ok is not None
+        found[str(reply.ok.key_expr)] = json.loads(reply.ok.payload.to_string())
+    return found
+
+
+@pytest.mark.parametrize("mode", ["client", "peer"])
+def test_a_session_tells_itself_who_it_is_connected_to(mode: str) -> None:
+    with two_sessions(mode) as (a, b):
+        for one, other in ((a, b), (b, a)):
+            root = f"@/{one.zid()}/session/transport/unicast/{other.zid()}"
+            (transport_key, transport), (link_key, link) = asked(one).items()
+            assert transport_key == root
+            assert list(transport) == TRANSPORT
+            assert transport["zid"] == str(other.zid())
+            assert link_key.startswith(f"{root}/link/")
+            assert link_key.rpartition("/")[2].isdigit()
+            assert list(link) == LINK
+            info = one.info.links()[0]
+            assert (link["src"], link["dst"]) == (info.src, info.dst)
+            assert (info.priorities, info.reliability) == ((0, 7), zenlake.Reliability.RELIABLE)
+
+
+def test_nobody_else_is_answered() -> None:
+    with two_sessions() as (a, b):
+        asked(a)
+        assert list(b.get(f"@/{a.zid()}/session/**")) == []
+        assert list(a.get(f"@/{a.zid()}/session/**", allowed_destination=Locality.REMOTE)) == []
+
+
+def test_transports_that_come_and_go_are_published_in_the_session_alone() -> None:
+    """Also where the configuration sends publications to the network."""
+    rule = '{key_exprs: ["@/**"], config: {allowed_destination: "remote"}}'
+    with listening(qos__publication=f"[{rule}]") as a, connected(a) as far:
+        heard: list[zenlake.Sample] = []
+        elsewhere: list[zenlake.Sample] = []
+        far.declare_subscriber(f"@/{a.zid()}/session/**", elsewhere.append)
+        a.declare_subscriber(f"@/{a.zid()}/session/**", heard.append)
+        with connected(a) as b:
+            zid = str(b.zid())
+            until(lambda: len(heard_of(zid, heard)) > 1)
+            keys = list(asked(a, f"transport/unicast/{zid}/**"))
+        until(lambda: len(heard_of(zid, heard)) > 3)
+        samples = heard_of(zid, heard)
+        assert [(one.kind, str(one.key_expr)) for one in samples] == [
+            (SampleKind.PUT, keys[0]),
+            (SampleKind.PUT, keys[1]),
+            (SampleKind.DELETE, keys[1]),
+            (SampleKind.DELETE, keys[0]),
+        ]
+        assert [str(one.encoding) for one in samples[:2]] == ["application/json"] * 2
+        assert elsewhere == []
+
+
+def heard_of(zid: str, heard: list[zenlake.Sample]) -> list[zenlake.Sample]:
+    """Without those of another transport, which may have opened a moment before."""
+    return [one for one in list(heard) if zid in str(one.key_expr)]
+
+
+def test_sessions_that_never_ask_have_neither_queryable_nor_listener() -> None:
+    with two_sessions() as (a, b):
+        a.declare_subscriber("demo/**", print)
+        list(a.get("demo/x"))
+        assert a._shell.core.queryables.live == {}
+        assert not node_of(a).events.has_listeners
+        asked(b)
+        assert node_of(b).events.has_listeners
+
+
+def test_more_replies_than_a_channel_holds_do_not_block_who_asks() -> None:
+    """`get` returns before it is answered: its replies are read while they are made."""
+    with two_sessions() as (a, _):
+        asked(a)  # which begins it, with the real node
+        node = node_of(a)
+        a._shell.node = cast("NodeLike", Crowded(node))
+        replies = a.get(f"@/{a.zid()}/session/**", consolidation=ConsolidationMode.NONE, timeout=10)
+        assert len(list(replies)) == 2 * Crowded.COUNT
+        a._shell.node = node
+
+
+class Crowded:
+    """A node with more neighbours than a channel holds items."""
+
+    COUNT = 300
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def transports(self) -> list[TransportInfo]:
+        return self._node.transports() * self.COUNT
+
+    def links(self) -> list[LinkInfo]:
+        return self._node.links() * self.COUNT
+
+
+def test_closing_with_open_transports_publishes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    heard: list[zenlake.Sample] = []
+    with caplog.at_level(logging.WARNING), listening() as a:
+        a.declare_subscriber("@/**", heard.append)
+        with connected(a):
+            until_more(heard, 1)
+            a.close()
+            assert [one.kind for one in heard] == [SampleKind.PUT, SampleKind.PUT]
+    assert [one for one in caplog.records if one.name == "zenlake.node"] == []

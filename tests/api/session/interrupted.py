@@ -1,0 +1,104 @@
+"""A program that is interrupted by Ctrl-C at random points, and says what that left behind.
+
+python -m tests.api.session.interrupted ROUNDS SEED
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import random
+import signal
+import sys
+import time
+
+import zenlake
+from tests.api.linked import connected, listening
+from tests.links.leftovers import open_sockets, own_threads
+
+PATIENCE_S = 5.0
+
+
+def main() -> None:
+    rounds, seed = int(sys.argv[1]), int(sys.argv[2])
+    chance = random.Random(seed)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    interrupted: dict[str, int] = {}
+    with listening() as other:
+        other.declare_queryable("q", _answer)
+        use(other, 0.0)
+        began = time.monotonic()
+        use(other, 0.0)
+        longest_s = 1.1 * (time.monotonic() - began)
+        time.sleep(0.2)
+        threads, sockets = threads_now(), open_sockets()
+        for number in range(rounds):
+            faulthandler.dump_traceback_later(30, exit=True)
+            place = use(other, chance.uniform(0.0001, longest_s))
+            interrupted[place] = interrupted.get(place, 0) + 1
+            if not settle(other, threads, sockets):
+                left = sorted(one.name for one in own_threads())
+                print(f"round {number}, {place}: {left}, {open_sockets()} sockets, ", end="")
+                print(f"{len(other.info.transports())} transports", file=sys.stdout)
+                sys.exit(1)
+    print(sorted(interrupted.items()))
+
+
+def _answer(query: zenlake.Query) -> None:
+    with query:
+        query.reply("q", b"")
+
+
+def use(other: zenlake.Session, after_s: float) -> str:
+    """One session from its beginning to its end, interrupted somewhere; where that was."""
+    place = "open"
+    session: zenlake.Session | None = None
+    try:
+        signal.setitimer(signal.ITIMER_REAL, after_s)
+        session = connected(other)
+        place = "declare"
+        subscriber = session.declare_subscriber("k")
+        token = session.liveliness().declare_token("t")
+        place = "put"
+        for _ in range(3):
+            session.put("k", b"")
+        place = "recv"
+        subscriber.recv()
+        place = "get"
+        for _ in range(3):
+            assert len(list(session.get("q", timeout=10))) == 1
+        place = "undeclare"
+        token.undeclare()
+        subscriber.undeclare()
+        place = "close"
+        session.close()
+        place = "nowhere"
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if session is not None:
+        session.close()
+    return place
+
+
+def threads_now() -> int:
+    """Without those that run callbacks: the other session has one, now and then."""
+    return sum(not one.name.startswith("zenlake-callback") for one in own_threads())
+
+
+def settle(other: zenlake.Session, threads: int, sockets: int) -> bool:
+    """Whether all is as before, soon."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        gc.collect()
+        is_alone = not other.info.transports() and not list(other.liveliness().get("**"))
+        if is_alone and threads_now() <= threads and open_sockets() <= sockets:
+            return True
+        time.sleep(0.005)
+    return False
+
+
+if __name__ == "__main__":
+    main()

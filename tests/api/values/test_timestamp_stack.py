@@ -1,0 +1,118 @@
+"""Which stamps are asked for, and those that came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import zenoh
+
+import zenlake
+from tests.api.against import both
+from zenlake import wire
+from zenlake.api.values.timestamp_stack import CUSTOM_FLAG
+from zenlake.errors import WireError
+
+
+@pytest.mark.parametrize("points", range(8))
+def test_instrumentation(points: int) -> None:
+    def build(z: object) -> object:
+        builder = z.TimestampInstrumentationBuilder().set_send(points & 1 != 0)  # type: ignore[attr-defined]
+        return builder.set_route(points & 2 != 0).set_receive(points & 4 != 0).build()
+
+    ours, theirs = both(build)
+    assert ours == theirs
+    if points:
+        for name in ("SEND", "ROUTE", "RECEIVE"):
+            ours, theirs = both(
+                lambda z, name=name: build(z).is_instrumented(getattr(z.InterceptionPoint, name))  # type: ignore[attr-defined,misc]
+            )
+            assert ours == theirs
+
+
+def test_a_builder_does_not_change() -> None:
+    builder = zenlake.TimestampInstrumentationBuilder()
+    builder.set_send(True)
+    with pytest.raises(zenlake.ZError, match="at least one point"):
+        builder.build()
+    with pytest.raises(TypeError):
+        builder.set_send(1)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_stack_prints_as_there() -> None:
+    raw = bytes.fromhex("f0f7fae8c1a8c1fc6a01bb")
+    records = (wire.StampRecord(1, raw), wire.StampRecord(4 | CUSTOM_FLAG, b"hi"))
+    stack = zenlake.TimestampStack.of_wire(wire.TimestampStack(5, records))
+    assert str(stack.records[0].point) == str(zenoh.InterceptionPoint.SEND)
+    assert [record.is_custom for record in stack.records] == [False, True]
+    stamp = stack.records[0].timestamp()
+    assert isinstance(stamp, zenlake.Timestamp)
+    assert str(stamp.get_id()) == "bb"
+    assert stack.records[1].timestamp() == b"hi"
+    assert repr(stack) == (
+        "TimestampStack { instrumentation: TimestampInstrumentation { conf_flags: 5 }, records: "
+        f"[TimestampStackRecord {{ point: Send, timestamp: UHLC({stamp}) }}, "
+        "TimestampStackRecord { point: Receive, timestamp: Custom([104, 105]) }] }"
+    )
+
+
+def test_a_stamp_that_is_no_time_is_the_peers_mistake() -> None:
+    record = zenlake.TimestampStackRecord.of_wire(wire.StampRecord(2, b"\x01"))
+    assert record.point == zenlake.InterceptionPoint.ROUTE
+    with pytest.raises(WireError):
+        record.timestamp()
+
+
+def test_the_context_names_the_node() -> None:
+    context = zenlake.TimestampContext.of_wire(wire.ZenohId.parse("c8"), wire.WhatAmI.PEER)
+    assert repr(context) == "TimestampContext(zid=c8, whatami=Peer)"
+    assert context.whatami is zenlake.WhatAmI.PEER
+
+
+def all_points() -> zenlake.TimestampInstrumentation:
+    builder = zenlake.TimestampInstrumentationBuilder().set_send(True)
+    return builder.set_route(True).set_receive(True).build()
+
+
+def stack_with_callback(callback: Callable[[zenlake.TimestampContext], Any]) -> list[bool]:
+    """Which records of a sample to itself are the callback's."""
+    config = zenlake.Config()
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    with zenlake.open(config, timestamp_callback=callback) as session:
+        subscriber = session.declare_subscriber("k")
+        session.put("k", b"", timestamp_instrumentation=all_points())
+        stack = subscriber.recv().timestamp_stack
+        assert stack is not None
+        return [record.is_custom for record in stack.records]
+
+
+@pytest.mark.parametrize("wrong", [5, "text", None])
+def test_a_callback_that_fails_records_nothing_and_is_logged(
+    wrong: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert stack_with_callback(lambda _: b"x") == [True, True]
+    assert caplog.records == []
+    assert stack_with_callback(lambda _: wrong) == []
+    assert "the timestamp callback failed" in caplog.text
+
+
+def test_a_callback_that_uses_its_session_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """It runs under the node's lock, which an operation within it would release."""
+    config = zenlake.Config()
+    config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("listen/endpoints", "[]")
+    sessions: list[zenlake.Session] = []
+
+    def callback(context: zenlake.TimestampContext) -> bytes:
+        sessions[0].put("other", b"")
+        return b"x"
+
+    with zenlake.open(config, timestamp_callback=callback) as session:
+        sessions.append(session)
+        subscriber = session.declare_subscriber("*")
+        session.put("k", b"", timestamp_instrumentation=all_points())
+        session.put("end", b"")
+        assert [str(subscriber.recv().key_expr) for _ in range(2)] == ["k", "end"]
+    assert "may not use the session it belongs to" in caplog.text
