@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.errors import LocalError
 from zenlake.output_file import OutputFile
 
@@ -113,11 +113,11 @@ def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
 def test_unfinished_files_are_removed_where_a_process_ends_at_once(tmp_path: Path) -> None:
     files = [OutputFile(tmp_path / name) for name in "ab"]
     assert len(os.listdir(tmp_path)) == 2
-    unfinished.remove_all()
+    exit_cleanups.run_all()
     assert os.listdir(tmp_path) == []
     for file in files:
         file.discard()
     with OutputFile(tmp_path / "c"):
         pass
-    unfinished.remove_all()
+    exit_cleanups.run_all()
     assert os.listdir(tmp_path) == ["c"]

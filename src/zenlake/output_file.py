@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.errors import LocalError
 
 _numbers: Final = count()
@@ -37,13 +37,13 @@ class OutputFile:
         # A device or a pipe cannot be replaced: it is written as it is.
         self.partial = Path(self._target if self._is_special else _temporary(self._target))
         self._file: BinaryIO | None = None
-        self._cleanup = -1 if self._is_special else unfinished.register(self._remove)
+        self._cleanup = -1 if self._is_special else exit_cleanups.register(self._remove)
         try:
             with write_errors(self.path):
                 self._check_may_replace()
                 self._file = open(self.partial, "wb")  # noqa: SIM115  # until `commit`
         except BaseException:
-            unfinished.forget(self._cleanup)
+            exit_cleanups.forget(self._cleanup)
             raise
 
     def __enter__(self) -> OutputFile:
@@ -78,7 +78,7 @@ class OutputFile:
         except BaseException:
             self.discard()
             raise
-        unfinished.forget(self._cleanup)
+        exit_cleanups.forget(self._cleanup)
 
     def discard(self) -> None:
         """Nothing of it stays."""
@@ -86,7 +86,7 @@ class OutputFile:
             self._close(is_flushed=False)
         if not self._is_special:
             self._remove()
-        unfinished.forget(self._cleanup)
+        exit_cleanups.forget(self._cleanup)
 
     def _close(self, is_flushed: bool) -> None:
         file, self._file = self._file, None

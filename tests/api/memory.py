@@ -134,7 +134,7 @@ class MemoryNetwork:
                 sinks += session.take_touched()
         self.lock.release()
         for sink in sinks:
-            sink.settle()
+            sink.after_unlock()
 
     def tick(self, seconds_ahead: float = 0.0) -> None:
         """What the timers of the nodes do."""

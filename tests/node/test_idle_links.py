@@ -19,10 +19,10 @@ from tests.node.application import (
     wait_until,
 )
 from zenlake.node import Node
+from zenlake.node.abstract_sender import FULL, AbstractSender
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S, IdleLinks
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.outward import FULL, Outward
-from zenlake.node.turn import Turn
+from zenlake.node.node_lock import NodeLock
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import (
@@ -124,28 +124,28 @@ def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> 
 
 def test_a_full_link_is_left_to_a_reader() -> None:
     """The thread for idle links sends what it can, and waits for room on no link."""
-    turn = Turn(Dispatcher(ZenohId.from_int(1), WhatAmI.ROUTER, RoutingSettings()))
+    node_lock = NodeLock(Dispatcher(ZenohId.from_int(1), WhatAmI.ROUTER, RoutingSettings()))
     full = FullLink()
     faces = []
     for number in (2, 3):
-        outlet = LinkOutlet(full, turn.touched, turn.dispatcher.refusal)
-        turn.begin()
+        outlet = LinkOutlet(full, node_lock.touched, node_lock.dispatcher.refusal)
+        node_lock.begin()
         faces.append(
-            turn.dispatcher.add_face(ZenohId.from_int(number), WhatAmI.CLIENT, outlet, 0.0)
+            node_lock.dispatcher.add_face(ZenohId.from_int(number), WhatAmI.CLIENT, outlet, 0.0)
         )
-        turn.end()
+        node_lock.end()
     subscription = Declare(DeclareSubscriber(1, WireExpr(0, "key")), qos=CONTROL)
-    turn.deliver(faces[0], [subscription], 0, True, 0.0, False)
+    node_lock.deliver(faces[0], [subscription], 0, True, 0.0, False)
     full.settled.clear()
     push: list[NetworkMessage] = [Push(WireExpr(0, "key"), Put(b"1"), qos=BLOCK)]
-    after, links, sinks = turn.deliver_unhurried(faces[1], push, 0, True, 0.0)
+    after, links, sinks = node_lock.deliver_without_waiting(faces[1], push, 0, True, 0.0)
     assert (after, sinks) == (1, None)
     assert full.settled == [(-1, False)]
-    turn.settle(links, sinks)
+    node_lock.after_unlock(links, sinks)
     assert full.settled == [(-1, False), (BLOCK.priority, True)]
 
 
-class FullLink(Outward):
+class FullLink(AbstractSender):
     """Takes a message, and has no room for a second one."""
 
     def __init__(self) -> None:
@@ -154,8 +154,8 @@ class FullLink(Outward):
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
         return FULL
 
-    def settle(
-        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    def after_unlock(
+        self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
         self.settled.append((full, is_blocking))
 

@@ -14,7 +14,7 @@ from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, settings_of, until_routed, wait_until
 from tests.node.test_node import free_port
 from zenlake.node import Node
-from zenlake.node.claims import Claim, Claims
+from zenlake.node.transport_claims import TransportClaim, TransportClaims
 from zenlake.wire import CloseReason, ZenohId
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -92,7 +92,7 @@ SMALL, OWN, GREAT = (ZenohId.from_int(number) for number in (1, 5, 9))
 
 
 def test_the_greater_id_refuses_while_it_connects_itself() -> None:
-    claims = Claims(OWN, 10, 10)
+    claims = TransportClaims(OWN, 10, 10)
     mine = claims.open(SMALL)
     assert mine is not None
     assert claims.accept(SMALL, 1.0, "a") == CloseReason.MAX_LINKS
@@ -101,10 +101,10 @@ def test_the_greater_id_refuses_while_it_connects_itself() -> None:
 
 @pytest.mark.parametrize("is_refused", [True, False])
 def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
-    claims = Claims(OWN, 10, 10)
+    claims = TransportClaims(OWN, 10, 10)
     mine = claims.open(GREAT)
     assert mine is not None
-    outcome: list[Claim | CloseReason] = []
+    outcome: list[TransportClaim | CloseReason] = []
     thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0, "a")))
     thread.start()
     time.sleep(0.02)
@@ -115,7 +115,7 @@ def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
         claims.note_open(mine)
     thread.join()
     if is_refused:
-        assert isinstance(outcome[0], Claim)
+        assert isinstance(outcome[0], TransportClaim)
         claims.release(mine)  # of no effect: the claim is another one now
         assert claims.has(GREAT)
     else:
@@ -123,9 +123,9 @@ def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
 
 
 def test_claims_are_limited_and_end() -> None:
-    claims = Claims(OWN, 1, 1)
+    claims = TransportClaims(OWN, 1, 1)
     first = claims.accept(GREAT, 0.1, "a")
-    assert isinstance(first, Claim)
+    assert isinstance(first, TransportClaim)
     assert claims.accept(SMALL, 0.1, "a") == CloseReason.INVALID
     claims.release(first)
     claims.close()
@@ -134,19 +134,19 @@ def test_claims_are_limited_and_end() -> None:
 
 
 def test_one_address_cannot_claim_all_places() -> None:
-    claims = Claims(OWN, 4, 3)
+    claims = TransportClaims(OWN, 4, 3)
     names = [ZenohId.from_int(number) for number in range(10, 16)]
     held = [claims.accept(zid, 0.1, "a") for zid in names[:3]]
-    assert all(isinstance(one, Claim) for one in held)
+    assert all(isinstance(one, TransportClaim) for one in held)
     assert claims.accept(names[3], 0.1, "a") == CloseReason.INVALID
     other = claims.accept(names[4], 0.1, "b")
-    assert isinstance(other, Claim)
+    assert isinstance(other, TransportClaim)
     assert claims.accept(names[5], 0.1, "b") == CloseReason.INVALID, "all places are taken"
     claims.release(other)
     assert claims.accept(names[3], 0.1, "a") == CloseReason.INVALID
-    assert isinstance(held[0], Claim)
+    assert isinstance(held[0], TransportClaim)
     claims.release(held[0])
     claims.release(held[0])
-    assert isinstance(claims.accept(names[3], 0.1, "a"), Claim)
+    assert isinstance(claims.accept(names[3], 0.1, "a"), TransportClaim)
     assert claims.accept(names[5], 0.1, "a") == CloseReason.INVALID
     assert claims.open(names[5]) is not None, "our own links are not counted by address"

@@ -12,13 +12,13 @@ import pytest
 from tests.faults import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
+from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN
 from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.outward import DROPPED, FULL, TAKEN
+from zenlake.node.node_lock import NodeLock
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.sender import Sender
 from zenlake.node.settings import NodeSettings
-from zenlake.node.turn import Turn
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.dispatcher import Dispatcher
@@ -62,7 +62,7 @@ class Bench:
         message = bytes(Push(WireExpr(0, "k"), Put(bytes(size))))
         outcome = self.sender.push(message, qos, True)
         if outcome != DROPPED:
-            self.sender.settle(qos & 7 if outcome == FULL else -1, qos & 0x08 != 0)
+            self.sender.after_unlock(qos & 7 if outcome == FULL else -1, qos & 0x08 != 0)
         return outcome
 
     def send(self, payload: bytes, qos: int = DATA) -> None:
@@ -148,7 +148,7 @@ def test_nothing_gathers_where_nothing_more_comes() -> None:
         bench = Bench()
         for _ in range(1000):
             bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
-            bench.sender.settle(-1, False, is_last)
+            bench.sender.after_unlock(-1, False, is_last)
         names = [thread.name for thread in threading.enumerate()]
         assert ("zenlake send memory/other" in names) is not is_last
         assert (bench.sends == 1000) is is_last
@@ -159,14 +159,14 @@ def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
     bench = Bench()
     for _ in range(1000):
         bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
-        bench.sender.settle(-1, False, False, True)
+        bench.sender.after_unlock(-1, False, False, True)
     names = [thread.name for thread in threading.enumerate()]
     assert "zenlake send memory/other" not in names
     assert bench.sends < 1000
-    turn = Turn(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
-    turn.begin_bulk()
-    turn.pause_bulk()  # of the reader, at the latest after a while
-    turn.end_bulk()
+    node_lock = NodeLock(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    node_lock.begin_bulk()
+    node_lock.pause_bulk()  # of the reader, at the latest after a while
+    node_lock.end_bulk()
     assert len(bench.receive_payloads(1000)) == 1000
     finish(bench)
 
@@ -260,7 +260,7 @@ def test_pushed_messages_do_not_overtake_sent_ones(bench: Bench) -> None:
             bench.send(payload)
         else:
             bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(payload))), DATA, True)
-            bench.sender.settle(-1, False)
+            bench.sender.after_unlock(-1, False)
     assert bench.receive_payloads(len(sent)) == sent
 
 
@@ -294,7 +294,7 @@ def test_messages_sent_fast_leave_soon_though_no_more_follow(bench: Bench) -> No
 def test_what_was_sent_before_close_leaves_before_it(bench: Bench) -> None:
     for _ in range(1000):
         bench.send(bytes(8))
-    bench.sender.say_close(CloseReason.GENERIC, 1.0)
+    bench.sender.send_close(CloseReason.GENERIC, 1.0)
     assert len(bench.receive_payloads(1000)) == 1000
     bench.send(bytes(8))
     assert bench.transport.outbound.dropped_messages == 1
@@ -351,7 +351,7 @@ def test_a_run_that_begins_in_a_queue_with_room_is_taken_whole(bench: Bench) -> 
     assert not outlet.drops_run(sum(one.count for one in portions), DATA, True)
     outlet.send_portions(portions, DATA, True)
     assert bench.sender.dropped == 0
-    bench.sender.settle(-1, False)
+    bench.sender.after_unlock(-1, False)
     count = sum(one.count for one in portions)
     assert len(bench.receive_payloads(count)) == count
     assert bench.queues.held_bytes == 0
@@ -387,7 +387,7 @@ def test_a_queue_that_is_never_empty_leaves_the_budget() -> None:
     for _ in range(200):
         if not bench.sender.drops_run(1, DATA, True):
             outlet.send_portions(full_portions(4), DATA, True)
-        bench.sender.settle(-1, False)
+        bench.sender.after_unlock(-1, False)
         bench.other.receive(5.0)
         assert bench.queues.held_bytes <= 8 * BATCH
     finish(bench)
@@ -395,18 +395,18 @@ def test_a_queue_that_is_never_empty_leaves_the_budget() -> None:
 
 def test_only_the_owner_ends_bulk_and_it_sends_what_was_gathered() -> None:
     bench = Bench()
-    turn = Turn(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
-    turn.begin_bulk()
-    turn.begin_bulk()
+    node_lock = NodeLock(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    node_lock.begin_bulk()
+    node_lock.begin_bulk()
     for _ in range(100):
         bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
-        bench.sender.settle(-1, False, False, True)
-    stranger = threading.Thread(target=turn.end_bulk)
+        bench.sender.after_unlock(-1, False, False, True)
+    stranger = threading.Thread(target=node_lock.end_bulk)
     stranger.start()
     stranger.join(10.0)
-    assert turn.bulk.locked()
-    turn.end_bulk()
-    assert not turn.bulk.locked()
+    assert node_lock.bulk.locked()
+    node_lock.end_bulk()
+    assert not node_lock.bulk.locked()
     assert len(bench.receive_payloads(100)) == 100
-    turn.end_bulk()
+    node_lock.end_bulk()
     finish(bench)

@@ -132,7 +132,7 @@ class Node:
 
     def settle(self) -> None:
         for sink in self.core.take_touched():
-            sink.settle()
+            sink.after_unlock()
 
 
 class Network:

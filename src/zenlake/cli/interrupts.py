@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, NoReturn
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 
 INTERRUPTED: Final = 128 + signal.SIGINT
 _ERASE_LINE: Final = b"\r\x1b[2K"
@@ -38,7 +38,7 @@ def end_process(number: int, frame: FrameType | None = None) -> NoReturn:
     # Other threads have something to say when Java is gone.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     kill_children()
-    unfinished.remove_all()
+    exit_cleanups.run_all()
     os._exit(128 + number)
 
 

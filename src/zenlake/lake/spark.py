@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
 from typing import IO, TYPE_CHECKING, Final
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.class_archive import archive_path, java_options, make_after_this_process
 from zenlake.lake.publish import LakeError
 
@@ -122,7 +122,7 @@ def _temporary_folder() -> str:
     def remove() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
-    unfinished.register(remove)
+    exit_cleanups.register(remove)
     atexit.register(remove)
     return folder
 

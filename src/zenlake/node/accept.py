@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Final
 from zenlake.errors import ZenlakeError
 from zenlake.links import Link, LinkError, Listener, TlsError, is_group, listen
 from zenlake.links.addresses import split_address
-from zenlake.node.claims import Claim
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.threads import ThreadError, join_threads, start_thread
+from zenlake.node.transport_claims import TransportClaim
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.address_check import AddressCheck
+from zenlake.protocol.auth_bans import AuthBans
 from zenlake.protocol.errors import AuthenticationError, HandshakeError, RefusedByPeer
-from zenlake.protocol.guesses import Guesses
 from zenlake.wire import CloseReason, EndPoint, ZenohId
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Accepting:
         self._pending: dict[Link, threading.Thread] = {}
         self._ending: list[threading.Thread] = []
         self._threads: list[threading.Thread] = []
-        self._guesses = Guesses()
+        self._auth_bans = AuthBans()
         self._is_closed = False
         self._dropped = 0  # datagrams of listeners that failed
         self.refused = 0
@@ -165,7 +165,7 @@ class Accepting:
     def _is_banned(self, link: Link) -> bool:
         """Under the lock. Wrong passwords over UDP never close TCP to an address."""
         now = time.monotonic()
-        return any(self._guesses.is_banned(name, now) for name in _ban_names(link))
+        return any(self._auth_bans.is_banned(name, now) for name in _ban_names(link))
 
     def _shake(self, link: Link, check: AddressCheck | None) -> None:
         runner: LinkRunner | None = None
@@ -199,7 +199,7 @@ class Accepting:
         node = self._node
         deadline = time.monotonic() + node.settings.accept_timeout_s
         link.prepare(node.settings.accept_timeout_s)
-        claims: list[Claim] = []
+        claims: list[TransportClaim] = []
         source = _source_of(link)
 
         def admit(zid: ZenohId) -> CloseReason | None:
@@ -223,9 +223,9 @@ class Accepting:
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
-                    self._guesses.failed(_ban_names(link)[0], time.monotonic())
+                    self._auth_bans.failed(_ban_names(link)[0], time.monotonic())
             if isinstance(error, HandshakeError):
-                conversation.say_farewell(error)
+                conversation.send_close(error)
             for claim in claims:
                 node.claims.release(claim)
             raise

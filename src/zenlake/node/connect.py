@@ -63,7 +63,7 @@ def open_transport(
             runner = LinkRunner(node, link, opener.agreed, claim, conversation.take_rest())
         except BaseException as error:
             if isinstance(error, HandshakeError):
-                conversation.say_farewell(error)
+                conversation.send_close(error)
             link.close()
             if claim is not None:
                 node.claims.release(claim)

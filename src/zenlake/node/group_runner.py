@@ -19,9 +19,9 @@ from zenlake.links import LinkError
 from zenlake.links.addresses import split_address
 from zenlake.links.multicast import MulticastSockets, multicast_interfaces
 from zenlake.links.options import number_option, option
+from zenlake.node.abstract_sender import TAKEN, AbstractSender
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.outward import TAKEN, Outward
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake.transport")
 
 
-class GroupSender(Outward):
+class GroupSender(AbstractSender):
     """The outward half: what is pushed leaves when it is settled."""
 
     __slots__ = ("_group", "_sockets", "dropped", "lock")
@@ -58,8 +58,8 @@ class GroupSender(Outward):
             self._group.push(data, qos & 7, reliable, qos & 0x10 != 0)
         return TAKEN
 
-    def settle(
-        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    def after_unlock(
+        self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
         with self.lock:
             while unit := self._group.next_unit(time.monotonic()):
@@ -88,7 +88,7 @@ class GroupRunner:
         self._sockets = open_sockets(endpoint)
         self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
         self.sender = GroupSender(self._group, self._sockets)
-        self._outlet = LinkOutlet(self.sender, node.turn.touched, node.dispatcher.refusal)
+        self._outlet = LinkOutlet(self.sender, node.node_lock.touched, node.dispatcher.refusal)
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
@@ -98,7 +98,7 @@ class GroupRunner:
 
     def start(self) -> None:
         node = self._node
-        self.sender.settle(-1, False)  # the first JOIN
+        self.sender.after_unlock(-1, False)  # the first JOIN
         node.begin()
         try:
             self._face = node.dispatcher.add_face(
@@ -144,7 +144,7 @@ class GroupRunner:
         self._take(events, now)
         for peer in self.peers():
             self._warn_of_drop(peer)
-        self.sender.settle(-1, False)
+        self.sender.after_unlock(-1, False)
 
     def _warn_of_drop(self, peer: GroupPeer) -> None:
         dropped, peer.inbound.reassembly.report = peer.inbound.reassembly.report, None
@@ -181,19 +181,19 @@ class GroupRunner:
         start = 0
         while start < len(messages) or face.job is not None:
             if face.job is not None:
-                sinks = node.turn.resume(face)
+                sinks = node.node_lock.resume(face)
             else:
-                start, sinks = node.turn.deliver(
+                start, sinks = node.node_lock.deliver(
                     face, messages, start, event.delivery.reliable, now, False
                 )
             for sink in sinks or ():
-                sink.settle()
+                sink.after_unlock()
 
     def _leave(self) -> None:
         node = self._node
         with self.sender.lock:
             self._group.close()
-        self.sender.settle(-1, False)
+        self.sender.after_unlock(-1, False)
         node.begin()
         try:
             for member in self._members.values():

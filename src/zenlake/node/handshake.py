@@ -68,7 +68,7 @@ class Conversation:
                 return data
             self._deframer.feed(data)
 
-    def say_farewell(self, error: HandshakeError) -> None:
+    def send_close(self, error: HandshakeError) -> None:
         """The CLOSE that tells the other side why; a link that does not take it is let go."""
         if error.farewell is not None:
             with contextlib.suppress(LinkError):

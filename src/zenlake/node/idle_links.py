@@ -24,8 +24,8 @@ from time import monotonic
 from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
-from zenlake.node.pauses import BUSY_S_MAX, pause
 from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.yield_gil import BUSY_S_MAX, yield_gil
 
 log = logging.getLogger("zenlake.node")
 
@@ -145,7 +145,7 @@ class IdleLinks:
                     self._wake(descriptor)
             if ending:
                 self._wake_some(ending)
-                pause()
+                yield_gil()
 
     def _wake_some(self, descriptors: deque[int]) -> None:
         deadline = monotonic() + BUSY_S_MAX

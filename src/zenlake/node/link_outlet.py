@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zenlake.node.outward import DROPPED, FULL, TOO_LARGE, Outward
+from zenlake.node.abstract_sender import DROPPED, FULL, TOO_LARGE, AbstractSender
 from zenlake.routing.outlet import Outlet, Refusal
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
@@ -19,7 +19,7 @@ class LinkOutlet(Outlet):
 
     __slots__ = ("_refusal", "_touched", "full", "is_blocking", "is_touched", "sender")
 
-    def __init__(self, sender: Outward, touched: list[LinkOutlet], refusal: Refusal) -> None:
+    def __init__(self, sender: AbstractSender, touched: list[LinkOutlet], refusal: Refusal) -> None:
         self.sender = sender
         self._touched = touched
         self._refusal = refusal
@@ -68,7 +68,7 @@ class LinkOutlet(Outlet):
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
         return self.sender.send(data, qos, reliable)
 
-    def take(self) -> tuple[Outward, int, bool]:
+    def take(self) -> tuple[AbstractSender, int, bool]:
         """Under the lock: what to settle, and a clean outlet for whoever comes next."""
         taken = (self.sender, self.full, self.is_blocking)
         self.is_touched = False

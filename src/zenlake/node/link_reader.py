@@ -7,7 +7,7 @@ A link that was silent for a while is left to a thread that waits for all such l
 (idle_links.py).
 
 A reader also runs callbacks; one that takes long goes on as a thread of the callback's, and
-another reader takes its place (see relief.py), beginning with what this one has left.
+another reader takes its place (see reader_handover.py), beginning with what this one has left.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from zenlake.links import LinkError, LinkTimeout
-from zenlake.node.gathering import GATHERING, send_gathered
+from zenlake.node.before_waiting import UNFLUSHED_SENDERS, flush_senders
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
-from zenlake.node.relief import AWAY, RELIEF
+from zenlake.node.node_lock import MESSAGES_PER_LOCK, Links
+from zenlake.node.reader_handover import READER_HANDOVER, READERS_IN_CALLBACKS
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.node.turn import MESSAGES_IN_A_TURN, Links
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.routing.face import Face
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 # A reader that was busy this long may have a word of the peer still unread.
 _BUSY_S: Final = 0.2
-# So much read at once is decoded and routed by one reader at a time (node/turn.py).
+# So much read at once is decoded and routed by one reader at a time (node/node_lock.py).
 _BULK_BYTES: Final = 16 * 1024
 # Batches and messages that are decoded before those are routed: about a millisecond.
-_UNITS_IN_A_TURN: Final = 1024
+_UNITS_PER_DECODE: Final = 1024
 # What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
 _SHORT_BYTES: Final = 1024
 
@@ -49,7 +49,7 @@ class LinkReader:
         self._runner = runner
         self.link = runner.link
         self.transport = runner.transport
-        self.turn = runner.turn
+        self.node_lock = runner.node_lock
         self.face: Face | None = None
         self._early = early  # what came right behind the handshake
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
@@ -64,11 +64,11 @@ class LinkReader:
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = runner.opened_at  # when it had one
         self._reading_since = inf  # while it waits for bytes; inf while it works
-        self.away_since = 0.0
-        self._errand: Sink | None = None
-        self._errand_lock = threading.Lock()
-        self._away_thread = 0
-        self._relieved = 0  # readers before this one
+        self.callback_since = 0.0
+        self._callback_sink: Sink | None = None
+        self._callback_lock = threading.Lock()
+        self._callback_thread = 0
+        self._handovers = 0  # readers before this one
         self._reader = self._new_reader()
 
     def _new_reader(self) -> threading.Thread:
@@ -91,7 +91,7 @@ class LinkReader:
 
     def leave_to_parent(self) -> None:
         """In a forked child: if this thread reads the link, it does no more."""
-        self._relieved += 1
+        self._handovers += 1
 
     def is_alive(self) -> bool:
         return self._reader.is_alive()
@@ -112,22 +112,22 @@ class LinkReader:
 
     def _run(self) -> None:
         cause: str | None = "reading failed"
-        with self._errand_lock:
-            pass  # whoever is relieved by this reader has said so
-        self.turn.settle_rest(False)
+        with self._callback_lock:
+            pass  # whoever is handovers by this reader has said so
+        self.node_lock.flush_replies(False)
         try:
             self._settle_left()
-            cause = self._read(self._relieved)
+            cause = self._read(self._handovers)
         except (LinkError, TransportError) as error:
             cause = error.cause
         finally:
-            self.turn.end_bulk()
-            if GATHERING:
-                send_gathered()
+            self.node_lock.end_bulk()
+            if UNFLUSHED_SENDERS:
+                flush_senders()
             if cause is not None:
                 self._runner.drop(cause)
 
-    def _read(self, relieved: int) -> str | None:
+    def _read(self, handovers: int) -> str | None:
         """Until the link is over; says why it is. None if another reader took over."""
         transport = self.transport
         if self._early:
@@ -135,7 +135,7 @@ class LinkReader:
             self._take(data, time.monotonic())
         while not self._runner.is_over:
             began = time.monotonic()
-            if not self._hand_on(relieved, began):
+            if not self._hand_on(handovers, began):
                 return None
             if transport.inbound.has_more:
                 self._take(b"", began)
@@ -148,9 +148,9 @@ class LinkReader:
             if now - began > _BUSY_S:
                 transport.inbound.received_at = now
             if self._is_bulk:
-                self.turn.end_bulk()
-            if GATHERING:
-                send_gathered()
+                self.node_lock.end_bulk()
+            if UNFLUSHED_SENDERS:
+                flush_senders()
             self._reading_since = now
             if IDLE_LINKS.is_crowded and self._patience_s >= PATIENCE_S:
                 self._set_patience()
@@ -202,7 +202,7 @@ class LinkReader:
             else:
                 self._take(data, now)
                 if self._deliveries and IDLE_LINKS.is_crowded:
-                    self._route_unhurried(now)
+                    self._route_without_waiting(now)
         except LinkTimeout:
             pass
         except LinkError as error:
@@ -217,7 +217,7 @@ class LinkReader:
             if not self._leave_idle():
                 self._start_reader()
 
-    def _route_unhurried(self, now: float) -> None:
+    def _route_without_waiting(self, now: float) -> None:
         """As far as nobody has to be waited for; a reader does the rest."""
         face = self.face
         assert face is not None
@@ -227,7 +227,7 @@ class LinkReader:
             while len(deliveries) > 1 and deliveries[1].reliable == first.reliable:
                 first.messages.extend(deliveries[1].messages)
                 del deliveries[1]
-            after, self._left_links, self._left_sinks = self.turn.deliver_unhurried(
+            after, self._left_links, self._left_sinks = self.node_lock.deliver_without_waiting(
                 face, first.messages, self._handed_on, first.reliable, now
             )
             self._note_handed_on(first, after)
@@ -243,7 +243,7 @@ class LinkReader:
         links, self._left_links = self._left_links, None
         sinks, self._left_sinks = self._left_sinks, None
         if links is not None or sinks is not None:
-            self.turn.settle(links, sinks)
+            self.node_lock.after_unlock(links, sinks)
 
     def _has_work(self) -> bool:
         transport = self.transport
@@ -262,7 +262,7 @@ class LinkReader:
             self._left_links is not None
             or self._left_sinks is not None
             or (face is not None and (face.job is not None or face.account.refused != ""))
-            or self.turn.dispatcher.has_discoveries
+            or self.node_lock.dispatcher.has_discoveries
         )
 
     def _start_reader(self) -> None:
@@ -279,9 +279,9 @@ class LinkReader:
             # A link that is alone has nobody to give way to.
             self._is_bulk = len(data) >= _BULK_BYTES and len(self._runner.node.runners) > 1
         if self._is_bulk:
-            self.turn.begin_bulk()
+            self.node_lock.begin_bulk()
             self._decode(data, now)
-            self.turn.pause_bulk()
+            self.node_lock.pause_bulk()
         else:
             self._decode(data, now)
         if self.transport.inbound.reassembly.report is not None:
@@ -292,9 +292,9 @@ class LinkReader:
         try:
             with self.lock:
                 if data:
-                    deliveries = inbound.receive(data, now, _UNITS_IN_A_TURN)
+                    deliveries = inbound.receive(data, now, _UNITS_PER_DECODE)
                 else:
-                    deliveries = inbound.receive_more(now, _UNITS_IN_A_TURN)
+                    deliveries = inbound.receive_more(now, _UNITS_PER_DECODE)
             self._deliveries.extend(deliveries)
         except TransportError as error:
             # Without the frames, which lead back to this reader.
@@ -307,10 +307,10 @@ class LinkReader:
         if dropped is not None:
             self._runner.node.drop_warnings.received(dropped, self.face, self.link.dst)
 
-    def _hand_on(self, relieved: int, now: float) -> bool:
+    def _hand_on(self, handovers: int, now: float) -> bool:
         """What was read to routing and to the user; False if another reader does the rest."""
         deliveries = self._deliveries
-        turn = self.turn
+        node_lock = self.node_lock
         face = self.face
         assert face is not None
         if deliveries:
@@ -320,33 +320,33 @@ class LinkReader:
                 deliveries.clear()
                 break
             if face.job is not None:
-                turn.end_bulk()
-                if GATHERING:
-                    send_gathered()
-                sinks = turn.resume(face)
+                node_lock.end_bulk()
+                if UNFLUSHED_SENDERS:
+                    flush_senders()
+                sinks = node_lock.resume(face)
             else:
                 first = deliveries[0]
                 start = self._handed_on
                 if self._is_bulk:
-                    after, sinks = turn.deliver_bulk(
+                    after, sinks = node_lock.deliver_bulk(
                         face, first.messages, start, first.reliable, now
                     )
                 else:
-                    is_last = not self._has_more(start + MESSAGES_IN_A_TURN)
-                    after, sinks = turn.deliver(
+                    is_last = not self._has_more(start + MESSAGES_PER_LOCK)
+                    after, sinks = node_lock.deliver(
                         face, first.messages, start, first.reliable, now, is_last
                     )
                 self._note_handed_on(first, after)
             if sinks is not None:
-                turn.end_bulk()
+                node_lock.end_bulk()
                 self._settle(sinks)
-                if self._relieved != relieved:
+                if self._handovers != handovers:
                     return False
         if face.account.refused:
             text, face.account.refused = face.account.refused, ""
             self._runner.node.drop_warnings.refused(text, self.link.dst)
-        if turn.dispatcher.has_discoveries:
-            turn.end_bulk()
+        if node_lock.dispatcher.has_discoveries:
+            node_lock.end_bulk()
             self._discover()
         return True
 
@@ -373,42 +373,42 @@ class LinkReader:
         """All but the last by threads of their own: at most one callback waits for another."""
         errand = sinks.pop()
         for sink in sinks:
-            sink.settle()
+            sink.after_unlock()
         if errand.is_quick():
-            self._run_here(errand)
-        errand.settle()
+            self._run_on_reader(errand)
+        errand.after_unlock()
 
-    def _run_here(self, sink: Sink) -> None:
-        number = self._relieved
-        self._errand = sink
-        self._away_thread = threading.get_ident()
-        AWAY[self._away_thread] = self
-        self.away_since = time.monotonic()
-        if not RELIEF.is_watching:
-            RELIEF.watch()
+    def _run_on_reader(self, sink: Sink) -> None:
+        number = self._handovers
+        self._callback_sink = sink
+        self._callback_thread = threading.get_ident()
+        READERS_IN_CALLBACKS[self._callback_thread] = self
+        self.callback_since = time.monotonic()
+        if not READER_HANDOVER.is_watching:
+            READER_HANDOVER.watch()
         try:
-            sink.run_here()
+            sink.run_on_reader()
         finally:
-            with self._errand_lock:
-                if self._relieved == number:
-                    self._come_back()
-            self.turn.settle_rest(not self._has_more())
+            with self._callback_lock:
+                if self._handovers == number:
+                    self._end_callback()
+            self.node_lock.flush_replies(not self._has_more())
 
-    def _come_back(self) -> None:
-        self._errand = None
-        self.away_since = 0.0
-        AWAY.pop(self._away_thread, None)
+    def _end_callback(self) -> None:
+        self._callback_sink = None
+        self.callback_since = 0.0
+        READERS_IN_CALLBACKS.pop(self._callback_thread, None)
 
-    def relieve(self) -> None:
-        with self._errand_lock:
-            if self._errand is None:
+    def hand_over(self) -> None:
+        with self._callback_lock:
+            if self._callback_sink is None:
                 return
             reader = self._new_reader()
             try:
                 start_thread(reader)
             except ThreadError:
                 return  # nobody reads until the callback is back; the watcher tries again
-            self._errand.relieved()
-            self._come_back()
-            self._relieved += 1
+            self._callback_sink.handed_over()
+            self._end_callback()
+            self._handovers += 1
             self._reader = reader

@@ -13,13 +13,13 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from zenlake.links import Link
-from zenlake.node.claims import Claim
 from zenlake.node.info import LinkInfo, describe_link, describe_transport
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.link_reader import LinkReader
 from zenlake.node.sender import Sender
 from zenlake.node.stats import last_losses_of
 from zenlake.node.threads import ThreadError
+from zenlake.node.transport_claims import TransportClaim
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
@@ -37,9 +37,11 @@ _CERTIFICATE_CHECK_S: Final = 60.0
 class LinkRunner:
     """One transport, its link and its threads."""
 
-    def __init__(self, node: Node, link: Link, agreed: Agreed, claim: Claim, early: bytes) -> None:
+    def __init__(
+        self, node: Node, link: Link, agreed: Agreed, claim: TransportClaim, early: bytes
+    ) -> None:
         self.node = node
-        self.turn = node.turn
+        self.node_lock = node.node_lock
         self.link = link
         self.agreed = agreed
         self.claim = claim
@@ -48,7 +50,7 @@ class LinkRunner:
         self.sender = Sender(
             self.transport, link, node.settings, node.queues, self.break_off, node.drop_warnings
         )
-        self.outlet = LinkOutlet(self.sender, node.turn.touched, node.dispatcher.refusal)
+        self.outlet = LinkOutlet(self.sender, node.node_lock.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)
         self._link_info: LinkInfo | None = None
         self.face: Face | None = None
@@ -156,7 +158,7 @@ class LinkRunner:
         """Say CLOSE, then end the link; no undeclarations (behaviour reference §2.1)."""
         self._is_closed_here = True
         self.cause = self.cause or "closed here"  # the other side may end the link meanwhile
-        self.sender.say_close(reason, _FAREWELL_S)
+        self.sender.send_close(reason, _FAREWELL_S)
         self.drop(self.cause)
 
     def break_off(self, cause: str) -> None:
@@ -167,7 +169,7 @@ class LinkRunner:
 
     def drop(self, cause: str) -> None:
         """The link is over. By any thread, any number of times."""
-        self.turn.release_bulk()
+        self.node_lock.release_bulk()
         node = self.node
         node.begin()
         try:
@@ -181,7 +183,7 @@ class LinkRunner:
             if self.face is not None:
                 node.dispatcher.remove_face(self.face, time.monotonic(), TURN_STEPS)
         finally:
-            self.turn.end_unhurried()
+            self.node_lock.end_without_waiting()
         self.sender.stop()
         self.link.close()
         self.transport.release()

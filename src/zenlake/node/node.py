@@ -23,7 +23,6 @@ from zenlake.forks import leave_to_parent_after_fork, reset_after_fork
 from zenlake.links import Link, LinkError, Listener
 from zenlake.node.accept import Accepting
 from zenlake.node.admin import Admin
-from zenlake.node.claims import Claims
 from zenlake.node.connect import Connector
 from zenlake.node.discovery import Discovery
 from zenlake.node.drop_warnings import DropWarnings
@@ -31,18 +30,19 @@ from zenlake.node.events import Events
 from zenlake.node.group_runner import GroupRunner
 from zenlake.node.idle_links import IDLE_LINKS
 from zenlake.node.info import LinkInfo, TransportInfo
+from zenlake.node.link_deadlines import LinkDeadlines
 from zenlake.node.link_log import LinkLog
 from zenlake.node.link_runner import LinkRunner
-from zenlake.node.link_times import LinkTimes
-from zenlake.node.opening import Binder, open_node
+from zenlake.node.node_lock import NodeLock
 from zenlake.node.queue_budget import QueueBudget
-from zenlake.node.relief import RELIEF
+from zenlake.node.reader_handover import READER_HANDOVER
 from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
+from zenlake.node.startup import Binder, open_node
 from zenlake.node.stats import NO_LOSSES, stats_of
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.node.timer import Timer
-from zenlake.node.turn import Turn
+from zenlake.node.transport_claims import TransportClaims
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.reassembly import HeldBytes, ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
@@ -66,14 +66,14 @@ class Node:
     def __init__(self, settings: NodeSettings) -> None:
         dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
         # A part and not the base: Python's own classes would make its calls slow.
-        turn = self.turn = Turn(dispatcher)
+        node_lock = self.node_lock = NodeLock(dispatcher)
         self.dispatcher = dispatcher
-        self.begin = turn.begin
-        self.end = turn.end
-        self.end_reply = turn.end_reply
-        self.add_session = turn.add_session
-        self.remove_session = turn.remove_session
-        self.wake_timer = turn.wake_timer
+        self.begin = node_lock.begin
+        self.end = node_lock.end
+        self.end_reply = node_lock.end_reply
+        self.add_session = node_lock.add_session
+        self.remove_session = node_lock.remove_session
+        self.wake_timer = node_lock.wake_timer
         self.settings = settings
         self.zid: ZenohId = settings.zid
         self.role: WhatAmI = settings.role
@@ -86,7 +86,9 @@ class Node:
         )
         self.drop_warnings = DropWarnings()
         self.queues = QueueBudget(settings.unsent_process_bytes_max)
-        self.claims = Claims(settings.zid, settings.max_sessions, settings.sessions_per_address())
+        self.claims = TransportClaims(
+            settings.zid, settings.max_sessions, settings.sessions_per_address()
+        )
         self.events = Events()
         self.link_log = LinkLog()
         self.runners: dict[ZenohId, LinkRunner] = {}
@@ -98,8 +100,8 @@ class Node:
         self.connectors: list[Connector] = []
         self.scoutings: list[Scouting] = []
         self.groups: list[GroupRunner] = []
-        self._link_times = LinkTimes()
-        self._link_times_lock = threading.Lock()
+        self._link_deadlines = LinkDeadlines()
+        self._link_deadlines_lock = threading.Lock()
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
@@ -109,16 +111,16 @@ class Node:
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
-        self._is_watched = False  # by RELIEF
+        self._is_watched = False  # by READER_HANDOVER
         leave_to_parent_after_fork(self)
 
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
         try:
-            RELIEF.open()
+            READER_HANDOVER.open()
             IDLE_LINKS.open()
             self._is_watched = True
-            self.turn.timer.start()
+            self.node_lock.timer.start()
             self.link_timer.start()
             if self.admin is not None:
                 self.admin.start()
@@ -145,7 +147,7 @@ class Node:
             self._closer = None
 
     def leave_to_parent(self) -> None:
-        self.turn.leave_to_parent()
+        self.node_lock.leave_to_parent()
         self._is_closed = True
         self._state_lock = threading.Lock()
         self.events = Events()  # its lock may be held
@@ -170,18 +172,18 @@ class Node:
         for link in links:
             link.close()
         self._close_runners(runners)
-        self.turn.timer.close()
+        self.node_lock.timer.close()
         self.link_timer.close()
-        self.turn.job_timer.close()
+        self.node_lock.job_timer.close()
         if self.admin is not None:
             self.admin.close()
         deadline = time.monotonic() + _CLOSE_S
         self._join_all(deadline)
-        with self.turn.lock:
+        with self.node_lock.lock:
             self.dispatcher.close()
         if self._is_watched:
             self._is_watched = False
-            RELIEF.close(deadline - time.monotonic())
+            READER_HANDOVER.close(deadline - time.monotonic())
             IDLE_LINKS.close(deadline - time.monotonic())
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
@@ -206,9 +208,9 @@ class Node:
             *self.groups,
             self.accepting,
             self.discovery,
-            self.turn.timer,
+            self.node_lock.timer,
             self.link_timer,
-            self.turn.job_timer,
+            self.node_lock.job_timer,
         ]
         if self.admin is not None:
             joined.append(self.admin)
@@ -299,26 +301,26 @@ class Node:
 
     def note_deadline(self, runner: LinkRunner) -> None:
         """A link is new."""
-        with self._link_times_lock:
-            self._link_times.add(runner, time.monotonic())
-            deadline = self._link_times.next_deadline()
+        with self._link_deadlines_lock:
+            self._link_deadlines.add(runner, time.monotonic())
+            deadline = self._link_deadlines.next_deadline()
         if deadline < self.link_timer.armed:
             self.link_timer.wake()
 
     def _next_link_deadline(self) -> float:
-        with self._link_times_lock:
-            return self._link_times.next_deadline()
+        with self._link_deadlines_lock:
+            return self._link_deadlines.next_deadline()
 
     def _handle_link_timeout(self, now: float) -> None:
-        with self._link_times_lock:
-            due = self._link_times.take_due(now)
+        with self._link_deadlines_lock:
+            due = self._link_deadlines.take_due(now)
         try:
             for runner in due:
                 runner.handle_timeout(now)
         finally:
-            with self._link_times_lock:
+            with self._link_deadlines_lock:
                 for runner in due:
-                    self._link_times.add(runner, now)
+                    self._link_deadlines.add(runner, now)
 
     def _all_runners(self) -> list[LinkRunner]:
         """Without the lock: keep-alives and leases wait for nobody who routes."""

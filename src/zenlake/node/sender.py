@@ -25,9 +25,9 @@ from typing import Final
 
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
+from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN, TOO_LARGE, AbstractSender
+from zenlake.node.before_waiting import UNFLUSHED_SENDERS, before_waiting
 from zenlake.node.drop_warnings import DropWarnings
-from zenlake.node.gathering import GATHERING, before_waiting
-from zenlake.node.outward import DROPPED, FULL, TAKEN, TOO_LARGE, Outward
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
@@ -58,8 +58,8 @@ _PRIORITY_AND_EXPRESS: Final = 0x17
 _UNLOCKED_BYTES_MAX: Final = 2048
 
 
-class Sender(Outward):
-    """The outward half of a transport. `push` is called under the node's lock, `settle` not."""
+class Sender(AbstractSender):
+    """The outbound half of a transport: `push` under the node's lock, then `after_unlock`."""
 
     __slots__ = (
         "_batching_s",
@@ -134,7 +134,7 @@ class Sender(Outward):
         self._is_overfull = False
         self._sending_since = 0.0
         self._gathering_since = 0.0
-        self._is_listed = False  # in GATHERING
+        self._is_listed = False  # in UNFLUSHED_SENDERS
         self._is_watching = False  # the own thread
         self._needs_watch = True  # of the own thread: nobody comes back to send what gathers
         self._budget = SendBudget()
@@ -149,7 +149,7 @@ class Sender(Outward):
     # --- pushing, under the node's lock --------------------------------------------------------
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
-        """An encoded message with its QoS byte; see `Outward.push`."""
+        """An encoded message with its QoS byte; see `AbstractSender.push`."""
         with self.lock:
             self._absorb()
             return self._push(data, qos, reliable)
@@ -295,8 +295,8 @@ class Sender(Outward):
             for data in appended:
                 self._transport.push(data, _DATA, True, False)
 
-    def settle(
-        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    def after_unlock(
+        self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
         """Send what was pushed or, if more may come, let it gather.
 
@@ -306,7 +306,7 @@ class Sender(Outward):
             text, self._refused = self._refused, ""
             self._drop_warnings.unsendable(text, self._link.dst)
         with self.lock:
-            sends = self._begin_to_send(-inf if is_last else inf, comes_back)
+            sends = self._begin_to_send(-inf if is_last else inf, will_flush)
         if sends:
             self._send()
         if full >= 0:
@@ -317,13 +317,13 @@ class Sender(Outward):
             is_given_up = self._congested[full] or self._block_first[full]
             return not self._transport.has_room(full) and (is_blocking or not is_given_up)
 
-    def _begin_to_send(self, apart_s: float, comes_back: bool = False) -> bool:
+    def _begin_to_send(self, apart_s: float, will_flush: bool = False) -> bool:
         """Under the lock. Batches that are full go at once, and leave what gathers behind them."""
         if self._is_sending:
             return False
         now = monotonic()
-        has_time = self._budget.has_time(apart_s, now) and not comes_back
-        self._needs_watch = not comes_back
+        has_time = self._budget.has_time(apart_s, now) and not will_flush
+        self._needs_watch = not will_flush
         if has_time or not self._is_batching:
             self._sends_all = True
             self._is_sending = True
@@ -342,7 +342,7 @@ class Sender(Outward):
         self._gathering_since = now
         if not self._is_listed:
             self._is_listed = True
-            GATHERING.append(self)
+            UNFLUSHED_SENDERS.append(self)
         return True
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> None:
@@ -372,7 +372,7 @@ class Sender(Outward):
     def _unsent_bytes(self) -> int:
         return self._transport.total_queued_bytes() + len(self._rest)
 
-    def send_gathered(self) -> None:
+    def flush(self) -> None:
         with self.lock:
             self._is_listed = False  # it was taken off the list for this
         if self._takes_over():
@@ -523,7 +523,7 @@ class Sender(Outward):
         """Whoever is told of failures: the link is over."""
         self._failed = None
 
-    def say_close(self, reason: CloseReason, patience_s: float) -> None:
+    def send_close(self, reason: CloseReason, patience_s: float) -> None:
         """CLOSE after everything that waits, as far as the link takes it in time."""
         deadline = monotonic() + patience_s
         with self.lock:
@@ -548,7 +548,7 @@ class Sender(Outward):
             self._wake.notify_all()
             if self._is_listed:
                 with suppress(ValueError):
-                    GATHERING.remove(self)
+                    UNFLUSHED_SENDERS.remove(self)
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._own_thread, timeout_s)

@@ -17,7 +17,7 @@ from zenlake.limits import (
     LOCATORS_PER_HELLO_MAX,
     SCOUTERS_MAX,
 )
-from zenlake.protocol.allowance import Allowance
+from zenlake.protocol.token_bucket import TokenBucket
 from zenlake.wire import EndPoint, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId, decode_scouting
 from zenlake.wire.message import ScoutingMessage
 
@@ -100,8 +100,8 @@ class Answerer:
     def __init__(self, zid: ZenohId, role: WhatAmI, now: float) -> None:
         self._zid = zid
         self._role = role
-        self._bytes = Allowance(2 * HELLO_BYTES_PER_SECOND_MAX, HELLO_BYTES_PER_SECOND_MAX, now)
-        self._sources: OrderedDict[str, Allowance] = OrderedDict()
+        self._bytes = TokenBucket(2 * HELLO_BYTES_PER_SECOND_MAX, HELLO_BYTES_PER_SECOND_MAX, now)
+        self._sources: OrderedDict[str, TokenBucket] = OrderedDict()
         self._local_hello = self._remote_hello = b""
         self.answered = 0
         self.withheld = 0
@@ -132,12 +132,12 @@ class Answerer:
         self.answered += 1
         return hello
 
-    def _allowance_of(self, source: str, now: float) -> Allowance:
+    def _allowance_of(self, source: str, now: float) -> TokenBucket:
         allowance = self._sources.get(source)
         if allowance is None:
             if len(self._sources) >= SCOUTERS_MAX:
                 self._sources.popitem(last=False)
-            allowance = Allowance(_ANSWERS_AT_ONCE, _ANSWERS_PER_SECOND, now)
+            allowance = TokenBucket(_ANSWERS_AT_ONCE, _ANSWERS_PER_SECOND, now)
             self._sources[source] = allowance
         else:
             self._sources.move_to_end(source)

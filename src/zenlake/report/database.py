@@ -9,11 +9,11 @@ from typing import Any, Final, Protocol
 
 import duckdb
 
+from zenlake.exit_cleanups import temporary_folder
 from zenlake.lake.publish import LakeError, Snapshot
 from zenlake.lake.sql import on_duckdb
 from zenlake.lake.sql.functions import sql_error
 from zenlake.report.selection import Selection
-from zenlake.unfinished import temporary_folder
 
 # Each table, the columns that name its nodes, and whether its rows have a key.
 _TABLES: Final = {

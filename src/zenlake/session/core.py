@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
 from zenlake.routing.outlet import Outlet
-from zenlake.session.complaints import Complaints
+from zenlake.session.deferred_warnings import DeferredWarnings
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.interests import QUERYABLES, SUBSCRIBERS, Interests
 from zenlake.session.liveliness import Liveliness, Token, Watcher
@@ -118,7 +118,7 @@ class SessionCore(Outlet):
         self.on_admin_key: Callable[[], None] | None = None
         """Called once, before the first operation on a key that begins with `@/`."""
 
-        self._complaints = Complaints(report)
+        self._complaints = DeferredWarnings(report)
         self._now = 0.0
         if dispatcher.hlc is not None:
             port.clock = self._hlc_timestamp

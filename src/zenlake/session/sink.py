@@ -1,7 +1,7 @@
 """Where samples, replies, queries and statuses go: the user's end of an entity.
 
 The session pushes under the node's lock, so a push never blocks and never runs the user's
-code. What it cannot do there, waiting for room or calling a callback, it does in `settle`,
+code. What it cannot do there, waiting for room or calling a callback, it does in `after_unlock`,
 which the thread that pushed calls after it released the lock.
 """
 
@@ -30,18 +30,18 @@ class Sink:
     def count_in(self, counters: dict[str, int]) -> None:
         """Where to count what is dropped, if anything ever is; before the first item."""
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         """Outside the lock: wait until there is room again, or run direct callbacks."""
 
     def is_quick(self) -> bool:
-        """Whether the reader of a link may call `run_here` before it settles."""
+        """Whether the reader of a link may call `run_on_reader` before it settles."""
         return False
 
-    def run_here(self) -> None:
-        """Call a callback for what there is, if nobody does. `relieved` may come meanwhile."""
+    def run_on_reader(self) -> None:
+        """Call a callback for what there is, if nobody does. `handed_over` may come meanwhile."""
 
-    def relieved(self) -> None:
-        """The callback that runs in `run_here` takes long; its thread need not come back."""
+    def handed_over(self) -> None:
+        """The callback that runs in `run_on_reader` takes long; its thread need not come back."""
 
     def on_end(self, ended: Callable[[], None]) -> bool:
         """Have `ended` called after the last callback; False if there are no callbacks."""
@@ -57,4 +57,4 @@ class Sink:
         """In a forked child: call nobody; whoever reads gets an error with this text."""
 
     def close(self) -> None:
-        """No more items; under the lock, perhaps more than once. `settle` follows too."""
+        """No more items; under the lock, perhaps more than once. `after_unlock` follows too."""

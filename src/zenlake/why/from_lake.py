@@ -9,6 +9,7 @@ from typing import Any, Final
 import duckdb
 
 from zenlake.errors import LocalError
+from zenlake.exit_cleanups import temporary_folder
 from zenlake.lake.publish import Snapshot, Store
 from zenlake.lake.publish.local_copy import on_this_machine
 from zenlake.lake.sql import on_duckdb
@@ -16,7 +17,6 @@ from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
-from zenlake.unfinished import temporary_folder
 from zenlake.why.collector import Collector
 from zenlake.why.lake_queries import (
     CAPTURES,

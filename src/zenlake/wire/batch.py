@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import WireError
-from zenlake.give_way import give_way
+from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import decode_frame_head, decode_transport
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
@@ -79,7 +79,7 @@ def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
             message, pos = decode_transport(data, pos)
             messages.append(message)
             if len(messages) & _GIVE_WAY_MASK == 0:
-                give_way()
+                gil_checkpoint()
     except WireError as error:
         if isinstance(error.partial, TransportMessage):
             messages.append(error.partial)
@@ -104,7 +104,7 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
                 cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
                 raise WireError("low-latency unit", "header", pos, cause)
             if len(messages) & _GIVE_WAY_MASK == 0:
-                give_way()
+                gil_checkpoint()
     except WireError as error:
         return LowLatencyUnit(messages, error)
     return LowLatencyUnit(messages, None)

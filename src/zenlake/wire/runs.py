@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake._mypyc import mypyc_attr
-from zenlake.give_way import give_way
+from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push, decode_network
 from zenlake.wire.message import NetworkMessage
@@ -60,7 +60,7 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
         messages.append(message)
         count += 1
         if count & _GIVE_WAY_MASK == 0:
-            give_way()
+            gil_checkpoint()
         if wait > 0:
             wait -= 1
         elif (

@@ -31,12 +31,12 @@ def feed(sink: Sink, *items: object) -> None:
     """As the node does: push under its lock, settle outside."""
     for item in items:
         sink.push(item)
-    sink.settle()
+    sink.after_unlock()
 
 
 def finish(sink: Sink) -> None:
     sink.close()
-    sink.settle()
+    sink.after_unlock()
 
 
 def in_thread(work: Callable[[], object]) -> threading.Thread:
@@ -120,7 +120,7 @@ def test_several_readers_and_feeders_lose_nothing() -> None:
         for number in range(first, 3000, 3):
             with lock:  # as the node's
                 sink.push(number)
-            sink.settle()
+            sink.after_unlock()
 
     feeders = [in_thread(lambda first=first: work(first)) for first in range(3)]  # type: ignore[misc]
     for feeder in feeders:
@@ -272,7 +272,7 @@ def test_a_feeder_waits_for_no_longer_than_a_link_reader_calls() -> None:
 
     sink, _ = make_sink(callback)
     sink.push(0)
-    reader = in_thread(sink.run_here)
+    reader = in_thread(sink.run_on_reader)
     assert has_begun.wait(LONG_S)
     feeder = in_thread(lambda: feed(sink, *range(1, HANDLER_ITEMS_MAX + 10)))
     feeder.join(0.05)
@@ -311,7 +311,7 @@ def test_a_direct_callback_runs_on_the_feeding_thread() -> None:
     assert handler == "mine"
     sink.push(1)
     assert calls == []
-    sink.settle()
+    sink.after_unlock()
     assert calls == [(1, True)]
     finish(sink)
     finish(sink)
@@ -409,7 +409,7 @@ def test_ctrl_c_interrupts_recv() -> None:
 
 
 def test_a_busy_callback_does_not_keep_python_alive() -> None:
-    busy = "sink.push(1); sink.settle(); time.sleep(0.05); print(time.monotonic())"
+    busy = "sink.push(1); sink.after_unlock(); time.sleep(0.05); print(time.monotonic())"
     process = run(busy, "lambda _: time.sleep(120)")
     out, errors = process.communicate(timeout=3 * LONG_S)  # importing takes long at times
     assert time.monotonic() - float(out) < 60  # the callback sleeps for 120

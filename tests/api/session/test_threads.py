@@ -15,7 +15,7 @@ import zenlake
 from tests.api.memory import MemoryNetwork
 from tests.links.leftovers import nothing_left, own_threads
 from zenlake.node import Node
-from zenlake.node.relief import AWAY, RELIEF
+from zenlake.node.reader_handover import READER_HANDOVER, READERS_IN_CALLBACKS
 
 PATIENCE_S = 20.0
 
@@ -86,11 +86,11 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
             return len(seen) >= 20
 
         until(publish)
-        watchers = [one for one in threading.enumerate() if one.name == "zenlake relief"]
+        watchers = [one for one in threading.enumerate() if one.name == "zenlake handover"]
         assert len(watchers) == 1
         # It looks at nobody, and soon not at all, once no callback runs.
-        assert not AWAY
-        until(lambda: not RELIEF.is_watching)
+        assert not READERS_IN_CALLBACKS
+        until(lambda: not READER_HANDOVER.is_watching)
         for session in (listening, *others):
             session.close()
 

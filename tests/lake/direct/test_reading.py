@@ -15,7 +15,7 @@ import pytest
 
 from tests.lake.direct.failing import end_at_once, say_why
 from tests.trace.sidecar import PATHS
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake import direct
 from zenlake.lake.direct import capture_tables
 from zenlake.lake.direct.workers import Workers
@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_in_one_line(temporary: Path, monkeypatch: pytest.Mo
 def test_a_signal_handler_can_remove_the_folder(temporary: Path) -> None:
     with direct.read([QUERIES], []):
         assert list(temporary.iterdir())
-        unfinished.remove_all()
+        exit_cleanups.run_all()
         assert not list(temporary.iterdir())
 
 

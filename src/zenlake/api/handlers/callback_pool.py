@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
-from zenlake.node.relief import HOLD_S, RELIEF
+from zenlake.node.reader_handover import HOLD_S, READER_HANDOVER
 from zenlake.node.threads import start_soon
 
 _log: Final = logging.getLogger("zenlake.handlers")
@@ -65,8 +65,8 @@ class CallbackPool:
             self._ready.append(one)
             woken, starts = self._more_workers(1 if self._working < _WORKERS else 0)
         self._set_working(woken, starts)
-        if not woken and not starts and not RELIEF.is_watching:
-            RELIEF.watch()
+        if not woken and not starts and not READER_HANDOVER.is_watching:
+            READER_HANDOVER.watch()
 
     def _more_workers(self, count: int) -> tuple[list[Worker], int]:
         """Under the lock: idle workers to wake, the last one that worked first, then new ones."""
@@ -85,8 +85,8 @@ class CallbackPool:
         """There are no more threads; the next look tries again."""
         with self._lock:
             self._working -= 1
-        if not RELIEF.is_watching:
-            RELIEF.watch()
+        if not READER_HANDOVER.is_watching:
+            READER_HANDOVER.watch()
 
     def _run(self) -> None:
         worker = Worker()
@@ -122,7 +122,7 @@ class CallbackPool:
                         return None
                 worker.wake.acquire()
 
-    def relieve(self, thread: int) -> None:
+    def hand_over(self, thread: int) -> None:
         """The callback that this thread runs is about to wait."""
         worker = self._running.get(thread)
         if worker is None or worker.is_slow:
@@ -135,7 +135,7 @@ class CallbackPool:
         self._set_working(woken, starts)
 
     def look(self, now: float) -> bool:
-        """By the thread of `RELIEF`: more workers, if callbacks wait for one."""
+        """By the thread of `READER_HANDOVER`: more workers, if callbacks wait for one."""
         with self._lock:
             for worker in self._running.values():
                 if not worker.is_slow and worker.running_since < now - HOLD_S:
@@ -157,5 +157,5 @@ class CallbackPool:
 
 
 POOL: Final = CallbackPool()
-RELIEF.pool = POOL
+READER_HANDOVER.pool = POOL
 reset_after_fork(POOL.reset)

@@ -1,9 +1,9 @@
 """Callbacks: sinks that call a user's function for each item (behaviour reference §2.14).
 
 An indirect callback runs on a thread of the pool, fed by a FIFO, or on the reader of a link as
-long as it is quick (see node/relief.py); a direct one runs in `settle`, on the thread that
-brought the item. Either way calls come one after the other, in order, what
-they raise is logged, and `drop` runs once after the last of them.
+long as it is quick (see node/reader_handover.py); a direct one runs in `after_unlock`, on the
+thread that brought the item. Either way calls come one after the other, in order, what they raise
+is logged, and `drop` runs once after the last of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zenlake.api.handlers.callback_pool import POOL
 from zenlake.api.handlers.channels import FifoChannelSink, Waiting
 from zenlake.api.handlers.item_bytes import item_bytes
 from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
-from zenlake.node.gathering import before_waiting
+from zenlake.node.before_waiting import before_waiting
 from zenlake.session.sink import Sink
 
 LOGGER: Final = logging.getLogger("zenlake.handlers")
@@ -65,7 +65,7 @@ class IndirectSink(FifoChannelSink):
         self._slow_calls = 0
         self._slow_calls_next = _SLOW_CALLS_MIN
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         if not self._items and not self._is_closed:
             return  # called for already
         if self._is_due() and not self._turn.locked() and self._scheduled.acquire(blocking=False):
@@ -86,7 +86,7 @@ class IndirectSink(FifoChannelSink):
             return False
         return not self._turn.locked()
 
-    def run_here(self) -> None:
+    def run_on_reader(self) -> None:
         if not self._turn.acquire(blocking=False):
             return
         self._caller_id = threading.get_ident()
@@ -104,7 +104,7 @@ class IndirectSink(FifoChannelSink):
         if self._cancellers is not None:
             self._cancellers.wake_all()
 
-    def relieved(self) -> None:
+    def handed_over(self) -> None:
         self._slow_calls = self._slow_calls_next
         self._slow_calls_next = min(4 * self._slow_calls_next, _SLOW_CALLS_MAX)
 
@@ -253,7 +253,7 @@ class DirectSink(Sink):
         self._is_closed = True
         self._items.clear()
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         # Asked again after each turn: an item may have come when the turn was all but over.
         while self._is_due():
             if not self._turn.acquire(blocking=False):

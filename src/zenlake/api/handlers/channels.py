@@ -3,7 +3,7 @@
 A channel is full when it holds as many items as it was made for, or items with more than
 `HANDLER_BYTES_MAX`; there is always room for one.
 
-`push` only appends, under the node's lock. Everything that may take time happens in `settle`,
+`push` only appends, under the node's lock. Everything that may take time happens in `after_unlock`,
 outside that lock: waking readers, once per burst however many items it brought, and waiting
 while a FIFO is too full, which holds back the link that fills it.
 
@@ -22,7 +22,7 @@ from zenlake.api.handlers.item_bytes import item_bytes
 from zenlake.errors import ZError
 from zenlake.forks import InheritedError
 from zenlake.limits import HANDLER_BYTES_MAX
-from zenlake.node.gathering import before_waiting
+from zenlake.node.before_waiting import before_waiting
 from zenlake.session.sink import Sink
 
 _LOOK_UP_S: Final = -1.0 if os.name == "posix" else 0.1
@@ -117,7 +117,7 @@ class Channel(Sink):
     def close(self) -> None:
         self._is_closed = True
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         if self._items or self._is_closed:
             self._readers.wake_all()
 
@@ -222,7 +222,7 @@ class RingChannelSink(Channel):
 
 
 class FifoChannelSink(Channel):
-    """Loses nothing: whoever brings more than `capacity` waits in `settle`.
+    """Loses nothing: whoever brings more than `capacity` waits in `after_unlock`.
 
     Who waits is woken when there are `room_at` items left.
     """
@@ -235,7 +235,7 @@ class FifoChannelSink(Channel):
         self._room_at = room_at
         self._writers = Waiting()
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         if self._items or self._is_closed:
             self._readers.wake_all()
         self._wait_for_room()

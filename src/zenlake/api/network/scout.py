@@ -95,7 +95,7 @@ class Scout(Generic[H]):
         scouting.close()
         scouting.join(1.0)
         self._user.sink.close()
-        self._user.sink.settle()
+        self._user.sink.after_unlock()
 
     def try_recv(self: Scout[Handler[Hello]]) -> Hello | None:
         return self.handler.try_recv()
@@ -152,6 +152,6 @@ def scout(
 
     def found(one: Found) -> None:
         user.sink.push(Hello.of_found(one))
-        user.sink.settle()
+        user.sink.after_unlock()
 
     return Scout._of(start_scouting(settings, matcher.wire.mask, found), user)

@@ -103,7 +103,7 @@ class _EventsListener(Generic[T, H]):
                 events.remove(tell)
                 return
             sink.push(cls._event(is_new, transport, link))
-            sink.settle()
+            sink.after_unlock()
 
         return tell
 
@@ -140,7 +140,7 @@ class _EventsListener(Generic[T, H]):
         self._shell.node.events.remove(hook)
         self._shell.other_sinks.discard(self._user.sink)
         self._user.sink.close()
-        self._user.sink.settle()
+        self._user.sink.after_unlock()
 
     def try_recv(self: _EventsListener[T, Handler[T]]) -> T | None:
         return self.handler.try_recv()

@@ -36,8 +36,8 @@ class CancellableSink(Sink):
 
     The query stays with its token until the last callback has returned, which may be long after
     its final: until then `cancel` discards the replies that no callback has been called for, and
-    waits for the one that runs. It is taken off the token in `settle`, outside the node's lock,
-    because the token has a lock of its own.
+    waits for the one that runs. It is taken off the token in `after_unlock`, outside the node's
+    lock, because the token has a lock of its own.
     """
 
     __slots__ = (
@@ -100,10 +100,10 @@ class CancellableSink(Sink):
         self._is_over = True
         self._sink.close()
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         if self._is_over and not self._calls_back:
             self._unregister()
-        self._sink.settle()
+        self._sink.after_unlock()
 
     def _unregister(self) -> None:
         number = self._number

@@ -187,7 +187,7 @@ class Shell:
         self.node.close()
         for sink in list(self.other_sinks):
             sink.close()
-            sink.settle()
+            sink.after_unlock()
         self.other_sinks.clear()
 
     def close_later(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.direct.needed import read_for
@@ -90,7 +90,7 @@ def read(
     captures, where `TMPDIR` says. A capture that cannot be read is an error.
     """
     inputs = inputs_of(paths)
-    with unfinished.temporary_folder() as folder:
+    with exit_cleanups.temporary_folder() as folder:
         with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
             reader = _Reader(folder, inputs, workers, tell)
             found = reader.read(TABLES if tables is None else tables, as_read)
@@ -100,7 +100,7 @@ def read(
 @contextmanager
 def no_rows() -> Iterator[CaptureTables]:
     """The tables without rows."""
-    with unfinished.temporary_folder() as folder:
+    with exit_cleanups.temporary_folder() as folder:
         with _writing(folder):
             _write_empty_files(folder)
         yield CaptureTables(folder, [], [], {})

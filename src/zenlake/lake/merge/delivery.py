@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import Address, parse
 from zenlake.lake.pipeline.tasks import Job
 from zenlake.lake.publish.places import fetch, put_file
@@ -31,7 +31,7 @@ def scratch_folder(job: Job) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
         return
-    with unfinished.temporary_folder() as folder:
+    with exit_cleanups.temporary_folder() as folder:
         yield folder
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import parse
 from zenlake.lake.derive.crossing import PROOFS
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, PUBLICATIONS, QUERIES, TOPOLOGY, Build
@@ -290,7 +290,7 @@ def run(
     """
     captures = _each_once(captures_in(paths))
     store = Store(lake)
-    with store.begin() as started, unfinished.temporary_folder() as folder, told_in_one_line():
+    with store.begin() as started, exit_cleanups.temporary_folder() as folder, told_in_one_line():
         pipeline = _Pipeline(spark, started, folder, tell, memory_bytes)
         outcome = pipeline.outcome
         before = store.manifest()

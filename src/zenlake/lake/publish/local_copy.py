@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.publish.manifest import Manifest
 from zenlake.lake.publish.places import fetch
@@ -27,7 +27,7 @@ def on_this_machine(snapshot: Snapshot, only: Collection[str] | None = None) -> 
     if snapshot.is_local:
         yield snapshot
         return
-    with unfinished.temporary_folder() as folder:
+    with exit_cleanups.temporary_folder() as folder:
         yield _copied(snapshot, folder, only)
 
 

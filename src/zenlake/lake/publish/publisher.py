@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import Address
 from zenlake.lake.merge.parquet_files import ParquetFiles, WrittenFile
 from zenlake.lake.publish import old_format
@@ -123,7 +123,7 @@ class Publisher:
             self._scratch = Path(self._staging.path)
             yield
             return
-        with unfinished.temporary_folder() as folder:
+        with exit_cleanups.temporary_folder() as folder:
             self._scratch = folder
             yield
 

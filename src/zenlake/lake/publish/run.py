@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from zenlake import unfinished
+from zenlake import exit_cleanups
 from zenlake.lake.address import Address
 from zenlake.lake.publish.errors import LakeError
 from zenlake.lake.publish.places import names_in, remove_folder
@@ -83,7 +83,7 @@ def running(lake: Address) -> Iterator[Run]:
                 with suppress(OSError):  # it holds a lake
                     os.rmdir(lake.path)
 
-    cleanup = unfinished.register(tidy_up)
+    cleanup = exit_cleanups.register(tidy_up)
     try:
         if lake.is_local:
             _make_folder(run.staging)
@@ -96,7 +96,7 @@ def running(lake: Address) -> Iterator[Run]:
         raise
     finally:
         tidy_up()
-        unfinished.forget(cleanup)
+        exit_cleanups.forget(cleanup)
 
 
 def _make_folder(folder: Address) -> None:

@@ -31,10 +31,10 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from zenlake.errors import ZenlakeError
+from zenlake.exit_cleanups import temporary_folder
 from zenlake.lake.publish import LakeError
 from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import SQL_UNCOUNTED_BYTES_MAX
-from zenlake.unfinished import temporary_folder
 
 _MIB: Final = 1 << 20
 _STACK_BYTES: Final = 8 << 20

@@ -17,6 +17,7 @@ from typing import Any, Final
 import duckdb
 from duckdb.func import FunctionNullHandling
 
+from zenlake.exit_cleanups import temporary_folder
 from zenlake.lake.inside import check_files, check_table_name
 from zenlake.lake.publish import LakeError, Snapshot
 from zenlake.lake.publish.local_copy import on_this_machine
@@ -25,7 +26,6 @@ from zenlake.lake.sql.bounded_process import engine_bytes, too_much_memory
 from zenlake.lake.sql.functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.sql.time_limit import TimeLimit
 from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
-from zenlake.unfinished import temporary_folder
 
 _ROWS_AT_ONCE: Final = 4_096
 _JOIN_S: Final = 1.0

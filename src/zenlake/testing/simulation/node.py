@@ -194,7 +194,7 @@ class SimulatedNode:
     def settle(self) -> None:
         """After each action: sinks, wires, timers."""
         for sink in self.core.take_touched():
-            sink.settle()
+            sink.after_unlock()
         if not self.dispatcher.has_jobs:
             for face in self.leaving:
                 check_gone(face)

@@ -8,8 +8,8 @@ from zenlake.limits import (
     AUTHENTICATION_FAILURES_MAX,
     AUTHENTICATION_SOURCES_MAX,
 )
+from zenlake.protocol.auth_bans import AuthBans
 from zenlake.protocol.errors import AuthenticationError
-from zenlake.protocol.guesses import Guesses
 from zenlake.protocol.opening import Opener
 
 
@@ -21,7 +21,7 @@ def guess(password: str) -> Exception:
 
 
 def test_after_some_failures_nobody_listens() -> None:
-    guesses = Guesses()
+    guesses = AuthBans()
     heard = 0
     for number in range(1000):
         now = number * 0.01
@@ -36,7 +36,7 @@ def test_after_some_failures_nobody_listens() -> None:
 
 
 def test_a_ban_ends() -> None:
-    guesses = Guesses()
+    guesses = AuthBans()
     for _ in range(AUTHENTICATION_FAILURES_MAX):
         guesses.failed("a", 5.0)
     assert guesses.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX - 0.1)
@@ -44,7 +44,7 @@ def test_a_ban_ends() -> None:
 
 
 def test_few_failures_within_the_time_are_forgiven() -> None:
-    guesses = Guesses()
+    guesses = AuthBans()
     for number in range(100):
         now = number * AUTHENTICATION_BAN_SECONDS_MAX / 5
         assert not guesses.is_banned("a", now)
@@ -52,7 +52,7 @@ def test_few_failures_within_the_time_are_forgiven() -> None:
 
 
 def test_addresses_that_are_counted_are_counted_too() -> None:
-    guesses = Guesses()
+    guesses = AuthBans()
     for number in range(AUTHENTICATION_SOURCES_MAX + 100):
         guesses.failed(f"source {number}", 1.0)
     assert len(guesses._failures) == AUTHENTICATION_SOURCES_MAX

@@ -1,4 +1,4 @@
-"""Claims: one transport per node on the other side, however both connect to each other.
+"""TransportClaims: one transport per node on the other side, however both connect to each other.
 
 A node that opens claims the other's id when it learns it, before OPEN; a node that accepts
 claims it when OPEN came. Two nodes that connect to each other at the same moment each hold a
@@ -17,7 +17,7 @@ from collections import Counter
 from zenlake.wire import CloseReason, ZenohId
 
 
-class Claim:
+class TransportClaim:
     """The right to one transport with one node; by identity."""
 
     __slots__ = ("is_open", "is_opener", "source", "zid")
@@ -29,7 +29,7 @@ class Claim:
         self.is_open = False
 
 
-class Claims:
+class TransportClaims:
     """All claims of a node. The methods may be called by any thread; `accept` may wait.
 
     Of `transports_max` in all, those that come in from one address may be `per_address_max`: the
@@ -41,19 +41,19 @@ class Claims:
         self._max = transports_max
         self._per_address_max = per_address_max
         self._accepted: Counter[str] = Counter()
-        self._claims: dict[ZenohId, Claim] = {}
+        self._claims: dict[ZenohId, TransportClaim] = {}
         self._changed = threading.Condition()
         self._is_closed = False
 
-    def open(self, zid: ZenohId) -> Claim | None:
+    def open(self, zid: ZenohId) -> TransportClaim | None:
         """For a link of ours; None if there is a transport with that node, or soon will be."""
         with self._changed:
             if zid in self._claims or self._is_closed:
                 return None
-            claim = self._claims[zid] = Claim(zid, True)
+            claim = self._claims[zid] = TransportClaim(zid, True)
             return claim
 
-    def accept(self, zid: ZenohId, patience_s: float, source: str) -> Claim | CloseReason:
+    def accept(self, zid: ZenohId, patience_s: float, source: str) -> TransportClaim | CloseReason:
         """For a link of theirs from an address, or why not (wire reference §5.2, step 5)."""
         deadline = time.monotonic() + patience_s
         with self._changed:
@@ -67,16 +67,16 @@ class Claims:
                 return CloseReason.INVALID
             if self._accepted[source] >= self._per_address_max:
                 return CloseReason.INVALID
-            claim = self._claims[zid] = Claim(zid, False, source)
+            claim = self._claims[zid] = TransportClaim(zid, False, source)
             self._accepted[source] += 1
             return claim
 
-    def note_open(self, claim: Claim) -> None:
+    def note_open(self, claim: TransportClaim) -> None:
         with self._changed:
             claim.is_open = True
             self._changed.notify_all()
 
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: TransportClaim) -> None:
         with self._changed:
             if self._claims.get(claim.zid) is claim:
                 del self._claims[claim.zid]

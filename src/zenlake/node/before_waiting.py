@@ -9,32 +9,32 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
-from zenlake.node.relief import relieve_this_thread
+from zenlake.node.reader_handover import hand_over_reading
 
 
-class Gatherer(Protocol):
+class UnflushedSender(Protocol):
     """Holds messages back for a moment."""
 
-    def send_gathered(self) -> None:
+    def flush(self) -> None:
         """All there are, if nobody does; without any lock."""
 
 
-GATHERING: Final[list[Gatherer]] = []
+UNFLUSHED_SENDERS: Final[list[UnflushedSender]] = []
 """Senders with unflushed messages, of all nodes of this process, each at most once."""
-reset_after_fork(GATHERING.clear)
+reset_after_fork(UNFLUSHED_SENDERS.clear)
 
 
-def send_gathered() -> None:
-    while GATHERING:
+def flush_senders() -> None:
+    while UNFLUSHED_SENDERS:
         try:
-            gatherer = GATHERING.pop()
+            sender = UNFLUSHED_SENDERS.pop()
         except IndexError:  # another thread was quicker
             return
-        gatherer.send_gathered()
+        sender.flush()
 
 
 def before_waiting() -> None:
     """By any thread of ours or of the user, before it waits for something in here."""
-    if GATHERING:
-        send_gathered()
-    relieve_this_thread()
+    if UNFLUSHED_SENDERS:
+        flush_senders()
+    hand_over_reading()

@@ -8,5 +8,5 @@ threads until its end. This module is therefore never compiled.
 from __future__ import annotations
 
 
-def give_way() -> None:
+def gil_checkpoint() -> None:
     """Enter interpreted code, which is such a point; costs about 30 ns."""

@@ -1,9 +1,9 @@
-"""Relief: a reader may run a callback itself, and is relieved if that takes long.
+"""ReaderHandover: a reader may run a callback itself, and is handovers if that takes long.
 
 Waking another thread for each item costs more than most callbacks take. So the reader of a
 link runs a callback that is quick as a rule. Meanwhile nobody reads the link: one thread of the
 process looks every few milliseconds, and where a callback has not returned it starts another
-reader. A callback that is about to wait for something of ours is relieved at once, since what it
+reader. A callback that is about to wait for something of ours is handovers at once, since what it
 waits for may have to be read. The same thread watches the pool of callback threads.
 """
 
@@ -26,40 +26,40 @@ _IDLE_S: Final = 0.5
 
 
 class Reader(Protocol):
-    """Reads a link, or runs a callback since `away_since`; 0 while it reads."""
+    """Reads a link, or runs a callback since `callback_since`; 0 while it reads."""
 
-    away_since: float
+    callback_since: float
 
-    def relieve(self) -> None:
+    def hand_over(self) -> None:
         """Somebody else reads from now on, if it is still away."""
 
 
 class Pool(Protocol):
     """Threads that run callbacks, see api/handlers/callback_pool.py."""
 
-    def relieve(self, thread: int) -> None:
+    def hand_over(self, thread: int) -> None:
         """The callback that this thread runs takes long."""
 
     def look(self, now: float) -> bool:
         """Start threads where callbacks wait for one; whether any callback runs or waits."""
 
 
-AWAY: Final[dict[int, Reader]] = {}
+READERS_IN_CALLBACKS: Final[dict[int, Reader]] = {}
 """Readers that run callbacks, by thread."""
-reset_after_fork(AWAY.clear)
+reset_after_fork(READERS_IN_CALLBACKS.clear)
 
 
-def relieve_this_thread() -> None:
+def hand_over_reading() -> None:
     """Before anything that may take long, in case this thread should be reading."""
     thread = threading.get_ident()
-    reader = AWAY.get(thread)
+    reader = READERS_IN_CALLBACKS.get(thread)
     if reader is not None:
-        reader.relieve()
-    elif RELIEF.pool is not None:
-        RELIEF.pool.relieve(thread)
+        reader.hand_over()
+    elif READER_HANDOVER.pool is not None:
+        READER_HANDOVER.pool.hand_over(thread)
 
 
-class Relief:
+class ReaderHandover:
     """The thread that looks; it starts with the first callback and ends with the last node.
 
     Its work is proportional to the callbacks that run now, and while none does it sleeps.
@@ -99,7 +99,7 @@ class Relief:
             self.is_watching = True
             self._wanted.set()
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="zenlake relief", daemon=True)
+                thread = threading.Thread(target=self._run, name="zenlake handover", daemon=True)
                 self._thread = thread
         if thread is not None:
             start_soon(thread, self._not_started)
@@ -136,17 +136,17 @@ class Relief:
     def _look(self, now: float) -> bool:
         """Relieve whoever is away for long; whether anybody is."""
         is_anybody = False
-        for reader in list(AWAY.values()):
+        for reader in list(READERS_IN_CALLBACKS.values()):
             is_anybody = True
-            if 0.0 < reader.away_since < now - HOLD_S:
+            if 0.0 < reader.callback_since < now - HOLD_S:
                 try:
-                    reader.relieve()
-                except Exception:  # there may be no thread left for it; others must be relieved
-                    log.exception("a reader was not relieved")
+                    reader.hand_over()
+                except Exception:  # there may be no thread left for it; others must be handovers
+                    log.exception("a reader was not handovers")
         if self.pool is not None and self.pool.look(now):
             is_anybody = True
         return is_anybody
 
 
-RELIEF: Final = Relief()
-reset_after_fork(RELIEF.reset)
+READER_HANDOVER: Final = ReaderHandover()
+reset_after_fork(READER_HANDOVER.reset)

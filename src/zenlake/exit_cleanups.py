@@ -1,7 +1,7 @@
 """Unfinished work on the disk: what has to be removed if the process must end at once.
 
 Whoever makes a temporary file or folder registers how to remove it, and forgets that when it is
-done. A command that ends in a signal handler calls `remove_all`; all others remove their files as
+done. A command that ends in a signal handler calls `run_all`; all others remove their files as
 the exception passes.
 """
 
@@ -31,7 +31,7 @@ def forget(number: int) -> None:
     _cleanups.pop(number, None)
 
 
-def remove_all() -> None:
+def run_all() -> None:
     """The newest first. One that fails does not keep the others from being called."""
     for number in sorted(_cleanups, reverse=True):
         try:

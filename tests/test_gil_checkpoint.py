@@ -6,12 +6,12 @@ import sys
 import threading
 import time
 
-from zenlake import give_way
+from zenlake import gil_checkpoint
 from zenlake.wire import Frame, ResponseFinal, decode_batch
 
 
 def test_it_is_never_compiled() -> None:
-    assert give_way.__file__.endswith(".py")
+    assert gil_checkpoint.__file__.endswith(".py")
 
 
 def test_another_thread_runs_while_a_batch_is_decoded() -> None:

@@ -15,6 +15,6 @@ BUSY_S_MAX: Final = 0.002
 _PAUSE_S: Final = 0.0001
 
 
-def pause() -> None:
+def yield_gil() -> None:
     """Let others run."""
     sleep(_PAUSE_S)

@@ -1,4 +1,4 @@
-"""`Turn`: one thread at a time uses routing and sessions, and cleans up after itself.
+"""`NodeLock`: one thread at a time uses routing and sessions, and cleans up after itself.
 
 Whoever has work for them does it between `begin` and `end`. `end` releases the lock and then,
 in the calling thread, sends what was put on links and settles the sinks that got something:
@@ -30,13 +30,13 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, cast
 
 from zenlake.forks import InheritedLock
-from zenlake.node.gathering import GATHERING, send_gathered
+from zenlake.node.abstract_sender import AbstractSender
+from zenlake.node.before_waiting import UNFLUSHED_SENDERS, flush_senders
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.outward import Outward
-from zenlake.node.pauses import BUSY_S_MAX, pause
-from zenlake.node.relief import AWAY
+from zenlake.node.reader_handover import READERS_IN_CALLBACKS
 from zenlake.node.threads import ThreadError
 from zenlake.node.timer import Timer
+from zenlake.node.yield_gil import BUSY_S_MAX, yield_gil
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.work import TURN_STEPS
@@ -46,13 +46,13 @@ from zenlake.wire.message import NetworkMessage
 if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
-Links = list[tuple[Outward, int, bool]] | None
+Links = list[tuple[AbstractSender, int, bool]] | None
 """Links that got something in a turn, as `LinkOutlet.take` gives them."""
 
-MESSAGES_IN_A_TURN: Final = 256
+MESSAGES_PER_LOCK: Final = 256
 
 
-class Turn:
+class NodeLock:
     """What the turn is about: the dispatcher, the sessions, and when they next need one."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
@@ -66,7 +66,7 @@ class Turn:
         self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
         self.touched: list[LinkOutlet] = []
-        self.is_unsettled = False
+        self.has_unsent_replies = False
         self._sessions: list[SessionCore] = []
         self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
         self.job_timer = Timer("routing", self._next_job, self._run_jobs)
@@ -84,21 +84,21 @@ class Turn:
 
     def end(self) -> None:
         """Release the lock, then send and settle what was touched under it."""
-        _settle_sinks(self.end_unsettled())
+        _call_sinks(self.end_for_sinks())
 
-    def end_unhurried(self) -> None:
+    def end_without_waiting(self) -> None:
         """The same without waiting for any link.
 
         A neighbour that reads too slowly what it is told loses its transport when its queue is
         full, and holds nobody up until then.
         """
-        self._settle_unhurried(self._take_links(), self._release_sinks())
+        self._after_unlock_without_waiting(self._take_links(), self._release_sinks())
 
-    def _settle_unhurried(self, links: Links, sinks: list[Sink] | None) -> None:
+    def _after_unlock_without_waiting(self, links: Links, sinks: list[Sink] | None) -> None:
         if links is not None:
             for outward, _, _ in links:
-                outward.settle(-1, False)
-        _settle_sinks(sinks)
+                outward.after_unlock(-1, False)
+        _call_sinks(sinks)
 
     def end_reply(self) -> None:
         """The same after a reply or its final, which leave together.
@@ -106,32 +106,32 @@ class Turn:
         Where a reader runs the callback, those of all queries that it has brought: it settles
         when it is back, or whoever takes its place does.
         """
-        if AWAY and get_ident() in AWAY:
-            self.is_unsettled = True
+        if READERS_IN_CALLBACKS and get_ident() in READERS_IN_CALLBACKS:
+            self.has_unsent_replies = True
             self._release()
         else:
             self.end()
 
-    def settle_rest(self, is_last: bool) -> None:
-        """What `end_reply` left; for `is_last` see `Outward.settle`."""
-        if self.is_unsettled:
+    def flush_replies(self, is_last: bool) -> None:
+        """What `end_reply` left; for `is_last` see `AbstractSender.settle`."""
+        if self.has_unsent_replies:
             self.begin()
             links = self._take_links()
             sinks = self._release_sinks()
-            _settle_links(links, is_last)
-            _settle_sinks(sinks)
+            _send_to_links(links, is_last)
+            _call_sinks(sinks)
 
-    def end_unsettled(self) -> list[Sink] | None:
+    def end_for_sinks(self) -> list[Sink] | None:
         """The same, but sinks are for the caller to settle."""
         links = self._take_links()
         sinks = self._release_sinks()
-        _settle_links(links, False)
+        _send_to_links(links, False)
         return sinks
 
     def _take_links(self) -> Links:
         """Under the lock: the links that got something."""
         touched = self.touched
-        self.is_unsettled = False
+        self.has_unsent_replies = False
         if not touched:
             return None
         links = [outlet.take() for outlet in touched]
@@ -180,10 +180,10 @@ class Turn:
         set. With `is_last` it is about to wait for more.
         """
         after, links, sinks = self._receive(face, messages, start, reliable, now)
-        _settle_links(links, is_last)
+        _send_to_links(links, is_last)
         return after, sinks
 
-    def deliver_unhurried(
+    def deliver_without_waiting(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, Links, list[Sink] | None]:
         """The same by a thread that must wait for nobody, and is about to wait for more.
@@ -194,14 +194,14 @@ class Turn:
         full_links: Links = None
         if links is not None:
             for link in links:
-                link[0].settle(-1, False, True)
+                link[0].after_unlock(-1, False, True)
             full_links = [link for link in links if link[1] >= 0] or None
         return after, full_links, sinks
 
-    def settle(self, links: Links, sinks: list[Sink] | None) -> None:
-        """What `deliver_unhurried` gave back."""
-        _settle_links(links, False)
-        _settle_sinks(sinks)
+    def after_unlock(self, links: Links, sinks: list[Sink] | None) -> None:
+        """What `deliver_without_waiting` gave back."""
+        _send_to_links(links, False)
+        _call_sinks(sinks)
 
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
@@ -214,11 +214,11 @@ class Turn:
         after, links, sinks = self._receive(face, messages, start, reliable, now)
         if links is not None:
             for outward, _, _ in links:
-                outward.settle(-1, False, False, True)
+                outward.after_unlock(-1, False, False, True)
             for outward, full, is_blocking in links:
                 if full >= 0 and outward.must_wait(full, is_blocking):
                     self.end_bulk()
-                    outward.settle(full, is_blocking, False, True)
+                    outward.after_unlock(full, is_blocking, False, True)
         self.pause_bulk()
         return after, sinks
 
@@ -242,8 +242,8 @@ class Turn:
     def end_bulk(self) -> None:
         """Release `bulk` if this thread holds it; what links have gathered leaves before."""
         if self._bulk_owner == get_ident():
-            if GATHERING:
-                send_gathered()
+            if UNFLUSHED_SENDERS:
+                flush_senders()
             self.release_bulk()
 
     def release_bulk(self) -> None:
@@ -257,7 +257,7 @@ class Turn:
     ) -> tuple[int, Links, list[Sink] | None]:
         self.begin()
         try:
-            stop = start + MESSAGES_IN_A_TURN
+            stop = start + MESSAGES_PER_LOCK
             after = self.dispatcher.receive_run(
                 face, messages, start, stop, reliable, now, TURN_STEPS
             )
@@ -275,18 +275,18 @@ class Turn:
         """
         is_over = monotonic() - self._paused_at > BUSY_S_MAX
         if self._waiting or is_over:
-            if GATHERING:
-                send_gathered()
-            pause()
+            if UNFLUSHED_SENDERS:
+                flush_senders()
+            yield_gil()
             if is_over and self._bulk_waiting:
                 self.end_bulk()
-                pause()
+                yield_gil()
             self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:
         """One more turn for the last message of a face; the caller settles the sinks."""
         links, sinks = self._do_long_work(face)
-        _settle_links(links, False)
+        _send_to_links(links, False)
         return sinks
 
     def _do_long_work(self, face: Face | None) -> tuple[Links, list[Sink] | None]:
@@ -317,7 +317,7 @@ class Turn:
     def _run_jobs(self, now: float) -> None:
         if self.dispatcher.has_jobs:
             links, sinks = self._do_long_work(None)
-            self._settle_unhurried(links, sinks)
+            self._after_unlock_without_waiting(links, sinks)
 
     def add_session(self, session: SessionCore) -> None:
         """An application in this process; between `begin` and `end`."""
@@ -334,7 +334,7 @@ class Turn:
         """In a forked child: nothing is sent or settled any more, and `begin` raises."""
         self.lock = cast("threading.RLock", InheritedLock())
         self.touched.clear()
-        self.is_unsettled = False
+        self.has_unsent_replies = False
         self._sessions = []
         self.timer.armed = -inf  # so that `end` does not wake it
 
@@ -362,13 +362,13 @@ class Turn:
             self.end()
 
 
-def _settle_links(links: Links, is_last: bool, comes_back: bool = False) -> None:
+def _send_to_links(links: Links, is_last: bool, will_flush: bool = False) -> None:
     if links is not None:
         for outward, full, is_blocking in links:
-            outward.settle(full, is_blocking, is_last, comes_back)
+            outward.after_unlock(full, is_blocking, is_last, will_flush)
 
 
-def _settle_sinks(sinks: list[Sink] | None) -> None:
+def _call_sinks(sinks: list[Sink] | None) -> None:
     if sinks is not None:
         for sink in sinks:
-            sink.settle()
+            sink.after_unlock()

@@ -1,4 +1,4 @@
-"""Guesses: addresses that guess passwords are turned away for a while (limits: H14).
+"""AuthBans: addresses that guess passwords are turned away for a while (limits: H14).
 
 The listener asks before it starts a handshake and tells when an AuthenticationError ended one.
 """
@@ -14,7 +14,7 @@ from zenlake.limits import (
 )
 
 
-class Guesses:
+class AuthBans:
     """Failures by source address; the address that failed longest ago is forgotten first."""
 
     __slots__ = ("_failures", "turned_away")

@@ -1,4 +1,4 @@
-"""LinkTimes: when each of many links next needs to be looked at.
+"""LinkDeadlines: when each of many links next needs to be looked at.
 
 Every message moves the deadlines of a link, always to a later time. So nothing is noted when
 that happens: a link is looked at when the deadline comes that it had before, and noted again
@@ -26,7 +26,7 @@ _ENTRIES_MIN: Final = 16
 """With fewer entries nobody looks for links that are over."""
 
 
-class LinkTimes:
+class LinkDeadlines:
     """A heap of deadlines; the caller sees to it that one thread at a time uses it."""
 
     def __init__(self) -> None:

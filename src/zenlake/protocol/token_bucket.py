@@ -1,9 +1,9 @@
-"""Allowance: how much may be spent now, if so much comes in per second (a token bucket)."""
+"""TokenBucket: how much may be spent now, if so much comes in per second (a token bucket)."""
 
 from __future__ import annotations
 
 
-class Allowance:
+class TokenBucket:
     """Starts full. `capacity` is the most that can be saved up."""
 
     __slots__ = ("_capacity", "_per_second", "_saved", "_since")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from zenlake.session.sink import Sink
 
 
-class Complaints(Sink):
+class DeferredWarnings(Sink):
     """Texts that wait until the lock is released, because reporting runs the user's code."""
 
     __slots__ = ("_report", "_waiting")
@@ -19,7 +19,7 @@ class Complaints(Sink):
     def push(self, item: object) -> None:
         self._waiting.append(str(item))
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         waiting, self._waiting = self._waiting, []
         for text in waiting:
             self._report(text)

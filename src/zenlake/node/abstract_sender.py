@@ -1,4 +1,4 @@
-"""`Outward`: the outward half of a transport or of a multicast group, as outlets use it."""
+"""`AbstractSender`: the outward half of a transport or of a multicast group, as outlets use it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOO_LARGE: Final = 3
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Outward:
+class AbstractSender:
     """Messages come in encoded, with their QoS byte."""
 
     __slots__ = ()
@@ -46,26 +46,26 @@ class Outward:
         """
         raise NotImplementedError
 
-    def settle(
-        self, full: int, is_blocking: bool, is_last: bool = False, comes_back: bool = False
+    def after_unlock(
+        self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
         """Without it: send what was pushed, wait for room where `full` is a priority.
 
         With `is_last` nothing waits for more to come: the caller has nothing more. If the caller
-        `comes_back`, it sends what gathers before it waits for anything.
+        `will_flush`, it sends what gathers before it waits for anything.
         """
         raise NotImplementedError
 
     def must_wait(self, full: int, is_blocking: bool) -> bool:
-        """Without it, after sending: whether `settle` would wait for room."""
+        """Without it, after sending: whether `after_unlock` would wait for room."""
         return True
 
     def refuse(self, key: str, size: int) -> str:
-        """Under the node's lock, after TOO_LARGE: the reason, of which `settle` then warns."""
+        """Under the node's lock, after TOO_LARGE: the reason; `after_unlock` then logs it."""
         raise NotImplementedError
 
     def send(self, data: bytes, qos: int, reliable: bool) -> bool:
         """Push and settle, without the lock; False if it is too large, and nothing was done."""
         outcome = self.push(data, qos, reliable)
-        self.settle(qos & 7 if outcome == FULL else -1, reliable and qos & 0x08 != 0)
+        self.after_unlock(qos & 7 if outcome == FULL else -1, reliable and qos & 0x08 != 0)
         return True

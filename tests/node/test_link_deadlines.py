@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, cast
 
-from zenlake.node.link_times import LinkTimes
+from zenlake.node.link_deadlines import LinkDeadlines
 
 if TYPE_CHECKING:
     from zenlake.node.link_runner import LinkRunner
@@ -24,12 +24,12 @@ class Runner:
         return self.deadline
 
 
-def due(times: LinkTimes, now: float) -> list[Runner]:
+def due(times: LinkDeadlines, now: float) -> list[Runner]:
     return cast("list[Runner]", times.take_due(now))
 
 
-def times_of(*runners: Runner) -> LinkTimes:
-    times = LinkTimes()
+def times_of(*runners: Runner) -> LinkDeadlines:
+    times = LinkDeadlines()
     for one in runners:
         times.add(cast("LinkRunner", one), 0.0)
     return times
@@ -38,7 +38,7 @@ def times_of(*runners: Runner) -> LinkTimes:
 def test_the_earliest_deadline_counts() -> None:
     times = times_of(Runner(3.0), Runner(1.0), Runner(2.0))
     assert times.next_deadline() == 1.0
-    assert LinkTimes().next_deadline() == inf
+    assert LinkDeadlines().next_deadline() == inf
 
 
 def test_due_links_are_taken_and_added_again() -> None:
