@@ -44,7 +44,7 @@ def two_sessions(mode: str = "peer") -> Iterator[tuple[zenlake.Session, zenlake.
 
 
 def node_of(session: zenlake.Session) -> Node:
-    node = session._shell.node
+    node = session._handle.node
     assert isinstance(node, Node)
     return node
 

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from tests.session.network import Line
 from tests.session.network import Network as Wires
 from zenlake.api.session.session import Session
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.node.events import Events
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.routing.dispatcher import Dispatcher
@@ -20,7 +20,7 @@ from zenlake.wire import WhatAmI, ZenohId
 
 
 class MemoryNode:
-    """What a session needs of a node, as `zenlake.api.shell.NodeLike` says."""
+    """What a session needs of a node, as `zenlake.api.session.session_handle.NodeLike` says."""
 
     def __init__(self, network: MemoryNetwork, number: int, role: WhatAmI) -> None:
         self.network = network
@@ -94,14 +94,14 @@ class MemoryNetwork:
     ) -> Session:
         """A session on a new node that is connected to all others."""
         node = MemoryNode(self, len(self.nodes) + 1, role)
-        shell = Shell(node, settings or SessionSettings())
+        handle = SessionHandle(node, settings or SessionSettings())
         self.begin()
         for other in self.nodes:
             if not other.is_closed:
                 self._connect(node, other)
         self.nodes.append(node)
         self.end()
-        return Session._of(shell)
+        return Session._of(handle)
 
     def _connect(self, a: MemoryNode, b: MemoryNode) -> None:
         there, back = Line(self.wires), Line(self.wires)

@@ -11,7 +11,7 @@ from zenlake.routing.outlet import Outlet
 from zenlake.routing.settings import RoutingSettings
 from zenlake.session import Factory, Locality, SessionCore, SessionSettings, Sink
 from zenlake.session.incoming_query import IncomingQuery
-from zenlake.session.queries import Question
+from zenlake.session.queries import QuerySpec
 from zenlake.wire import (
     Del,
     Encoding,
@@ -207,5 +207,5 @@ def put(core: SessionCore, key: str, payload: bytes = b"", now: float = 100.0) -
     core.put(core.publications.prepare(key, QoS(5), True, ANY, None), Put(payload), None, now)
 
 
-def question(timeout_ms: int = 10_000, **options: object) -> Question:
-    return Question(QUERY_QOS, timeout_ms, **options)  # type: ignore[arg-type]
+def question(timeout_ms: int = 10_000, **options: object) -> QuerySpec:
+    return QuerySpec(QUERY_QOS, timeout_ms, **options)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TypeVar
 _Class = TypeVar("_Class", bound=type)
 
 
-def sealed(cls: _Class) -> _Class:
+def no_subclasses(cls: _Class) -> _Class:
     """Refuse subclasses at run time; `typing.final` tells the same to type checkers."""
 
     def refuse(_derived: Any, /, **_options: object) -> NoReturn:

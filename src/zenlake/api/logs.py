@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Final
 
-from zenlake.api.unannotated import Nothing
+from zenlake.api.unannotated import Unannotated
 
 LOGGERS: Final = {
     "zenlake": "zenoh",
@@ -76,14 +76,14 @@ class _Filters:
         return min(level, *parts) if parts else level
 
 
-def try_init_log_from_env() -> Nothing:
+def try_init_log_from_env() -> Unannotated:
     """Show logs at the level that RUST_LOG names; nothing if it is not set."""
     wanted = os.environ.get("RUST_LOG")
     if wanted is not None:
         _show(_Filters(wanted))
 
 
-def init_log_from_env_or(level: str) -> Nothing:
+def init_log_from_env_or(level: str) -> Unannotated:
     """The same, with a level for when RUST_LOG is not set."""
     filters = _Filters(os.environ.get("RUST_LOG") or level)
     if filters.is_empty:

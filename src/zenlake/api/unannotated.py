@@ -1,4 +1,4 @@
-"""`Nothing`: what methods give that give None.
+"""`Unannotated`: what methods give that give None.
 
 To type checkers it is `Any`, as in eclipse-zenoh's stub, which does not annotate these methods:
 with None, `lambda query: (query.reply(key, value), query.drop())` would be an error.
@@ -8,4 +8,4 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-Nothing: TypeAlias = Any
+Unannotated: TypeAlias = Any

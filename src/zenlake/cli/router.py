@@ -110,7 +110,7 @@ class _Ending:
 def _log_opened(log: logging.Logger, session: Session) -> None:
     from zenlake.node import Node
 
-    node = session._shell.node
+    node = session._handle.node
     assert isinstance(node, Node)
     log.info("the id is %s", session.zid())
     for locator in node.locators():

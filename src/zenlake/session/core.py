@@ -24,7 +24,7 @@ from zenlake.session.matching import Matching, MatchingEntity, Speaker
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.port import Factory, Port
 from zenlake.session.publications import Publication, Publications
-from zenlake.session.queries import Queries, Question
+from zenlake.session.queries import Queries, QuerySpec
 from zenlake.session.queryables import QueryableEntity, Queryables
 from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
@@ -270,7 +270,7 @@ class SessionCore(Outlet):
         return self.liveliness.declare_subscriber(key, sink, history, now)
 
     def get(
-        self, key: str, parameters: str, question: Question, sink: Sink, now: float
+        self, key: str, parameters: str, question: QuerySpec, sink: Sink, now: float
     ) -> OpenQuery:
         self.enter(now)
         self._note_key(key)

@@ -27,7 +27,7 @@ from zenlake.wire import (
 )
 
 
-class Question:
+class QuerySpec:
     """All that a `get` says beside its key and parameters."""
 
     __slots__ = (
@@ -89,7 +89,7 @@ class Queries:
         self._deadlines: list[tuple[float, int]] = []
 
     def ask(
-        self, key: str, parameters: str, question: Question, sink: Sink, now: float
+        self, key: str, parameters: str, question: QuerySpec, sink: Sink, now: float
     ) -> OpenQuery:
         """Send a query; it may have ended before this returns."""
         mode = _resolved(question.consolidation, parameters)
@@ -201,7 +201,7 @@ class Queries:
             query.abandon()
 
     def _request(
-        self, query: OpenQuery, parameters: str, mode: ConsolidationMode, question: Question
+        self, query: OpenQuery, parameters: str, mode: ConsolidationMode, question: QuerySpec
     ) -> Request:
         if question.accepts_any_key and not names(parameters, "_anyke"):
             parameters = f"{parameters};_anyke" if parameters else "_anyke"

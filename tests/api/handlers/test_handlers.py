@@ -138,8 +138,8 @@ def large(size: int) -> list[object]:
     query = IncomingQuery(
         1, "k", wire.Query(body=wire.QueryBody(wire.Encoding(0), payload)), None, None, None
     )
-    shell: Any = None
-    made = Query(shell, query, 1)
+    session: Any = None
+    made = Query(session, query, 1)
     made._is_dropped = True  # nobody waits for it
     return [
         make_sample("k", put, None, None),

@@ -26,7 +26,7 @@ def peer(**settings: str) -> zenlake.Session:
 
 
 def node_of(session: zenlake.Session) -> Node:
-    node = session._shell.node
+    node = session._handle.node
     assert isinstance(node, Node)
     return node
 

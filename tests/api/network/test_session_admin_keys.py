@@ -96,7 +96,7 @@ def test_sessions_that_never_ask_have_neither_queryable_nor_listener() -> None:
     with two_sessions() as (a, b):
         a.declare_subscriber("demo/**", print)
         list(a.get("demo/x"))
-        assert a._shell.core.queryables.live == {}
+        assert a._handle.core.queryables.live == {}
         assert not node_of(a).events.has_listeners
         asked(b)
         assert node_of(b).events.has_listeners
@@ -107,10 +107,10 @@ def test_more_replies_than_a_channel_holds_do_not_block_who_asks() -> None:
     with two_sessions() as (a, _):
         asked(a)  # which begins it, with the real node
         node = node_of(a)
-        a._shell.node = cast("NodeLike", Crowded(node))
+        a._handle.node = cast("NodeLike", Crowded(node))
         replies = a.get(f"@/{a.zid()}/session/**", consolidation=ConsolidationMode.NONE, timeout=10)
         assert len(list(replies)) == 2 * Crowded.COUNT
-        a._shell.node = node
+        a._handle.node = node
 
 
 class Crowded:

@@ -97,7 +97,7 @@ def test_sender_gets_an_error_where_its_link_carries_no_fragments(
         until(lambda: querier.matching_status.matching)
         with pytest.raises(zenlake.ZError, match="cannot be sent"):
             querier.get(payload=bytes(70_000))
-        assert not a._shell.core.queries.live
+        assert not a._handle.core.queries.live
         replies = querier.get()
         with queryable.recv() as query:
             with pytest.raises(zenlake.ZError, match="cannot be sent"):

@@ -51,7 +51,7 @@ def test_timeouts_by_the_real_clock(timeout_s: float) -> None:
 
 
 def has_no_queries(session: zenlake.Session) -> bool:
-    return not session._shell.core.queries.live
+    return not session._handle.core.queries.live
 
 
 def discarded(*sessions: zenlake.Session) -> int:

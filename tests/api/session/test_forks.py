@@ -32,7 +32,7 @@ class Observer:
         config.insert_json5("scouting/multicast/enabled", "false")
         config.insert_json5("listen/endpoints", '["tcp/127.0.0.1:0"]')
         self.session = zenlake.open(config)
-        node = self.session._shell.node
+        node = self.session._handle.node
         assert isinstance(node, Node)
         self.endpoint = node.locators()[0]
         self.parent: list[int] = []

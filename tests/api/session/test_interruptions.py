@@ -55,7 +55,7 @@ def test_queries_are_cancelled_at_any_time() -> None:
             timer.join()
         print(f"so many ended with 0, 1, 2 and 3 replies: {replied}")
         assert min(replied[0], replied[3]) > 0
-        until(lambda: not session._shell.core.queries.live)
+        until(lambda: not session._handle.core.queries.live)
         assert list(session.get("q", timeout=10))
 
 

@@ -30,7 +30,7 @@ def network() -> MemoryNetwork:
 
 
 def core_of(session: Session) -> object:
-    return session._shell.core
+    return session._handle.core
 
 
 def test_lost_objects_are_undeclared(network: MemoryNetwork) -> None:
@@ -77,7 +77,7 @@ def test_callables_stay_in_the_background(network: MemoryNetwork) -> None:
 def test_lost_session_closes(network: MemoryNetwork) -> None:
     session = network.open()
     subscriber = session.declare_subscriber("k")
-    core = session._shell.core
+    core = session._handle.core
     del session
     gc.collect()
     until(lambda: core.is_closed)
@@ -104,7 +104,7 @@ def test_finalizer_under_the_lock_does_not_deadlock(network: MemoryNetwork) -> N
 
 
 def core_queries(session: Session) -> int:
-    return len(session._shell.core.queries.live)
+    return len(session._handle.core.queries.live)
 
 
 def test_raising_callback_is_logged_and_goes_on(

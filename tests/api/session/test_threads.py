@@ -36,7 +36,7 @@ def peer(**settings: str) -> zenlake.Session:
 
 
 def locator(session: zenlake.Session) -> str:
-    node = session._shell.node
+    node = session._handle.node
     assert isinstance(node, Node)
     return node.locators()[0]
 

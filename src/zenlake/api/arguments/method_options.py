@@ -20,7 +20,7 @@ from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import Parameters
 
 
-class _QueryOptions(TypedDict, total=False):
+class _CommonGetOptions(TypedDict, total=False):
     """Of every query."""
 
     payload: Any
@@ -31,13 +31,13 @@ class _QueryOptions(TypedDict, total=False):
     timestamp_instrumentation: TimestampInstrumentation | None
 
 
-class QuerierGetOptions(_QueryOptions, total=False):
+class QuerierGetOptions(_CommonGetOptions, total=False):
     """Of `Querier.get`."""
 
     parameters: Parameters | dict[str, str] | str | None
 
 
-class GetOptions(_QueryOptions, total=False):
+class GetOptions(_CommonGetOptions, total=False):
     """Of `Session.get`."""
 
     target: QueryTarget | None

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self, final
 from zenlake.api.config.json5 import parse_json5
 from zenlake.api.config.keys import BRANCHES, KEYS, NULL_BRANCHES
 from zenlake.api.config.value_kinds import Mismatch
-from zenlake.api.final_classes import sealed
-from zenlake.api.unannotated import Nothing
+from zenlake.api.final_classes import no_subclasses
+from zenlake.api.unannotated import Unannotated
 from zenlake.errors import LocalError
 from zenlake.secrets import is_secret, without_secrets
 from zenlake.wire import WhatAmI
@@ -28,7 +28,7 @@ class ConfigError(LocalError):
 
 
 @final
-@sealed
+@no_subclasses
 class Config:
     """Values by key; whatever is not set has its default."""
 
@@ -78,7 +78,7 @@ class Config:
             raise ConfigError("unknown key: the empty one")
         return _compact(self._at(path))
 
-    def insert_json5(self, key: str, value: Any) -> Nothing:
+    def insert_json5(self, key: str, value: Any) -> Unannotated:
         """Set `key`; an object replaces all that is below it."""
         path = _normal(key)
         if not path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar, cast, final
 
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 from zenlake.api.handlers.channels import Channel
 
 T = TypeVar("T")
@@ -45,4 +45,4 @@ class Handler(Generic[T]):
             channel.abandon()
 
 
-sealed(Handler)
+no_subclasses(Handler)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeAlias, TypeVar, final
 
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.handlers.callbacks import DirectSink, IndirectSink
 from zenlake.api.handlers.channels import Channel, RingChannelSink, fifo_channel
 from zenlake.api.handlers.handler import Handler
@@ -23,7 +23,7 @@ H = TypeVar("H")
 
 
 @final
-@sealed
+@no_subclasses
 class DefaultHandler(Generic[T]):
     """What no handler stands for: a FIFO of 256 items."""
 
@@ -31,7 +31,7 @@ class DefaultHandler(Generic[T]):
 
 
 @final
-@sealed
+@no_subclasses
 class FifoChannel(Generic[T]):
     """A bounded FIFO; when it is full, the link that fills it waits. Loses nothing."""
 
@@ -42,7 +42,7 @@ class FifoChannel(Generic[T]):
 
 
 @final
-@sealed
+@no_subclasses
 class RingChannel(Generic[T]):
     """The newest items; when it is full, the oldest goes."""
 
@@ -53,7 +53,7 @@ class RingChannel(Generic[T]):
 
 
 @final
-@sealed
+@no_subclasses
 class Callback(Generic[T]):
     """A function to call for each item, and one to call when there will be no more."""
 

@@ -6,12 +6,12 @@ from typing import Any, Generic, Self, final, overload
 
 from zenlake import wire
 from zenlake.api.config.config import Config
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
-from zenlake.api.session.declared import UserEnd
 from zenlake.api.session.opening import node_settings
-from zenlake.api.unannotated import Nothing
+from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.enums import WhatAmI
 from zenlake.api.values.identifiers import ZenohId
 from zenlake.api.values.whatami_matcher import WhatAmIMatcher, into_matcher
@@ -22,7 +22,7 @@ from zenlake.protocol.scouting import Found
 
 
 @final
-@sealed
+@no_subclasses
 class Hello:
     """A node that answered: its id, role and addresses."""
 
@@ -63,18 +63,18 @@ class Hello:
 class Scout(Generic[H]):
     """Asks until it is stopped or lost."""
 
-    __slots__ = ("__weakref__", "_scouting", "_user")
+    __slots__ = ("__weakref__", "_binding", "_scouting")
     _scouting: Scouting | None
-    _user: UserEnd
+    _binding: HandlerBinding
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, scouting: Scouting, user: UserEnd) -> Self:
+    def _of(cls, scouting: Scouting, binding: HandlerBinding) -> Self:
         made = object.__new__(cls)
         made._scouting = scouting
-        made._user = user
+        made._binding = binding
         return made
 
     def _check(self) -> Scouting:
@@ -85,17 +85,17 @@ class Scout(Generic[H]):
     @property
     def handler(self) -> H:
         self._check()
-        handler: H = self._user.handler
+        handler: H = self._binding.handler
         return handler
 
-    def stop(self) -> Nothing:
+    def stop(self) -> Unannotated:
         """Ask no more; the stream ends."""
         scouting = self._check()
         self._scouting = None
         scouting.close()
         scouting.join(1.0)
-        self._user.sink.close()
-        self._user.sink.after_unlock()
+        self._binding.sink.close()
+        self._binding.sink.after_unlock()
 
     def try_recv(self: Scout[Handler[Hello]]) -> Hello | None:
         return self.handler.try_recv()
@@ -115,7 +115,7 @@ class Scout(Generic[H]):
             self.stop()
 
     def __del__(self) -> None:
-        if self._scouting is not None and not self._user.is_background:
+        if self._scouting is not None and not self._binding.is_background:
             self._scouting.close()
 
 
@@ -148,10 +148,10 @@ def scout(
     """
     matcher = into_matcher("router|peer|client" if what is None else what)
     settings = node_settings(Config() if config is None else config)
-    user = UserEnd(handler)
+    binding = HandlerBinding(handler)
 
     def found(one: Found) -> None:
-        user.sink.push(Hello.of_found(one))
-        user.sink.after_unlock()
+        binding.sink.push(Hello.of_found(one))
+        binding.sink.after_unlock()
 
-    return Scout._of(start_scouting(settings, matcher.wire.mask, found), user)
+    return Scout._of(start_scouting(settings, matcher.wire.mask, found), binding)

@@ -23,7 +23,7 @@ from zenlake.wire.values.qos import QOS_BYTES
 
 if TYPE_CHECKING:
     from zenlake.api.query.query import Query
-    from zenlake.api.session.session_handle import Shell
+    from zenlake.api.session.session_handle import SessionHandle
     from zenlake.node.info import LinkInfo, TransportInfo
 
 _JSON: Final = wire.Encoding.parse("application/json")
@@ -39,29 +39,29 @@ _PRIORITIES: Final = (
 )
 
 
-class SessionKeys:
+class SessionAdminKeys:
     """Answers on these keys, and publishes there."""
 
-    __slots__ = ("_root", "_shell")
+    __slots__ = ("_root", "_session")
 
-    def __init__(self, shell: Shell) -> None:
-        self._shell = shell
-        self._root = f"@/{shell.core.zid}/session"
+    def __init__(self, session: SessionHandle) -> None:
+        self._session = session
+        self._root = f"@/{session.core.zid}/session"
 
     def begin(self) -> None:
         """Under the node's lock."""
-        core = self._shell.core
+        core = self._session.core
         # A callback, since whoever asks has to read replies while they are made.
         sink, _ = make_sink(self._answer)
         core.port.adopt(sink)
         core.queryables.declare(
             f"{self._root}/**", sink, True, Locality.SESSION_LOCAL, time.monotonic(), ADMIN_EID
         )
-        self._shell.node.events.add(self._publish)
+        self._session.node.events.add(self._publish)
 
     def _answer(self, query: Query) -> None:
         asked = str(query.key_expr)
-        node = self._shell.node
+        node = self._session.node
         with query:
             for transport in node.transports():
                 key = self._transport_key(transport)
@@ -96,7 +96,7 @@ class SessionKeys:
 
     def _put(self, key: str, body: wire.Put | wire.Del) -> None:
         """Past `qos/publication` of the configuration, which could send it to the network."""
-        shell = self._shell
+        session = self._session
         publication = Publication(
             key,
             wire.WireExpr(0, key),
@@ -105,12 +105,12 @@ class SessionKeys:
             Locality.SESSION_LOCAL,
             None,
         )
-        shell.begin()
+        session.begin()
         try:
-            if not shell.core.is_closed:
-                shell.core.put(publication, body, None, time.monotonic())
+            if not session.core.is_closed:
+                session.core.put(publication, body, None, time.monotonic())
         finally:
-            shell.end()
+            session.end()
 
 
 def transport_json(info: TransportInfo) -> bytes:

@@ -15,7 +15,7 @@ from zenlake.api.network.transport_events import (
     TransportEvent,
     TransportEventsListener,
 )
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.identifiers import ZenohId
 
 
@@ -23,20 +23,20 @@ from zenlake.api.values.identifiers import ZenohId
 class SessionInfo:
     """Answers for the moment it is asked."""
 
-    __slots__ = ("_shell",)
-    _shell: Shell
+    __slots__ = ("_session",)
+    _session: SessionHandle
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, shell: Shell) -> Self:
+    def _of(cls, session: SessionHandle) -> Self:
         made = object.__new__(cls)
-        made._shell = shell
+        made._session = session
         return made
 
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._shell.core.zid)
+        return ZenohId.of_wire(self._session.core.zid)
 
     def routers_zid(self) -> list[ZenohId]:
         return self._zids(wire.WhatAmI.ROUTER)
@@ -46,8 +46,8 @@ class SessionInfo:
 
     def _zids(self, role: wire.WhatAmI) -> list[ZenohId]:
         """Who is connected; as deployed, members of groups are among `transports` alone."""
-        self._shell.check_process()
-        infos = self._shell.node.transports()
+        self._session.check_process()
+        infos = self._session.node.transports()
         return [
             ZenohId.of_wire(info.zid)
             for info in infos
@@ -55,17 +55,17 @@ class SessionInfo:
         ]
 
     def transports(self) -> list[Transport]:
-        self._shell.check_process()
-        return [Transport.of_info(info) for info in self._shell.node.transports()]
+        self._session.check_process()
+        return [Transport.of_info(info) for info in self._session.node.transports()]
 
     def links(self) -> list[Link]:
-        self._shell.check_process()
-        return [Link.of_info(info) for info in self._shell.node.links()]
+        self._session.check_process()
+        return [Link.of_info(info) for info in self._session.node.links()]
 
     def stats(self) -> dict[str, int]:
         """What went in and out so far, and everything that was dropped, by cause."""
-        self._shell.check_process()
-        return self._shell.node.stats() | self._shell.core.stats()
+        self._session.check_process()
+        return self._session.node.stats() | self._session.core.stats()
 
     @overload
     def declare_transport_events_listener(
@@ -83,7 +83,7 @@ class SessionInfo:
         self, handler: Any = None, *, history: bool | None = None
     ) -> TransportEventsListener[Any]:
         """Be told of transports that come and go; `history` begins with those there are."""
-        return TransportEventsListener._of(self._shell, handler)._listen(history)
+        return TransportEventsListener._of(self._session, handler)._listen(history)
 
     @overload
     def declare_link_events_listener(
@@ -101,4 +101,4 @@ class SessionInfo:
         self, handler: Any = None, *, history: bool | None = None
     ) -> LinkEventsListener[Any]:
         """Be told of links that come and go; `history` begins with those there are."""
-        return LinkEventsListener._of(self._shell, handler)._listen(history)
+        return LinkEventsListener._of(self._session, handler)._listen(history)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self, final
 
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 from zenlake.api.values.enums import Reliability, WhatAmI
 from zenlake.api.values.identifiers import ZenohId
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @final
-@sealed
+@no_subclasses
 class Transport:
     """A connection to another node."""
 
@@ -65,7 +65,7 @@ class Transport:
 
 
 @final
-@sealed
+@no_subclasses
 class Link:
     """One link of a transport."""
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
 
 from zenlake.api.final_classes import no_constructor
 from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, T
 from zenlake.api.network.transport import Link, Transport
-from zenlake.api.session.declared import UserEnd
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.unannotated import Nothing
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.enums import SampleKind
 from zenlake.errors import ZError
 
@@ -72,30 +72,30 @@ class LinkEvent(_Event):
 class _EventsListener(Generic[T, H]):
     """Gets events of the node, outside all locks."""
 
-    __slots__ = ("__weakref__", "_hook", "_shell", "_user")
+    __slots__ = ("__weakref__", "_binding", "_hook", "_session")
     _NAME: ClassVar[str] = ""
     _hook: Listener | None
-    _shell: Shell
-    _user: UserEnd
+    _session: SessionHandle
+    _binding: HandlerBinding
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, shell: Shell, handler: object) -> Self:
+    def _of(cls, session: SessionHandle, handler: object) -> Self:
         made = object.__new__(cls)
-        made._shell = shell
-        made._user = UserEnd(handler)
-        shell.core.port.adopt(made._user.sink)
+        made._session = session
+        made._binding = HandlerBinding(handler)
+        session.core.port.adopt(made._binding.sink)
         made._hook = cls._hook_of(made)
         return made
 
     @classmethod
     def _hook_of(cls, listener: _EventsListener[T, H]) -> Listener:
-        sink = listener._user.sink
-        events = listener._shell.node.events
+        sink = listener._binding.sink
+        events = listener._session.node.events
         # Who has a callable stays; others are not kept alive by what they listen to.
-        kept = listener if listener._user.is_background else None
+        kept = listener if listener._binding.is_background else None
         known = weakref.ref(listener)
 
         def tell(is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
@@ -108,15 +108,15 @@ class _EventsListener(Generic[T, H]):
         return tell
 
     def _listen(self, history: bool | None) -> Self:
-        self._shell.check_open()
+        self._session.check_open()
         hook = self._hook
         assert hook is not None
-        node = self._shell.node
+        node = self._session.node
         if history:
             for transport, link in zip(node.transports(), node.links(), strict=False):
                 hook(True, transport, link)
         node.events.add(hook)
-        self._shell.other_sinks.add(self._user.sink)
+        self._session.other_sinks.add(self._binding.sink)
         return self
 
     @staticmethod
@@ -130,17 +130,17 @@ class _EventsListener(Generic[T, H]):
     @property
     def handler(self) -> H:
         self._check()
-        handler: H = self._user.handler
+        handler: H = self._binding.handler
         return handler
 
-    def undeclare(self) -> Nothing:
+    def undeclare(self) -> Unannotated:
         self._check()
         hook, self._hook = self._hook, None
         assert hook is not None
-        self._shell.node.events.remove(hook)
-        self._shell.other_sinks.discard(self._user.sink)
-        self._user.sink.close()
-        self._user.sink.after_unlock()
+        self._session.node.events.remove(hook)
+        self._session.other_sinks.discard(self._binding.sink)
+        self._binding.sink.close()
+        self._binding.sink.after_unlock()
 
     def try_recv(self: _EventsListener[T, Handler[T]]) -> T | None:
         return self.handler.try_recv()

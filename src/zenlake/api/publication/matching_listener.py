@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar, final
 
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H
 from zenlake.api.publication.matching_status import MatchingStatus, make_status
-from zenlake.api.session.declared import Handled, UserEnd
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.declared import DeclaredWithHandler
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.session.matching import MatchingEntity, Speaker
 
 
 @final
-class MatchingListener(Handled[MatchingStatus, H]):
+class MatchingListener(DeclaredWithHandler[MatchingStatus, H]):
     """First told if there is somebody already, then of every change."""
 
     __slots__ = ()
@@ -22,22 +23,22 @@ class MatchingListener(Handled[MatchingStatus, H]):
 
 
 def declare_matching_listener(
-    shell: Shell, speaker: Speaker, handler: object
+    session: SessionHandle, speaker: Speaker, handler: object
 ) -> MatchingListener[Any]:
-    user = UserEnd(handler)
-    shell.begin()
+    binding = HandlerBinding(handler)
+    session.begin()
     try:
-        entity = shell.core.declare_matching_listener(speaker, user.sink, time.monotonic())
+        entity = session.core.declare_matching_listener(speaker, binding.sink, time.monotonic())
     finally:
-        shell.end()
-    return MatchingListener._of_handler(shell, entity, user)
+        session.end()
+    return MatchingListener._of_handler(session, entity, binding)
 
 
-def matching_status(shell: Shell, speaker: Speaker) -> MatchingStatus:
+def matching_status(session: SessionHandle, speaker: Speaker) -> MatchingStatus:
     """After close nobody listens any more."""
-    shell.begin()
+    session.begin()
     try:
-        core = shell.core
+        core = session.core
         return make_status(not core.is_closed and core.matching.is_matching(speaker))
     finally:
-        shell.end()
+        session.end()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Self, final
 
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 
 
 @final
-@sealed
+@no_subclasses
 class MatchingStatus:
     """True if there is a matching entity; `matching` says the same."""
 

@@ -30,8 +30,8 @@ from zenlake.api.publication.matching_listener import (
 from zenlake.api.publication.matching_status import MatchingStatus
 from zenlake.api.publication.plain_put import PlainPut
 from zenlake.api.session.declared import Declared
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.unannotated import Nothing
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import CongestionControl, Locality, Priority, Reliability
 from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
@@ -60,22 +60,24 @@ class Publisher(Declared):
     _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
 
     @classmethod
-    def _of_publication(cls, shell: Shell, entity: Speaker, publication: Publication) -> Self:
-        made = cls._of(shell, entity)
+    def _of_publication(
+        cls, session: SessionHandle, entity: Speaker, publication: Publication
+    ) -> Self:
+        made = cls._of(session, entity)
         made._publication = publication
         # Looked up once: `put` is the hottest call there is.
-        made._begin = shell.begin
-        made._end = shell.end
-        made._put = shell.core.put
-        made._plain = PlainPut(shell.core.publications, publication)
+        made._begin = session.begin
+        made._end = session.end
+        made._put = session.core.put
+        made._plain = PlainPut(session.core.publications, publication)
         made._put_plain = made._plain.put
-        made._find_shortcut = shell.core.find_shortcut
+        made._find_shortcut = session.core.find_shortcut
         return made
 
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -106,7 +108,7 @@ class Publisher(Declared):
     def matching_status(self) -> MatchingStatus:
         """Whether there is a matching subscriber."""
         self._check()
-        return matching_status(self._shell, self._entity)
+        return matching_status(self._session, self._entity)
 
     def put(
         self,
@@ -117,7 +119,7 @@ class Publisher(Declared):
         timestamp: Timestamp | None = None,
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         source_info: SourceInfo | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Publish a value."""
         is_plain = (
             encoding is None
@@ -141,7 +143,7 @@ class Publisher(Declared):
         )
         stamps = None
         if timestamp_instrumentation is not None:
-            stamps = self._shell.stamps(timestamp_instrumentation)
+            stamps = self._session.stamps(timestamp_instrumentation)
         self._begin()
         try:
             self._put(publication, body, stamps, _monotonic())
@@ -150,7 +152,7 @@ class Publisher(Declared):
         finally:
             self._end()
 
-    def undeclare(self) -> Nothing:
+    def undeclare(self) -> Unannotated:
         super().undeclare()
         self._plain.is_live = False
 
@@ -161,13 +163,13 @@ class Publisher(Declared):
         timestamp: Timestamp | None = None,
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         source_info: SourceInfo | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Publish that there is no value any more."""
         self._check()
         body = wire.Del(
             timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
         )
-        stamps = self._shell.stamps(timestamp_instrumentation)
+        stamps = self._session.stamps(timestamp_instrumentation)
         self._begin()
         try:
             self._put(self._publication, body, stamps, _monotonic())
@@ -189,7 +191,7 @@ class Publisher(Declared):
     def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
         """Be told when somebody begins or ceases to listen."""
         self._check()
-        return declare_matching_listener(self._shell, self._entity, handler)
+        return declare_matching_listener(self._session, self._entity, handler)
 
     def __repr__(self) -> str:
         if self._is_undeclared:
@@ -198,7 +200,7 @@ class Publisher(Declared):
 
 
 def declare_publisher(
-    shell: Shell,
+    session: SessionHandle,
     key_expr: KeyExpr | str,
     encoding: Encoding | str | None,
     congestion_control: CongestionControl | None,
@@ -210,16 +212,16 @@ def declare_publisher(
     key = key_text(key_expr)
     qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
     checked = constant(reliability, Reliability, "reliability", Reliability.RELIABLE)
-    publication = shell.core.publications.prepare(
+    publication = session.core.publications.prepare(
         key,
         qos,
         checked is Reliability.RELIABLE,
         locality(allowed_destination, "allowed_destination"),
         encoding_of(encoding),
     )
-    shell.begin()
+    session.begin()
     try:
-        entity = shell.core.declare_publisher(key, publication.destination, time.monotonic())
+        entity = session.core.declare_publisher(key, publication.destination, time.monotonic())
     finally:
-        shell.end()
-    return Publisher._of_publication(shell, entity, publication)
+        session.end()
+    return Publisher._of_publication(session, entity, publication)

@@ -10,7 +10,7 @@ from typing import Final, final
 from zenlake import wire
 from zenlake._mypyc import mypyc_attr
 from zenlake.api.arguments.known_keys import key_expr_of
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import CongestionControl, Priority, SampleKind
 from zenlake.api.values.identifiers import SourceInfo
@@ -103,7 +103,7 @@ class Sample:
         )
 
 
-sealed(Sample)
+no_subclasses(Sample)
 
 
 def make_sample(

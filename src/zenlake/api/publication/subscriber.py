@@ -7,10 +7,11 @@ from typing import Any, ClassVar, final
 
 from zenlake.api.arguments.conversion import key_text, locality
 from zenlake.api.arguments.known_keys import key_expr_of
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H
 from zenlake.api.publication.sample import Sample
-from zenlake.api.session.declared import Handled, UserEnd
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.declared import DeclaredWithHandler
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.enums import Locality
 from zenlake.api.values.identifiers import EntityGlobalId
 from zenlake.keyexpr import KeyExpr
@@ -19,7 +20,7 @@ from zenlake.session.subscribers import Subscription
 
 
 @final
-class Subscriber(Handled[Sample, H]):
+class Subscriber(DeclaredWithHandler[Sample, H]):
     """Receives every sample whose key intersects its own, from its declaration on."""
 
     __slots__ = ()
@@ -29,7 +30,7 @@ class Subscriber(Handled[Sample, H]):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -38,14 +39,17 @@ class Subscriber(Handled[Sample, H]):
 
 
 def declare_subscriber(
-    shell: Shell, key_expr: KeyExpr | str, handler: object, allowed_origin: Locality | None
+    session: SessionHandle,
+    key_expr: KeyExpr | str,
+    handler: object,
+    allowed_origin: Locality | None,
 ) -> Subscriber[Any]:
     key = key_text(key_expr)
     origin = locality(allowed_origin, "allowed_origin")
-    user = UserEnd(handler)
-    shell.begin()
+    binding = HandlerBinding(handler)
+    session.begin()
     try:
-        entity = shell.core.declare_subscriber(key, user.sink, origin, time.monotonic())
+        entity = session.core.declare_subscriber(key, binding.sink, origin, time.monotonic())
     finally:
-        shell.end()
-    return Subscriber._of_handler(shell, entity, user)
+        session.end()
+    return Subscriber._of_handler(session, entity, binding)

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import final
 
-from zenlake.api.final_classes import sealed
-from zenlake.api.unannotated import Nothing
+from zenlake.api.final_classes import no_subclasses
+from zenlake.api.unannotated import Unannotated
 
 
 @final
-@sealed
+@no_subclasses
 class CancellationToken:
     """Given to any number of queries; `cancel` ends them, also those that come later."""
 
@@ -23,7 +23,7 @@ class CancellationToken:
         self._is_cancelled = False
         self._registered = 0
 
-    def cancel(self) -> Nothing:
+    def cancel(self) -> Unannotated:
         """End all queries with this token, and wait for callbacks that run.
 
         Afterwards no callback of these queries is called but `drop`. A callback may cancel its

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.values.enums import ConsolidationMode
 
 
 @final
-@sealed
+@no_subclasses
 class QueryConsolidation:
     """A wrapper of `ConsolidationMode`; both are accepted wherever one is."""
 

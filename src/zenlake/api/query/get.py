@@ -10,14 +10,14 @@ from zenlake import wire
 from zenlake.api.arguments.conversion import encoding_of, payload_of
 from zenlake.api.handlers.channels import fifo_channel
 from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.query.cancellation_token import CancellationToken
-from zenlake.api.session.declared import UserEnd
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.encoding import Encoding
 from zenlake.errors import ZError
 from zenlake.limits import HANDLER_ITEMS_MAX
 from zenlake.session.open_query import OpenQuery
-from zenlake.session.queries import Question
+from zenlake.session.queries import QuerySpec
 from zenlake.session.sink import Sink
 
 _BYTES = wire.Encoding(0)
@@ -46,13 +46,13 @@ class CancellableSink(Sink):
         "_is_over",
         "_number",
         "_query",
-        "_shell",
+        "_session",
         "_sink",
         "_token",
     )
 
-    def __init__(self, shell: Shell, sink: Sink, token: CancellationToken) -> None:
-        self._shell = shell
+    def __init__(self, session: SessionHandle, sink: Sink, token: CancellationToken) -> None:
+        self._session = session
         self._sink = sink
         self._token = token
         self._query: OpenQuery | None = None
@@ -76,12 +76,12 @@ class CancellableSink(Sink):
         if query is None:
             return  # it is not started yet, and whoever starts it ends it
         if query.is_open:
-            self._shell.begin()
+            self._session.begin()
             try:
-                self._shell.core.cancel(query)
+                self._session.core.cancel(query)
                 self._sink.discard()
             finally:
-                self._shell.end()
+                self._session.end()
         else:
             self._sink.discard()
         self._sink.wait_for_callback()
@@ -112,19 +112,21 @@ class CancellableSink(Sink):
             self._token.unregister(number)
 
 
-def ask_plainly(shell: Shell, key: str, parameters: str, question: Question) -> Handler[Any]:
+def get_with_defaults(
+    session: SessionHandle, key: str, parameters: str, spec: QuerySpec
+) -> Handler[Any]:
     """For the default handler, and without a token: the short way."""
     channel = fifo_channel(HANDLER_ITEMS_MAX)
-    shell.begin()
+    session.begin()
     try:
-        shell.core.get(key, parameters, question, channel, time.monotonic())
+        session.core.get(key, parameters, spec, channel, time.monotonic())
     finally:
-        shell.end()
+        session.end()
     return Handler(channel)
 
 
-def ask(
-    shell: Shell,
+def get_with_handler(
+    session: SessionHandle,
     handler: object,
     token: CancellationToken | None,
     start: Callable[[Sink, float], OpenQuery],
@@ -136,20 +138,20 @@ def ask(
             f"argument 'cancellation_token': '{kind}' object cannot be converted to "
             "'CancellationToken'"
         )
-    user = UserEnd(handler)
+    binding = HandlerBinding(handler)
     cancellable = None
     if token is not None:
-        cancellable = CancellableSink(shell, user.sink, token)
+        cancellable = CancellableSink(session, binding.sink, token)
         if not cancellable.register():
             raise ZError("Query was cancelled")
-    shell.begin()
+    session.begin()
     try:
-        query = start(cancellable or user.sink, time.monotonic())
+        query = start(cancellable or binding.sink, time.monotonic())
         if cancellable is not None:
             cancellable.started(query)
     finally:
-        shell.end()
+        session.end()
     if cancellable is not None and token is not None and token.is_cancelled:
         # Cancelled between registering and starting, when there was nothing to cancel yet.
         cancellable.cancel()
-    return user.handler
+    return binding.handler

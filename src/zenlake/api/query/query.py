@@ -1,4 +1,4 @@
-"""`Query`: a question that reached a queryable; it wants replies, then `drop`."""
+"""`Query`: a query that reached a queryable; it wants replies, then `drop`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from zenlake.api.arguments.conversion import (
 )
 from zenlake.api.arguments.deprecated_qos import warn_of_ignored_qos
 from zenlake.api.arguments.known_keys import key_expr_of
-from zenlake.api.final_classes import sealed
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.unannotated import Nothing
+from zenlake.api.final_classes import no_subclasses
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import CongestionControl, Priority, ReplyKeyExpr
 from zenlake.api.values.identifiers import SourceInfo
@@ -39,11 +39,11 @@ class Query:
     One that is lost without is finished by the garbage collector, with a warning.
     """
 
-    __slots__ = ("_eid", "_incoming", "_is_dropped", "_shell")
+    __slots__ = ("_eid", "_incoming", "_is_dropped", "_session")
 
-    def __init__(self, shell: Shell, incoming: IncomingQuery, eid: int) -> None:
+    def __init__(self, session: SessionHandle, incoming: IncomingQuery, eid: int) -> None:
         """For the library alone: users get queries, they do not make them."""
-        self._shell = shell
+        self._session = session
         self._incoming = incoming
         self._eid = eid
         self._is_dropped = False
@@ -114,7 +114,7 @@ class Query:
         express: bool | None = None,
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Answer with a value. Priority and congestion control are those of the query."""
         if congestion_control is not None or priority is not None:
             warn_of_ignored_qos("reply", congestion_control, priority)
@@ -137,23 +137,23 @@ class Query:
         express: bool | None = None,
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Answer that there is no value any more."""
         if congestion_control is not None or priority is not None:
             warn_of_ignored_qos("reply_del", congestion_control, priority)
         body = wire.Del(timestamp_of(timestamp), None, attachment_of(attachment))
         self._reply(key_expr, body, express)
 
-    def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> Nothing:
+    def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> Unannotated:
         """Answer with an error."""
         incoming = self._checked()
         body = wire.Err(payload_of(payload), encoding_of(encoding))
-        shell = self._shell
-        shell.begin()
+        session = self._session
+        session.begin()
         try:
-            shell.core.reply_error(incoming, self._eid, body, time.monotonic())
+            session.core.reply_error(incoming, self._eid, body, time.monotonic())
         finally:
-            shell.end_reply()
+            session.end_reply()
 
     def _reply(
         self, key_expr: KeyExpr | str, body: wire.Put | wire.Del, express: bool | None
@@ -161,31 +161,31 @@ class Query:
         incoming = self._checked()
         key = key_text(key_expr)
         flag_of(express, "express")
-        shell = self._shell
-        shell.begin()
+        session = self._session
+        session.begin()
         try:
-            shell.core.reply(incoming, self._eid, key, body, express, time.monotonic())
+            session.core.reply(incoming, self._eid, key, body, express, time.monotonic())
         finally:
-            shell.end_reply()
+            session.end_reply()
 
-    def drop(self) -> Nothing:
+    def drop(self) -> Unannotated:
         """No more replies; the second time it does nothing."""
-        shell = self._shell
+        session = self._session
         try:
-            shell.begin()
+            session.begin()
         except InheritedError:  # a `with` block ends in a forked child too
             self._is_dropped = True
             return
         try:
             if not self._is_dropped:
                 self._is_dropped = True
-                shell.core.drop_query(self._incoming, time.monotonic())
+                session.core.drop_query(self._incoming, time.monotonic())
         finally:
-            shell.end_reply()
+            session.end_reply()
 
     def __del__(self) -> None:
         if not getattr(self, "_is_dropped", True):  # not there if a user tried to make one
-            self._shell.lose(LostQuery(self._incoming, self._eid))
+            self._session.finish_later(LostQuery(self._incoming, self._eid))
 
     def __str__(self) -> str:
         return f'Query {{ selector: "{self.selector}" }}'
@@ -197,4 +197,4 @@ class Query:
         return f"Query {{ key_selector: ke`{incoming.key}`, parameters: {incoming.parameters} }}"
 
 
-sealed(Query)
+no_subclasses(Query)

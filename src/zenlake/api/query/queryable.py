@@ -7,10 +7,11 @@ from typing import Any, ClassVar, final
 
 from zenlake.api.arguments.conversion import flag_of, key_text, locality
 from zenlake.api.arguments.known_keys import key_expr_of
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H
 from zenlake.api.query.query import Query
-from zenlake.api.session.declared import Handled, UserEnd
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.declared import DeclaredWithHandler
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.enums import Locality
 from zenlake.api.values.identifiers import EntityGlobalId
 from zenlake.keyexpr import KeyExpr
@@ -18,7 +19,7 @@ from zenlake.session.queryables import QueryableEntity
 
 
 @final
-class Queryable(Handled[Query, H]):
+class Queryable(DeclaredWithHandler[Query, H]):
     """Receives every query whose key intersects its own; each wants replies and `drop`."""
 
     __slots__ = ()
@@ -28,7 +29,7 @@ class Queryable(Handled[Query, H]):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._shell.core.zid, self._entity.eid)
+        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -37,7 +38,7 @@ class Queryable(Handled[Query, H]):
 
 
 def declare_queryable(
-    shell: Shell,
+    session: SessionHandle,
     key_expr: KeyExpr | str,
     handler: object,
     complete: bool | None,
@@ -46,10 +47,12 @@ def declare_queryable(
     key = key_text(key_expr)
     origin = locality(allowed_origin, "allowed_origin")
     promise = bool(flag_of(complete, "complete"))
-    user = UserEnd(handler)
-    shell.begin()
+    binding = HandlerBinding(handler)
+    session.begin()
     try:
-        entity = shell.core.declare_queryable(key, user.sink, promise, origin, time.monotonic())
+        entity = session.core.declare_queryable(
+            key, binding.sink, promise, origin, time.monotonic()
+        )
     finally:
-        shell.end()
-    return Queryable._of_handler(shell, entity, user)
+        session.end()
+    return Queryable._of_handler(session, entity, binding)

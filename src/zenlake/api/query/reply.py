@@ -6,7 +6,7 @@ from typing import final
 
 from zenlake import wire
 from zenlake._mypyc import mypyc_attr
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.publication.sample import Sample, make_sample
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.identifiers import EntityGlobalId
@@ -80,8 +80,8 @@ class Reply:
         return f"Reply {{ result: {self._result!r}, replier_id: {self.replier_id} }}"
 
 
-sealed(ReplyError)
-sealed(Reply)
+no_subclasses(ReplyError)
+no_subclasses(Reply)
 
 
 def make_ok(

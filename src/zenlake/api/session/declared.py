@@ -6,24 +6,24 @@ the background until the session closes (behaviour reference §2.14).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Self
+from typing import ClassVar, Generic, Self
 
 from zenlake.api.final_classes import no_constructor
 from zenlake.api.handlers.handler import Handler
-from zenlake.api.handlers.handler_types import H, T, is_background, make_sink
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.unannotated import Nothing
+from zenlake.api.handlers.handler_binding import HandlerBinding
+from zenlake.api.handlers.handler_types import H, T
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.unannotated import Unannotated
 from zenlake.errors import ZError
 from zenlake.session.core import Entity
-from zenlake.session.sink import Sink
 
 
 class Declared:
     """The Python object of an entity."""
 
-    __slots__ = ("__weakref__", "_entity", "_is_background", "_is_undeclared", "_shell")
+    __slots__ = ("__weakref__", "_entity", "_is_background", "_is_undeclared", "_session")
     _NAME: ClassVar[str] = ""
-    _shell: Shell
+    _session: SessionHandle
     _entity: Entity
     _is_background: bool
     _is_undeclared: bool
@@ -32,9 +32,9 @@ class Declared:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, shell: Shell, entity: Entity, is_background: bool = False) -> Self:
+    def _of(cls, session: SessionHandle, entity: Entity, is_background: bool = False) -> Self:
         made = object.__new__(cls)
-        made._shell = shell
+        made._session = session
         made._entity = entity
         made._is_background = is_background
         made._is_undeclared = False
@@ -44,11 +44,11 @@ class Declared:
         if self._is_undeclared:
             raise ZError(f"Undeclared {self._NAME}")
 
-    def undeclare(self) -> Nothing:
+    def undeclare(self) -> Unannotated:
         """Take it back; the second time is an error."""
         self._check()
         self._is_undeclared = True
-        self._shell.undeclare(self._entity)
+        self._session.undeclare(self._entity)
 
     def __enter__(self) -> Self:
         self._check()
@@ -60,23 +60,23 @@ class Declared:
 
     def __del__(self) -> None:
         if not self._is_undeclared and not self._is_background:
-            self._shell.lose(self._entity)
+            self._session.finish_later(self._entity)
 
     def __repr__(self) -> str:
         state = "undeclared" if self._is_undeclared else f"eid: {self._entity.eid}"
         return f"{type(self).__name__} {{ {state} }}"
 
 
-class Handled(Declared, Generic[T, H]):
+class DeclaredWithHandler(Declared, Generic[T, H]):
     """An entity that gives items to a handler, with the methods of a `Handler` if it is one."""
 
     __slots__ = ("_handler",)
     _handler: H
 
     @classmethod
-    def _of_handler(cls, shell: Shell, entity: Entity, user: UserEnd) -> Self:
-        made = cls._of(shell, entity, user.is_background)
-        made._handler = user.handler
+    def _of_handler(cls, session: SessionHandle, entity: Entity, binding: HandlerBinding) -> Self:
+        made = cls._of(session, entity, binding.is_background)
+        made._handler = binding.handler
         return made
 
     @property
@@ -84,28 +84,16 @@ class Handled(Declared, Generic[T, H]):
         self._check()
         return self._handler
 
-    def try_recv(self: Handled[T, Handler[T]]) -> T | None:
+    def try_recv(self: DeclaredWithHandler[T, Handler[T]]) -> T | None:
         """The next item, None if there is none now."""
         self._check()
         return self._handler.try_recv()
 
-    def recv(self: Handled[T, Handler[T]]) -> T:
+    def recv(self: DeclaredWithHandler[T, Handler[T]]) -> T:
         """The next item, waiting for it if need be."""
         self._check()
         return self._handler.recv()
 
-    def __iter__(self: Handled[T, Handler[T]]) -> Handler[T]:
+    def __iter__(self: DeclaredWithHandler[T, Handler[T]]) -> Handler[T]:
         self._check()
         return iter(self._handler)
-
-
-class UserEnd:
-    """A sink and what the user keeps of it."""
-
-    __slots__ = ("handler", "is_background", "sink")
-
-    def __init__(self, handler: object) -> None:
-        sink, shown = make_sink(handler)
-        self.sink: Sink = sink
-        self.handler: Any = shown
-        self.is_background = is_background(handler)

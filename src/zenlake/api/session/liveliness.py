@@ -8,14 +8,15 @@ from typing import Any, ClassVar, Self, final, overload
 from zenlake.api.arguments.conversion import flag_of, key_text, timeout_ms_of
 from zenlake.api.final_classes import no_constructor
 from zenlake.api.handlers.handler import Handler
+from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.publication.sample import Sample
 from zenlake.api.publication.subscriber import Subscriber
 from zenlake.api.query.cancellation_token import CancellationToken
-from zenlake.api.query.get import ask
+from zenlake.api.query.get import get_with_handler
 from zenlake.api.query.reply import Reply
-from zenlake.api.session.declared import Declared, UserEnd
-from zenlake.api.session.session_handle import Shell
+from zenlake.api.session.declared import Declared
+from zenlake.api.session.session_handle import SessionHandle
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.liveliness import Token
 from zenlake.session.open_query import OpenQuery
@@ -35,28 +36,28 @@ class LivelinessToken(Declared):
 class Liveliness:
     """Declares tokens, and tells which are alive."""
 
-    __slots__ = ("_shell",)
-    _shell: Shell
+    __slots__ = ("_session",)
+    _session: SessionHandle
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, shell: Shell) -> Self:
+    def _of(cls, session: SessionHandle) -> Self:
         made = object.__new__(cls)
-        made._shell = shell
+        made._session = session
         return made
 
     def declare_token(self, key_expr: KeyExpr | str) -> LivelinessToken:
         """Say that `key_expr` is alive."""
         key = key_text(key_expr)
-        shell = self._shell
-        shell.begin()
+        session = self._session
+        session.begin()
         try:
-            token = shell.core.declare_token(key, time.monotonic())
+            token = session.core.declare_token(key, time.monotonic())
         finally:
-            shell.end()
-        return LivelinessToken._of(shell, token)
+            session.end()
+        return LivelinessToken._of(session, token)
 
     @overload
     def get(
@@ -95,13 +96,13 @@ class Liveliness:
     ) -> Any:
         """One reply for each key that is alive now."""
         key = key_text(key_expr)
-        core = self._shell.core
+        core = self._session.core
         timeout_ms = timeout_ms_of(timeout, core.settings.query_timeout_ms)
 
         def start(sink: Sink, now: float) -> OpenQuery:
             return core.liveliness_get(key, sink, timeout_ms, now)
 
-        return ask(self._shell, handler, cancellation_token, start)
+        return get_with_handler(self._session, handler, cancellation_token, start)
 
     @overload
     def declare_subscriber(
@@ -125,13 +126,13 @@ class Liveliness:
         """A PUT for each key that becomes alive, a DELETE for each that ceases to be."""
         key = key_text(key_expr)
         with_history = bool(flag_of(history, "history"))
-        user = UserEnd(handler)
-        shell = self._shell
-        shell.begin()
+        binding = HandlerBinding(handler)
+        session = self._session
+        session.begin()
         try:
-            entity = shell.core.declare_liveliness_subscriber(
-                key, user.sink, with_history, time.monotonic()
+            entity = session.core.declare_liveliness_subscriber(
+                key, binding.sink, with_history, time.monotonic()
             )
         finally:
-            shell.end()
-        return Subscriber._of_handler(shell, entity, user)
+            session.end()
+        return Subscriber._of_handler(session, entity, binding)

@@ -11,8 +11,8 @@ from zenlake.api.config.config import Config
 from zenlake.api.config.effects import check_effects
 from zenlake.api.config.keys import KEYS
 from zenlake.api.session.session import Session
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.session.uninterruptible import run_aside
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.session.uninterruptible import run_uninterruptible
 from zenlake.api.values.timestamp_stack import TimestampCallback, TimestampContext
 from zenlake.node import Node, NodeSettings
 from zenlake.session import Locality, PublicationRule, SessionSettings
@@ -36,12 +36,12 @@ def open(
     callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
     settings.routing.custom_time = callback
     node = Node(settings)
-    shell = Shell(node, session_settings(config), callback)
+    handle = SessionHandle(node, session_settings(config), callback)
     try:
-        run_aside(node.open)
-        return Session._of(shell)
+        run_uninterruptible(node.open)
+        return Session._of(handle)
     except BaseException:
-        shell.close()
+        handle.close()
         raise
 
 

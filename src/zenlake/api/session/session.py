@@ -31,16 +31,17 @@ from zenlake.api.publication.sample import Sample
 from zenlake.api.publication.subscriber import Subscriber, declare_subscriber
 from zenlake.api.query.cancellation_token import CancellationToken
 from zenlake.api.query.consolidation import QueryConsolidation
-from zenlake.api.query.get import ask, ask_plainly, body_of
-from zenlake.api.query.querier import Manner, Querier, declare_querier
+from zenlake.api.query.get import body_of, get_with_defaults, get_with_handler
+from zenlake.api.query.querier import Querier, declare_querier
 from zenlake.api.query.query import Query
+from zenlake.api.query.query_options import QueryOptions
 from zenlake.api.query.queryable import Queryable, declare_queryable
 from zenlake.api.query.reply import Reply
 from zenlake.api.session.declared_keys import DeclaredKeys
 from zenlake.api.session.liveliness import Liveliness
 from zenlake.api.session.open_sessions import open_sessions
-from zenlake.api.session.session_handle import Shell
-from zenlake.api.unannotated import Nothing
+from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import (
     CongestionControl,
@@ -56,7 +57,7 @@ from zenlake.api.values.timestamp import Timestamp
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr, Selector
 from zenlake.session.open_query import OpenQuery
-from zenlake.session.queries import Question
+from zenlake.session.queries import QuerySpec
 from zenlake.session.sink import Sink
 
 
@@ -64,22 +65,22 @@ from zenlake.session.sink import Sink
 class Session:
     """Made by `open`. The last reference to it closes it, as does a `with` block."""
 
-    __slots__ = ("__weakref__", "_declared_keys", "_plain_question", "_publications", "_shell")
-    _shell: Shell
+    __slots__ = ("__weakref__", "_declared_keys", "_default_spec", "_handle", "_publications")
+    _handle: SessionHandle
     _publications: KnownPublications
     _declared_keys: DeclaredKeys
-    _plain_question: Question
+    _default_spec: QuerySpec
 
     def __new__(cls, *_args: object, **_options: object) -> Self:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, shell: Shell) -> Self:
+    def _of(cls, handle: SessionHandle) -> Self:
         made = object.__new__(cls)
-        made._shell = shell
+        made._handle = handle
         qos = qos_of(None, None, None, QUERY_CONGESTION)
-        made._plain_question = Question(qos, shell.core.settings.query_timeout_ms)
-        made._publications = KnownPublications(shell.core.publications.prepare)
+        made._default_spec = QuerySpec(qos, handle.core.settings.query_timeout_ms)
+        made._publications = KnownPublications(handle.core.publications.prepare)
         made._declared_keys = DeclaredKeys()
         open_sessions.add(made)
         return made
@@ -92,35 +93,35 @@ class Session:
 
     @property
     def info(self) -> SessionInfo:
-        return SessionInfo._of(self._shell)
+        return SessionInfo._of(self._handle)
 
     @property
     def id(self) -> EntityGlobalId:
-        return EntityGlobalId.of_wire(self._shell.core.zid, 1)
+        return EntityGlobalId.of_wire(self._handle.core.zid, 1)
 
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._shell.core.zid)
+        return ZenohId.of_wire(self._handle.core.zid)
 
-    def close(self) -> Nothing:
+    def close(self) -> Unannotated:
         """End all that was declared and asked, and leave the network; twice is fine."""
         open_sessions.discard(self)
         self._publications.clear()
-        self._shell.close()
+        self._handle.close()
 
     def is_closed(self) -> bool:
-        return self._shell.core.is_closed
+        return self._handle.core.is_closed
 
     def __del__(self) -> None:
-        self._shell.close_later()
+        self._handle.close_later()
 
     def new_timestamp(self) -> Timestamp:
         """The time by this node's clock; works after close too."""
-        shell = self._shell
-        shell.begin()
+        handle = self._handle
+        handle.begin()
         try:
-            return Timestamp.of_wire(shell.core.port.new_timestamp())
+            return Timestamp.of_wire(handle.core.port.new_timestamp())
         finally:
-            shell.end()
+            handle.end()
 
     def declare_keyexpr(self, key_expr: KeyExpr | str) -> KeyExpr:
         """The key expression; nothing is sent (behaviour reference §3.5)."""
@@ -129,7 +130,7 @@ class Session:
         self._declared_keys.add(key)
         return key_expr_of(key)
 
-    def undeclare(self, obj: Any) -> Nothing:
+    def undeclare(self, obj: Any) -> Unannotated:
         """Take back a key expression of `declare_keyexpr`, or anything declared."""
         if isinstance(obj, KeyExpr):
             self._declared_keys.remove(str(obj))
@@ -150,7 +151,7 @@ class Session:
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         allowed_destination: Locality | None = None,
         source_info: SourceInfo | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Publish a value."""
         publication = self._publications.of(
             key_expr, congestion_control, priority, express, allowed_destination
@@ -163,7 +164,7 @@ class Session:
             False,
             None if attachment is None else attachment_of(attachment),
         )
-        self._shell.put(publication, body, timestamp_instrumentation)
+        self._handle.put(publication, body, timestamp_instrumentation)
 
     def delete(
         self,
@@ -177,7 +178,7 @@ class Session:
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         allowed_destination: Locality | None = None,
         source_info: SourceInfo | None = None,
-    ) -> Nothing:
+    ) -> Unannotated:
         """Publish that there is no value any more."""
         publication = self._publications.of(
             key_expr, congestion_control, priority, express, allowed_destination
@@ -185,7 +186,7 @@ class Session:
         body = wire.Del(
             timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
         )
-        self._shell.put(publication, body, timestamp_instrumentation)
+        self._handle.put(publication, body, timestamp_instrumentation)
 
     @overload
     def get(
@@ -233,7 +234,7 @@ class Session:
 
         After `budget` replies the query ends (eclipse-zenoh has no such argument).
         """
-        shell = self._shell
+        handle = self._handle
         key, parameters = selector_texts(selector)
         is_plain = (
             (handler is None and target is None and consolidation is None and timeout is None)
@@ -243,28 +244,28 @@ class Session:
             and (cancellation_token is None and timestamp_instrumentation is None)
         )
         if is_plain:
-            return ask_plainly(shell, key, parameters, self._plain_question)
-        manner = Manner(
+            return get_with_defaults(handle, key, parameters, self._default_spec)
+        options = QueryOptions(
             key,
             target,
             consolidation,
             accept_replies,
-            timeout_ms_of(timeout, shell.core.settings.query_timeout_ms),
+            timeout_ms_of(timeout, handle.core.settings.query_timeout_ms),
             qos_of(congestion_control, priority, express, QUERY_CONGESTION),
             locality(allowed_destination, "allowed_destination"),
         )
-        question = manner.question(
+        spec = options.spec(
             body=body_of(payload, encoding),
             attachment=attachment_of(attachment),
             source_info=source_info_of(source_info),
-            stamps=shell.stamps(timestamp_instrumentation),
+            stamps=handle.stamps(timestamp_instrumentation),
             budget=budget_of(budget),
         )
 
         def start(sink: Sink, now: float) -> OpenQuery:
-            return shell.core.get(key, parameters, question, sink, now)
+            return handle.core.get(key, parameters, spec, sink, now)
 
-        return ask(shell, handler, cancellation_token, start)
+        return get_with_handler(handle, handler, cancellation_token, start)
 
     @overload
     def declare_subscriber(
@@ -295,7 +296,7 @@ class Session:
         allowed_origin: Locality | None = None,
     ) -> Subscriber[Any]:
         """Receive samples."""
-        return declare_subscriber(self._shell, key_expr, handler, allowed_origin)
+        return declare_subscriber(self._handle, key_expr, handler, allowed_origin)
 
     @overload
     def declare_queryable(
@@ -327,7 +328,7 @@ class Session:
         allowed_origin: Locality | None = None,
     ) -> Queryable[Any]:
         """Answer queries; `complete` promises all there is to say about the key."""
-        return declare_queryable(self._shell, key_expr, handler, complete, allowed_origin)
+        return declare_queryable(self._handle, key_expr, handler, complete, allowed_origin)
 
     def declare_publisher(
         self,
@@ -342,7 +343,7 @@ class Session:
     ) -> Publisher:
         """Publish again and again."""
         return declare_publisher(
-            self._shell,
+            self._handle,
             key_expr,
             encoding,
             congestion_control,
@@ -367,7 +368,7 @@ class Session:
     ) -> Querier:
         """Ask again and again."""
         return declare_querier(
-            self._shell,
+            self._handle,
             key_expr,
             target,
             consolidation,
@@ -381,10 +382,10 @@ class Session:
 
     def liveliness(self) -> Liveliness:
         """Tokens, and who holds them."""
-        return Liveliness._of(self._shell)
+        return Liveliness._of(self._handle)
 
     def __repr__(self) -> str:
-        return f"Session {{ id: {self._shell.core.zid} }}"
+        return f"Session {{ id: {self._handle.core.zid} }}"
 
     def _check(self) -> None:
-        self._shell.check_open()
+        self._handle.check_open()

@@ -19,7 +19,7 @@ from zenlake import wire
 from zenlake.api.publication.matching_status import make_status
 from zenlake.api.publication.sample import make_sample
 from zenlake.api.query.reply import make_error, make_ok
-from zenlake.api.session.uninterruptible import run_aside
+from zenlake.api.session.uninterruptible import run_uninterruptible
 from zenlake.api.values.timestamp_stack import TimestampCallback, TimestampInstrumentation
 from zenlake.errors import ZError
 from zenlake.forks import InheritedError, inherited_text, leave_to_parent_after_fork
@@ -64,7 +64,7 @@ class NodeLike(Protocol):
     def end_reply(self) -> None: ...
 
 
-class Shell:
+class SessionHandle:
     """One open session, without the object that users hold."""
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Shell:
         settings: SessionSettings,
         timestamp_callback: TimestampCallback | None = None,
     ) -> None:
-        from zenlake.api.network.session_admin_keys import SessionKeys
+        from zenlake.api.network.session_admin_keys import SessionAdminKeys
         from zenlake.api.query.query import Query
 
         def make_query(incoming: IncomingQuery, eid: int) -> Query:
@@ -110,7 +110,7 @@ class Shell:
         self.is_inherited = False  # from the process that forked this one
         # Of listeners that the core knows nothing of; they end with the session too.
         self.other_sinks: set[Sink] = set()
-        self.core.on_admin_key = SessionKeys(self).begin
+        self.core.on_admin_key = SessionAdminKeys(self).begin
         leave_to_parent_after_fork(self)
 
     def _begin_outside_callback(self) -> None:
@@ -151,7 +151,7 @@ class Shell:
         finally:
             self.end()
 
-    def lose(self, entity: Entity | LostQuery) -> None:
+    def finish_later(self, entity: Entity | LostQuery) -> None:
         """For finalizers, which run anywhere, also under the lock: the timer does the rest."""
         if not self.core.is_closed:
             self.core.lost.append(entity)
@@ -176,7 +176,7 @@ class Shell:
             return
         self.begin()  # in case Ctrl-C left a turn of this thread without an end
         self.end()
-        run_aside(self._close)
+        run_uninterruptible(self._close)
 
     def _close(self) -> None:
         self.begin()

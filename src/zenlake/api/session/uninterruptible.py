@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 
-def run_aside(work: Callable[[], None]) -> None:
+def run_uninterruptible(work: Callable[[], None]) -> None:
     """Do it and wait for its end; Ctrl-C ends the waiting, and never the work."""
     if threading.current_thread() is not threading.main_thread():
         work()
@@ -29,7 +29,7 @@ def run_aside(work: Callable[[], None]) -> None:
 
     def start() -> None:
         try:
-            threading.Thread(target=run, name="zenlake aside", daemon=True).start()
+            threading.Thread(target=run, name="zenlake-uninterruptible", daemon=True).start()
         except RuntimeError:  # the system has no more
             run()
 

@@ -6,13 +6,13 @@ import re
 from typing import ClassVar, Final, Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.errors import LocalError
 from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES
 
 
 @final
-@sealed
+@no_subclasses
 class Encoding:
     """A media type with an optional schema; equals and hashes like its text."""
 

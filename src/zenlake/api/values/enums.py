@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, final
 
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 
 if TYPE_CHECKING:
     from enum import Enum as _Base
@@ -74,7 +74,7 @@ def _constants(cls: type[_C]) -> type[_C]:
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class CongestionControl(Constant):
     """What happens to a message when the queue of a link is full."""
@@ -90,7 +90,7 @@ class CongestionControl(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class ConsolidationMode(Constant):
     """How the replies for one key are reduced."""
@@ -108,7 +108,7 @@ class ConsolidationMode(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class QueryTarget(Constant):
     """Which matching queryables get a query."""
@@ -122,7 +122,7 @@ class QueryTarget(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class ReplyKeyExpr(Constant):
     """Which keys replies to a query may have."""
@@ -134,7 +134,7 @@ class ReplyKeyExpr(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class Reliability(Constant):
     """Which channel of a transport a publisher uses."""
@@ -145,7 +145,7 @@ class Reliability(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class Locality(Constant):
     """Whether data may come from, or go to, this session, other nodes, or both."""
@@ -158,7 +158,7 @@ class Locality(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class Priority(Constant):
     """The lane a message travels in; the lowest number is served first."""
@@ -177,7 +177,7 @@ class Priority(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class SampleKind(Constant):
     """Whether a sample is a value or the deletion of one."""
@@ -188,7 +188,7 @@ class SampleKind(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class InterceptionPoint(Constant):
     """Where on its way a message was stamped."""
@@ -200,7 +200,7 @@ class InterceptionPoint(Constant):
 
 
 @final
-@sealed
+@no_subclasses
 @_constants
 class WhatAmI(Constant):
     """The role of a node; the number is its bit in a set of roles."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 
 
 @final
-@sealed
+@no_subclasses
 class ZenohId:
     """The id of a node, as text in lower-case hexadecimal."""
 
@@ -46,7 +46,7 @@ class ZenohId:
 
 
 @final
-@sealed
+@no_subclasses
 class EntityGlobalId:
     """The id of a publisher, subscriber or the like: its node's, and a number there."""
 
@@ -84,7 +84,7 @@ class EntityGlobalId:
 
 
 @final
-@sealed
+@no_subclasses
 class SourceInfo:
     """Which entity made a value, and its number in that entity's own count."""
 

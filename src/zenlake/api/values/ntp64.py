@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self, final
 
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.errors import LocalError
 from zenlake.wire.values.timestamp import ntp64_of_ns
 
@@ -16,7 +16,7 @@ _RFC3339: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(?:\.(\d*))?Z",
 
 
 @final
-@sealed
+@no_subclasses
 class NTP64:
     """An instant; ordered, printed as its 64-bit number."""
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.values.ntp64 import EPOCH, NTP64
 from zenlake.errors import LocalError
 
@@ -14,7 +14,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampId:
     """The id of a clock, 1 to 16 bytes; ordered as bytes, printed as a number."""
 
@@ -66,7 +66,7 @@ class TimestampId:
 
 
 @final
-@sealed
+@no_subclasses
 class Timestamp:
     """A time and the id of the clock that gave it; ordered by both."""
 

@@ -13,7 +13,7 @@ from threading import get_ident
 from typing import Final, Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import no_constructor, sealed
+from zenlake.api.final_classes import no_constructor, no_subclasses
 from zenlake.api.values.enums import InterceptionPoint, WhatAmI
 from zenlake.api.values.identifiers import ZenohId
 from zenlake.api.values.timestamp import Timestamp
@@ -31,7 +31,7 @@ def point_bit(point: InterceptionPoint) -> int:
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampContext:
     """What the callback of `open(timestamp_callback=...)` is told: the node that stamps."""
 
@@ -89,7 +89,7 @@ class TimestampCallback:
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampInstrumentation:
     """At which points stamps are asked for."""
 
@@ -119,7 +119,7 @@ class TimestampInstrumentation:
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampInstrumentationBuilder:
     """Immutable: each `set_` gives a new one."""
 
@@ -152,7 +152,7 @@ class TimestampInstrumentationBuilder:
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampStackRecord:
     """One stamp: where it was taken, and when."""
 
@@ -199,7 +199,7 @@ class TimestampStackRecord:
 
 
 @final
-@sealed
+@no_subclasses
 class TimestampStack:
     """All stamps of a received message, in the order they were taken."""
 

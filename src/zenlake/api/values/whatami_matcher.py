@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 from zenlake.api.values.enums import WhatAmI
 from zenlake.errors import LocalError
 
@@ -13,7 +13,7 @@ _BITS: Final = {"router": 1, "peer": 2, "client": 4}
 
 
 @final
-@sealed
+@no_subclasses
 class WhatAmIMatcher:
     """Written `router|peer`; immutable, so `router()` and its like give a new one."""
 

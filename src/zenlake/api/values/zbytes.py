@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, final
 
 from zenlake._mypyc import mypyc_attr
-from zenlake.api.final_classes import sealed
+from zenlake.api.final_classes import no_subclasses
 
 _Bytes = bytes  # whose name an argument has
 
@@ -68,7 +68,7 @@ class ZBytes:
         return hash(self._raw)
 
 
-sealed(ZBytes)
+no_subclasses(ZBytes)
 
 
 def payload_bytes(value: object) -> bytes:

@@ -9,7 +9,7 @@ from zenlake.session import Locality
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.matching import Speaker as SessionSpeaker
 from zenlake.session.open_query import OpenQuery
-from zenlake.session.queries import Question
+from zenlake.session.queries import QuerySpec
 from zenlake.testing.simulation.items import Asked
 from zenlake.testing.simulation.journal import Failure
 from zenlake.testing.simulation.records import (
@@ -155,7 +155,7 @@ class Application:
         owner = 0
         if querier is not None and isinstance(querier.entity, SessionSpeaker):
             owner = querier.entity.eid
-        question = Question(
+        question = QuerySpec(
             QoS(13), int(timeout_s * 1000), target=target, consolidation=mode, owner_eid=owner
         )
         now = self.node.now()
