@@ -94,7 +94,7 @@ def tcp(data: bytes) -> None:
         segment = Segment(number, number * 10**8, ends[side], seq, ack, flags, body, missing)
         fed[side] += len(body)
         _check(streams.feed(segment), fed)
-    _check(streams.end(), fed)
+    _check(streams.finish(), fed)
 
 
 def _check(events: Iterable[StreamEvent], left: list[int]) -> None:
@@ -139,7 +139,7 @@ def road(data: bytes) -> None:
         walked.packet(
             Packet(i + 1, i * 10**7, chosen[0].link_type, content, max(size, len(content)))
         )
-    walked.end()
+    walked.finish()
     _check_events(walked.events, sum(map(len, window)))
 
 

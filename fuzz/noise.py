@@ -54,7 +54,7 @@ def converse(kind: str, seed: int, false: Counter[str]) -> int:
     road = Road()
     for content in conversation(chance, PAYLOADS[kind], 1, count):
         road.feed(content)
-    road.end()
+    road.finish()
     if road.sessions or road.messages:
         false[kind] += 1
         print(f"{kind}, seed {seed}: {road.sessions} {road.messages[:2]}", flush=True)

@@ -54,7 +54,7 @@ class Capture:
         self.feed(isn + 1, ack=back_isn + 1)
 
     def end(self) -> list[str]:
-        events = list(self.streams.end())
+        events = list(self.streams.finish())
         self.events += events
         return [short(event) for event in events]
 

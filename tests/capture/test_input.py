@@ -226,7 +226,7 @@ def test_window_moves_only_as_far_as_asked(tmp_path: Path) -> None:
         assert input.buffer[start : start + needed] == content[place : place + needed]
         assert len(input.buffer) <= 2_000_000 + CHUNK_BYTES
     assert not input.has(3 * CHUNK_BYTES - 4, 5)
-    assert input.end() == len(content)
+    assert input.end_place() == len(content)
     assert input.drain() == len(content)
     input.close()
 

@@ -205,7 +205,7 @@ def test_datagrams_in_progress_are_bounded_in_number() -> None:
     found = ip.read(fragment(4, b"b", 8, False, 11))
     assert found is not None
     assert found.payload == b"a" * 8 + b"b"
-    ip.reader.end()
+    ip.reader.finish()
     assert ip.skipped.counts == {"IP datagram incomplete": IP_DATAGRAMS_MAX + 10}
 
 

@@ -123,5 +123,5 @@ def test_random_bytes_behind_a_link_header_are_a_value_or_counted(name: str, dat
 def check_value_or_counted(link_type: int, data: bytes) -> None:
     reader = TransportReader()
     found = reader.read(packet(data, link_type))
-    reader.end()
+    reader.finish()
     assert found is not None or sum(reader.skipped.counts.values()) == 1

@@ -35,8 +35,8 @@ def stream_events(path: Path) -> list[StreamEvent]:
         found = reader.read(packet)
         if isinstance(found, Segment):
             events += streams.feed(found)
-    events += streams.end()
-    reader.end()
+    events += streams.finish()
+    reader.finish()
     return events
 
 

@@ -305,7 +305,7 @@ def test_many_connections_take_bounded_memory() -> None:
     assert peak < flows_max * 4_000
     # Names of connections that made room are still known.
     assert last < first + flows_max * 400
-    assert sum(isinstance(event, StreamClosed) for event in streams.end()) == flows_max
+    assert sum(isinstance(event, StreamClosed) for event in streams.finish()) == flows_max
 
 
 @given(
@@ -328,7 +328,7 @@ def test_random_segments_keep_the_order_of_events(
     events: list[StreamEvent] = []
     for i, (ends, seq, ack, flags, data, missing) in enumerate(segments):
         events += streams.feed(Segment(i, i, ends, seq, ack, flags, data, missing))
-    events += streams.end()
+    events += streams.finish()
     states: dict[tuple[str, int], str] = {}
     for event in events:
         key = event.flow.name, event.direction

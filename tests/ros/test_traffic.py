@@ -71,10 +71,10 @@ def test_attachments_lead_to_the_publisher(recorded: tuple[Path, Notes]) -> None
             and event.kind == "PUSH/PUT"
             and event.sender_zid == lidar
         ):
-            attached = read_attachment(FIELDS["attachment"].of(event))
+            attached = read_attachment(FIELDS["attachment"].value_of(event))
             assert "/MP/%/%robot/lidar/%scan/" in tokens[attached.gid or ""]
             numbers.append(attached.sequence_number)
-            text = payload_json(event.key or "", FIELDS["payload"].of(event))
+            text = payload_json(event.key or "", FIELDS["payload"].value_of(event))
             assert text is not None
             assert f'"sec": {attached.sequence_number},' in text
     assert numbers == [one for one in range(1, traffic.MESSAGES + 1) if one not in traffic.LOST]

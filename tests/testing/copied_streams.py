@@ -36,8 +36,8 @@ def streams_of(copied: Iterable[Packet]) -> dict[tuple[str, int], bytes]:
         found = reader.read(packet)
         if isinstance(found, Segment):
             events += streams.feed(found)
-    events += streams.end()
-    reader.end()
+    events += streams.finish()
+    reader.finish()
     assert not skipped
     found_streams: dict[tuple[str, int], bytes] = {}
     for event in events:

@@ -53,12 +53,12 @@ class Road:
             self.datagrams.feed(content)
         self._walk()
 
-    def end(self) -> None:
-        self._transport.end()
-        for event in self._streams.end():
+    def finish(self) -> None:
+        self._transport.finish()
+        for event in self._streams.finish():
             self.connections.feed(event, *self._last)
         self.connections.release()
-        self.datagrams.end()
+        self.datagrams.finish()
         self._walk()
 
     def _walk(self) -> None:

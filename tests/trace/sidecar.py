@@ -14,10 +14,10 @@ from typing import Any, Final
 from zenlake import trace
 from zenlake.trace import MessageSeen, Session, TraceEvent
 from zenlake.trace.fields import FIELDS
-from zenlake.trace.timelines.declarations import DeclarationLife, declarations
+from zenlake.trace.timelines.declarations import DeclarationLifetime, declarations
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.exchanges import exchanges
-from zenlake.trace.timelines.interests import InterestLife, interests
+from zenlake.trace.timelines.interests import InterestLifetime, interests
 
 Row = dict[str, Any]
 
@@ -85,10 +85,10 @@ class Reading:
     def exchanges(self) -> list[Exchange]:
         return list(exchanges(self.events))
 
-    def declarations(self) -> list[DeclarationLife]:
+    def declarations(self) -> list[DeclarationLifetime]:
         return list(declarations(self.events))
 
-    def interests(self) -> list[InterestLife]:
+    def interests(self) -> list[InterestLifetime]:
         return list(interests(self.events))
 
 
@@ -122,7 +122,7 @@ def is_captured(row: Row, capture: Row) -> bool:
 
 def field(event: MessageSeen, name: str) -> Any:
     """The answer that `decode` and tables give."""
-    return FIELDS[name].of(event)
+    return FIELDS[name].value_of(event)
 
 
 def digest(data: bytes | None) -> str | None:

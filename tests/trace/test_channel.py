@@ -30,7 +30,7 @@ def test_numbers_are_taken_as_a_receiver_takes_them(mask: int, data: st.DataObje
         sn = (last + step) & mask
         gap = (sn - last) & mask
         expected = STALE if gap == 0 or gap > mask >> 1 else gap - 1
-        assert channel.take(sn, mask) == expected
+        assert channel.accept(sn, mask) == expected
         if expected != STALE:
             last = sn
         assert channel.last_sn == last
@@ -39,25 +39,25 @@ def test_numbers_are_taken_as_a_receiver_takes_them(mask: int, data: st.DataObje
 @pytest.mark.parametrize("mask", MASKS[:3])
 def test_a_number_outside_the_resolution_is_not_taken(mask: int) -> None:
     channel = Channel(Reassembly(), 0)
-    assert channel.take(mask + 1, mask) == OUTSIDE
+    assert channel.accept(mask + 1, mask) == OUTSIDE
     assert channel.last_sn == 0
 
 
 def test_the_first_number_of_a_capture_is_taken_whatever_it_is() -> None:
     channel = Channel(Reassembly())
     assert channel.last_sn == UNKNOWN
-    assert channel.take(77, 0x0FFF_FFFF) == 0
-    assert channel.take(80, 0x0FFF_FFFF) == 2
+    assert channel.accept(77, 0x0FFF_FFFF) == 0
+    assert channel.accept(80, 0x0FFF_FFFF) == 2
 
 
 def test_the_number_left_out_after_fragments_is_no_gap() -> None:
     channel = Channel(Reassembly(), 9)
     for sn, more in ((10, True), (11, False)):
-        assert channel.take(sn, 0x7F) == 0
+        assert channel.accept(sn, 0x7F) == 0
         assert channel.add(Fragment(sn, b"x", more=more, first=sn == 10), 1, 1, 0x7F) is None
-    assert channel.whole() == b"xx"
-    assert channel.take(13, 0x7F) == 0
-    assert channel.take(15, 0x7F) == 1
+    assert channel.pop_message() == b"xx"
+    assert channel.accept(13, 0x7F) == 0
+    assert channel.accept(15, 0x7F) == 1
 
 
 class Model:
@@ -115,7 +115,7 @@ def test_fragments_are_put_together_as_a_receiver_does(
             sn, fragment.payload, more=fragment.more, first=fragment.first, drop=fragment.drop
         )
         ignored = channel.add(piece, 1, 1, 0x7F)
-        whole = channel.whole() if ignored is None and not piece.more else None
+        whole = channel.pop_message() if ignored is None and not piece.more else None
         assert whole == model.feed(piece)
         assert reassembly.held_bytes == sum(map(len, model.buffer))
 
@@ -129,5 +129,5 @@ def test_channels_do_not_mix() -> None:
             piece = Fragment(part, bytes((number, part)), more=more, first=first)
             assert lane.add(piece, part, 1, 0x7F) is None
     for number, lane in enumerate(lanes):
-        assert lane.whole() == bytes((number, 0, number, 1, number, 2))
+        assert lane.pop_message() == bytes((number, 0, number, 1, number, 2))
     assert reassembly.held_bytes == 0

@@ -17,7 +17,7 @@ from tests.trace.sidecar import (
     sidecar_of,
 )
 from zenlake.trace import MessageSeen
-from zenlake.trace.timelines.declarations import DeclarationLife
+from zenlake.trace.timelines.declarations import DeclarationLifetime
 
 ENTITIES = {
     "declare_subscriber": "subscriber",
@@ -94,7 +94,7 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(name: str) -> No
     assert min(wanted.values()) > 0
 
 
-def ended(life: DeclarationLife) -> str:
+def ended(life: DeclarationLifetime) -> str:
     """Without an undeclaration an entity lives as long as its session, or the capture."""
     return "session" if life.ended_by is None else life.ended_by
 

@@ -15,7 +15,7 @@ from tests.trace.sidecar import (
     sidecar_of,
 )
 from zenlake.keyexpr import includes
-from zenlake.trace.timelines.interests import InterestLife
+from zenlake.trace.timelines.interests import InterestLifetime
 
 KINDS = {"put": "DECLARE/D_TOKEN", "delete": "DECLARE/U_TOKEN"}
 WATCHING = [name for name in PATHS if sidecar_of(name).liveliness_received]
@@ -101,7 +101,7 @@ def told_to(sidecar: Sidecar, name: str, row: Row) -> set[str | None]:
     return {event.key for event in reading_of(name).of(KINDS["put"]) if event.receiver_zid == zid}
 
 
-def interest_for(sidecar: Sidecar, name: str, row: Row, mode: str) -> InterestLife | None:
+def interest_for(sidecar: Sidecar, name: str, row: Row, mode: str) -> InterestLifetime | None:
     """The INTEREST in tokens that a call made."""
     zid = sidecar.zids[row["node"]]
     started = row["started"] if "started" in row else row["t"]

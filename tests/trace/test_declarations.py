@@ -17,7 +17,7 @@ from tests.trace.built_events import (
     taken,
 )
 from zenlake import trace
-from zenlake.trace.timelines.declarations import DeclarationLife, Declarations, declarations
+from zenlake.trace.timelines.declarations import DeclarationLifetime, Declarations, declarations
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -60,7 +60,7 @@ def key_number(id: int, key: str) -> Declare:
     return Declare(DeclareKeyExpr(id, WireExpr(0, key)))
 
 
-def the_one(talk: Talk) -> DeclarationLife:
+def the_one(talk: Talk) -> DeclarationLifetime:
     [life] = declarations(talk.events)
     return life
 
@@ -86,7 +86,7 @@ def test_life_from_declaration_to_undeclaration(
     assert life.undeclared is undeclared
     assert (life.ended_by, life.ended_ns) == ("undeclare", undeclared.time_ns)
     assert (life.sender_zid, life.receiver_zid) == ("aa", "bb")
-    assert (life.interest_id, life.node_id, life.told) == (None, None, 1)
+    assert (life.interest_id, life.node_id, life.times_declared) == (None, None, 1)
 
 
 def test_sides_number_their_own() -> None:
@@ -150,7 +150,12 @@ def test_end_of_something_never_declared() -> None:
     life = the_one(talk)
     assert life.declared is None
     assert life.undeclared is event
-    assert (life.entity, life.key, life.ended_by, life.told) == ("token", KEY, "undeclare", 0)
+    assert (life.entity, life.key, life.ended_by, life.times_declared) == (
+        "token",
+        KEY,
+        "undeclare",
+        0,
+    )
     assert (life.sender_zid, life.receiver_zid) == ("bb", "aa")
 
 
@@ -168,7 +173,7 @@ def test_token_that_answers_a_get_is_no_life() -> None:
     [answer] = walker.feed(told)
     assert answer.is_answer
     assert (answer.interest_id, answer.key, answer.ended_by) == (7, KEY, None)
-    assert walker.end() == []
+    assert walker.finish() == []
 
 
 def test_token_without_a_number_between_routers_is_a_life() -> None:
@@ -184,7 +189,7 @@ def test_numbered_token_that_answers_an_interest_is_a_life() -> None:
     talk.say(ACCEPTOR, token(4, interest_id=7), KEY)
     talk.say(ACCEPTOR, token(4, interest_id=8), KEY)
     life = the_one(talk)
-    assert (life.is_answer, life.interest_id, life.told) == (False, 7, 2)
+    assert (life.is_answer, life.interest_id, life.times_declared) == (False, 7, 2)
 
 
 def test_queryable_declared_again_is_an_update() -> None:
@@ -193,7 +198,7 @@ def test_queryable_declared_again_is_an_update() -> None:
     talk.say(OPENER, queryable(1, QueryableInfo(True, 1)), KEY)
     life = the_one(talk)
     assert life.declared is first
-    assert (life.complete, life.distance, life.told) == (True, 1, 2)
+    assert (life.complete, life.distance, life.times_declared) == (True, 1, 2)
 
 
 def test_queryable_info_left_out_is_the_default() -> None:
@@ -268,17 +273,17 @@ def test_lives_of_a_session_are_limited() -> None:
         assert walker.feed(talk.say(OPENER, subscriber(number), KEY)) == []
     [oldest] = walker.feed(talk.say(OPENER, subscriber(4), KEY))
     assert (oldest.id, oldest.ended_by) == (1, None)
-    assert [life.id for life in walker.end()] == [2, 3, 4]
+    assert [life.id for life in walker.finish()] == [2, 3, 4]
 
 
 def test_lives_of_all_sessions_are_limited() -> None:
     walker = Declarations(count_max=3)
-    over: list[DeclarationLife] = []
+    over: list[DeclarationLifetime] = []
     for number in range(10):
         talk = Talk(name=f"a:1-b:2#{number}")
         over += walker.feed(talk.say(OPENER, subscriber(1), str(number)))
     assert [life.key for life in over] == ["0", "1", "2", "3", "4", "5", "6"]
-    assert [life.key for life in walker.end()] == ["7", "8", "9"]
+    assert [life.key for life in walker.finish()] == ["7", "8", "9"]
 
 
 def test_real_subscribers_and_key_numbers() -> None:
@@ -289,7 +294,7 @@ def test_real_subscribers_and_key_numbers() -> None:
         ("subscriber", "undeclare"): 6,
         ("subscriber", "session"): 3,
     }
-    assert sum(life.told for life in lives if life.entity == "subscriber") == 10
+    assert sum(life.times_declared for life in lives if life.entity == "subscriber") == 10
     assert all(life.key and life.sender_zid and life.receiver_zid for life in lives)
 
 
@@ -299,7 +304,7 @@ def test_every_real_declaration_belongs_to_one_life(name: str) -> None:
     told: Counter[str] = Counter()
     undeclared: Counter[str] = Counter()
     for life in declarations(events):
-        told[life.entity] += life.told
+        told[life.entity] += life.times_declared
         undeclared[life.entity] += life.undeclared is not None
     for entity in ("keyexpr", "subscriber", "queryable", "token"):
         assert told[entity] == counts[f"DECLARE/D_{entity.upper()}"]

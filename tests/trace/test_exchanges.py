@@ -121,7 +121,7 @@ def test_exchange_is_over_a_while_after_its_final_one() -> None:
     talk.later_ns += 2 * SECOND
     [over] = walker.feed(talk.say(OPENER, request(3)))
     assert over.request_id == 1
-    assert [exchange.request_id for exchange in walker.end()] == [2, 3]
+    assert [exchange.request_id for exchange in walker.finish()] == [2, 3]
 
 
 def test_number_used_again_ends_the_one_before() -> None:
@@ -159,7 +159,7 @@ def test_session_ends_what_is_open(change: str) -> None:
     assert [walker.feed(event) for event in talk.events] == [[]] * 4
     over = walker.feed(talk.change(change))
     assert [(each.request_id, each.ended_by) for each in over] == [(1, "final"), (2, "session")]
-    assert walker.end() == []
+    assert walker.finish() == []
 
 
 def test_request_after_the_end_of_its_session() -> None:
@@ -193,12 +193,12 @@ def test_exchange_of_a_message() -> None:
     walker = Exchanges()
     asked = talk.say(OPENER, request(1))
     answer = talk.say(ACCEPTOR, reply(1))
-    assert walker.of(answer) is None
+    assert walker.exchange_of(answer) is None
     walker.feed(asked)
     walker.feed(answer)
-    exchange = walker.of(answer)
+    exchange = walker.exchange_of(answer)
     assert exchange is not None
-    assert exchange is walker.of(asked)
+    assert exchange is walker.exchange_of(asked)
     assert exchange.replies == 1
 
 
@@ -229,7 +229,7 @@ def test_open_exchanges_of_a_session_are_limited() -> None:
         assert walker.feed(talk.say(OPENER, request(number))) == []
     [oldest] = walker.feed(talk.say(OPENER, request(3)))
     assert (oldest.request_id, oldest.ended_by) == (0, None)
-    assert [exchange.request_id for exchange in walker.end()] == [1, 2, 3]
+    assert [exchange.request_id for exchange in walker.finish()] == [1, 2, 3]
 
 
 def test_kept_bytes_are_limited_and_finished_ones_go_first() -> None:

@@ -47,7 +47,7 @@ ZID = ZenohId.parse("abcd")
 
 
 def ask(event: MessageSeen, names: str) -> list[Any]:
-    return [field_named(name).of(event) for name in names.split()]
+    return [field_named(name).value_of(event) for name in names.split()]
 
 
 def test_a_put_without_anything_has_the_defaults_of_the_protocol() -> None:
@@ -138,7 +138,7 @@ def test_transport_messages() -> None:
 @pytest.mark.parametrize("message", [KeepAlive(), Close(0), Frame(1, []), ResponseFinal(1)])
 def test_every_field_can_be_asked_of_every_message(message: Any) -> None:
     for field in FIELDS.values():
-        field.of(seen(message))
+        field.value_of(seen(message))
 
 
 def test_paths_into_the_message() -> None:

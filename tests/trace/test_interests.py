@@ -17,7 +17,7 @@ from tests.trace.built_events import (
 from zenlake import trace
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX
 from zenlake.trace.timelines.interests import (
-    InterestLife,
+    InterestLifetime,
     Interests,
     interests,
     option_letters,
@@ -52,7 +52,7 @@ def final(interest_id: int | None) -> Declare:
     return Declare(DeclareFinal(), interest_id=interest_id)
 
 
-def the_one(talk: Talk) -> InterestLife:
+def the_one(talk: Talk) -> InterestLifetime:
     [life] = interests(talk.events)
     return life
 
@@ -182,7 +182,7 @@ def test_session_ends_what_is_open(change: str) -> None:
     assert walker.feed(talk.change("opened")) == []
     [life] = walker.feed(talk.change(change))
     assert life.ended_by == "session"
-    assert walker.end() == []
+    assert walker.finish() == []
 
 
 def test_interest_after_the_end_of_its_session() -> None:

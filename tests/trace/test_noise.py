@@ -31,7 +31,7 @@ def test_noise_gives_no_session(kind: str) -> None:
         for content in conversation(chance, PAYLOADS[kind], 1, count):
             fed += len(content.payload)
             road.feed(content)
-        road.end()
+        road.finish()
         assert not road.messages, f"seed {seed}: {road.messages[:3]}"
         assert not road.sessions, f"seed {seed}: {road.sessions}"
         assert road.undecoded_bytes <= fed
@@ -76,4 +76,4 @@ def streamed(road: Road, data: bytes, has_syn: bool = False) -> None:
         part = data[place : place + PAYLOAD_BYTES_MAX]
         number = 2 + place // PAYLOAD_BYTES_MAX
         road.feed(Segment(number, number * 1_000_000, ends, 1_000 + place, 0, ACK, part))
-    road.end()
+    road.finish()

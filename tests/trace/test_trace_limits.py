@@ -36,7 +36,7 @@ from zenlake.trace.channel import Channel, Reassembly
 from zenlake.trace.keys import declare
 from zenlake.trace.link import Link, LinkBatch
 from zenlake.trace.links.connections import Connections
-from zenlake.trace.links.datagram_link import Room
+from zenlake.trace.links.datagram_link import DatagramBudget
 from zenlake.trace.session import KeyMemory, Node
 from zenlake.trace.sessions import Sessions
 from zenlake.trace.timelines.declarations import Declarations
@@ -112,7 +112,7 @@ def test_what_gives_no_batch_in_so_many_bytes_is_something_else() -> None:
     data = b"\xff" * (TRACE_UNDECIDED_BYTES_MAX + 2 * PAYLOAD_BYTES_MAX)
     stream(road, data)
     assert road.connections.held_bytes == 0
-    road.end()
+    road.finish()
     assert road.undecoded_bytes == len(data)
     assert not road.sessions
 
@@ -135,7 +135,7 @@ def test_all_connections_together_keep_so_many_bytes() -> None:
     for client in range(1, 30):
         stream(road, b"\xff" * 10_000, client)
         assert road.connections.held_bytes <= 100_000
-    road.end()
+    road.finish()
     assert road.connections.held_bytes == 0
     assert road.undecoded_bytes == 29 * 10_000
 
@@ -148,9 +148,9 @@ def test_zenoh_is_looked_for_in_so_many_connections_at_once() -> None:
     for client in range(1, 31):
         stream(road, b"\xff" * 40, client)
         assert road.connections.held_bytes == 40 * min(client, 10)
-    off = [one.is_off for one in road.connections._by_flow.values()]
+    off = [one.is_rejected for one in road.connections._by_flow.values()]
     assert off == [True] * 20 + [False] * 10
-    road.end()
+    road.finish()
     assert road.connections.held_bytes == 0
     assert road.undecoded_bytes == 30 * 40
 
@@ -163,7 +163,7 @@ def test_a_connection_that_was_used_again_is_not_the_oldest() -> None:
     ends = Ends("10.0.0.1:1", "10.0.0.2:7447")
     road.feed(Segment(2, 2, ends, 1_040, 0, ACK, b"\xff"))
     stream(road, b"\xff" * 40, 3)
-    off = {flow.source: one.is_off for flow, one in road.connections._by_flow.items()}
+    off = {flow.source: one.is_rejected for flow, one in road.connections._by_flow.items()}
     assert off == {"10.0.0.1:1": False, "10.0.0.1:2": True, "10.0.0.1:3": False}
 
 
@@ -173,7 +173,7 @@ def test_connections_without_bytes_are_a_number_each() -> None:
         road.feed(Segment(1, 1, Ends(f"10.0.0.1:{client}", "10.0.0.2:7447"), 1, 0, SYN, b""))
     assert len(road.connections._quiet) == 100
     assert not road.connections._by_flow
-    road.end()
+    road.finish()
     assert not road.connections._quiet
     assert not road.events
 
@@ -211,12 +211,12 @@ def test_so_many_datagrams_wait_until_they_prove_something() -> None:
 
 
 def test_datagrams_of_all_addresses_share_a_bound() -> None:
-    assert Room().held_bytes_max == TRACE_HELD_DATAGRAM_BYTES_MAX
+    assert DatagramBudget().held_bytes_max == TRACE_HELD_DATAGRAM_BYTES_MAX
     road = Road()
-    road.datagrams._room.held_bytes_max = 10
+    road.datagrams._budget.held_bytes_max = 10
     for client in range(1, 30):
         road.feed(datagram(client, b"\x25\x01", client))
-        assert road.datagrams._room.held_bytes <= 10
+        assert road.datagrams._budget.held_bytes <= 10
 
 
 def test_so_many_udp_links_are_followed() -> None:
@@ -226,7 +226,7 @@ def test_so_many_udp_links_are_followed() -> None:
     for client in range(510):
         road.feed(datagram(client, b"\xff", client))
     assert len(road.datagrams._links) == 500
-    road.end()
+    road.finish()
     assert road.undecoded_bytes == 510
 
 
@@ -281,7 +281,7 @@ def test_so_many_declarations_of_a_node_are_remembered() -> None:
 def test_keys_of_all_nodes_take_so_many_bytes() -> None:
     assert KeyMemory().bytes_max == TRACE_KEY_BYTES_MAX
     node, memory = Node("a:1"), KeyMemory(bytes_max=2 * len(KEY))
-    assert [memory.take(node, KEY) for _ in range(3)] == [KEY, KEY, None]
+    assert [memory.keep(node, KEY) for _ in range(3)] == [KEY, KEY, None]
 
 
 def test_an_exchange_keeps_so_many_bytes_of_responses() -> None:
@@ -289,7 +289,7 @@ def test_an_exchange_keeps_so_many_bytes_of_responses() -> None:
     walker.feed(talk.say(0, request(1)))
     for _ in range(10):
         walker.feed(talk.say(1, reply(1, BLOCK)))
-    (exchange,) = walker.end()
+    (exchange,) = walker.finish()
     assert exchange.replies == 10
     assert len(exchange.responses) <= EXCHANGE_BYTES_MAX // MEBIBYTE + 1
 

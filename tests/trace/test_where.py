@@ -132,7 +132,7 @@ def test_times(expression: str, is_chosen: bool) -> None:
 
 
 def test_a_time_may_be_copied_from_any_output() -> None:
-    shown = FIELDS["time"].of(EVENT)
+    shown = FIELDS["time"].value_of(EVENT)
     assert parse(f"time == {shown}")(EVENT)
     assert not parse(f"time == {shown}")(seen(KeepAlive(), ms=12.6))
 

@@ -74,7 +74,7 @@ class ByteRanges:
             at += 1
         self._replace(first, at, new)
 
-    def take(self, count: int) -> list[Piece]:
+    def pop_first(self, count: int) -> list[Piece]:
         """The first pieces, which are no longer kept."""
         taken = self.pieces[:count]
         del self.pieces[:count], self.starts[:count]

@@ -184,7 +184,7 @@ class Input:
         self.base = place
         return length >= needed
 
-    def end(self) -> int:
+    def end_place(self) -> int:
         """The place after the window; the size of the file, once `has` said no."""
         return self.base + len(self.buffer)
 
@@ -197,7 +197,7 @@ class Input:
             if found is not None:
                 place = self.base + found.start()
                 return place if place < stop else -1
-            start = self.end() - width + 1
+            start = self.end_place() - width + 1
         return -1
 
     def drain(self) -> int:

@@ -131,7 +131,7 @@ class IpReader:
         self._skipped.add(cause(packet.link_type, ethertype), len(packet.data))
         return None
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Nothing follows: datagrams in progress stay incomplete."""
         while self._partial:
             self._give_up_oldest()

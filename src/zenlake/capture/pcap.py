@@ -56,7 +56,7 @@ class PcapReader:
         self._times: list[int] = []
         """Seconds of the first packet and a few late ones; some may have been damaged."""
         if not input.has(0, _FILE_HEADER_BYTES):
-            raise CaptureError(input.path, input.end(), "the header of the file is cut")
+            raise CaptureError(input.path, input.end_place(), "the header of the file is cut")
         self._read_file_header(0)
 
     def _read_file_header(self, place: int) -> None:
@@ -142,8 +142,8 @@ class PcapReader:
                 return self._resynchronise(place, DAMAGED)
             self._read_file_header(place)
             place += _FILE_HEADER_BYTES
-        if input.end() > place:
-            self._skipped.add(CUT, input.end() - place)
+        if input.end_place() > place:
+            self._skipped.add(CUT, input.end_place() - place)
         return -1
 
     def _is_file_header(self, place: int) -> bool:
@@ -182,7 +182,7 @@ class PcapReader:
         """Whether after the record at `place` comes one in order, or the end of the file."""
         if self._input.has(place, follows - place + _RECORD_HEADER_BYTES):
             return self._is_in_order(follows) and self._is_near(follows, place)
-        return follows == self._input.end()
+        return follows == self._input.end_place()
 
     def _resynchronise(self, begin: int, reason: str) -> int:
         """Pass over what is no record; the place of the next one, or -1."""

@@ -185,8 +185,8 @@ class PcapngReader:
         """Where to read on, with a sound block in the window; -1 at the end."""
         input = self._input
         if not input.has(place, _BLOCK_BYTES_MIN):
-            if input.end() > place:
-                self._skipped.add(CUT, input.end() - place)
+            if input.end_place() > place:
+                self._skipped.add(CUT, input.end_place() - place)
             return -1
         length = self._length(place)
         if length > 0 and not input.has(place, length):

@@ -89,7 +89,7 @@ class Direction:
         self.seen_syn = seen_syn
         events.append(StreamOpened(self.flow, self.index, seen_syn))
 
-    def compare(self, acked: int) -> None:
+    def note_ack(self, acked: int) -> None:
         """Whether the other side has more than the capture."""
         if self.next_seq == UNKNOWN:
             # The other side opened; of this one, not even that is there.
@@ -117,7 +117,7 @@ class Direction:
         self.next_seq = UNKNOWN
         events.append(StreamClosed(self.flow, self.index, cause))
 
-    def take(self, segment: Segment, seq: int, events: list[StreamEvent]) -> None:
+    def feed(self, segment: Segment, seq: int, events: list[StreamEvent]) -> None:
         """The bytes and the FIN of a segment; `seq` is that of its first byte."""
         size = len(segment.payload) + segment.missing
         is_fin = bool(segment.flags & FIN)
@@ -134,7 +134,7 @@ class Direction:
             if ahead == -1 and size <= 1 and not is_fin:
                 self.holes.skipped.add("TCP keep-alive", len(segment.payload))
                 return
-            if ahead < -TCP_HOLE_BYTES_MAX and self._is_lost(segment, seq, events):
+            if ahead < -TCP_HOLE_BYTES_MAX and self._restarts_at(segment, seq, events):
                 ahead = 0
             if self.next_seq == UNKNOWN:
                 self.holes.skipped.add("TCP bytes after the end", len(segment.payload))
@@ -165,7 +165,7 @@ class Direction:
             self._hold(hole, piece)
         self._release(hole, segment.number, segment.time_ns, events)
 
-    def _is_lost(self, segment: Segment, seq: int, events: list[StreamEvent]) -> bool:
+    def _restarts_at(self, segment: Segment, seq: int, events: list[StreamEvent]) -> bool:
         """Whether more is missing than sequence numbers can tell, and we begin anew here.
 
         One segment far behind proves nothing, a row of them is where the stream is now.
@@ -211,7 +211,7 @@ class Direction:
                 break
             place = piece.end
             count += 1
-        for piece in hole.ranges.take(count) if count else ():
+        for piece in hole.ranges.pop_first(count) if count else ():
             if piece.number > number:
                 number, time_ns = piece.number, piece.time_ns
             self._deliver(piece, number, time_ns, events)
@@ -223,7 +223,7 @@ class Direction:
         hole.place = place
         ended = hole.fin != UNKNOWN and place >= hole.fin
         if ended and hole.ranges.cost:
-            rest = hole.ranges.take(len(hole.ranges.pieces))
+            rest = hole.ranges.pop_first(len(hole.ranges.pieces))
             self.holes.skipped.add(
                 "TCP bytes after the end", sum(len(piece.data) for piece in rest)
             )
@@ -236,7 +236,7 @@ class Direction:
         if ended:
             self.close("fin", events)
 
-    def reconsider(self, now_ns: int, events: list[StreamEvent]) -> None:
+    def give_up_if_late(self, now_ns: int, events: list[StreamEvent]) -> None:
         """Give a hole up if waiting has become too long or too dear."""
         hole = self.hole
         assert hole is not None

@@ -42,7 +42,7 @@ class TcpStreams:
         "_last",
         "_new",
         "_new_max",
-        "_nobody",
+        "_no_peer",
         "_recent",
         "skipped",
     )
@@ -67,7 +67,7 @@ class TcpStreams:
         self._forgotten: OrderedDict[str, int] = OrderedDict()
         """How often a pair of ends was used that is no longer followed."""
         self._holes = Holes(self.skipped)
-        self._nobody = Direction(Flow("", "", 0, "", ""), 0, self._holes)
+        self._no_peer = Direction(Flow("", "", 0, "", ""), 0, self._holes)
         """The peer of directions that are over, which then go without the garbage collector."""
 
     def feed(self, segment: Segment) -> tuple[StreamEvent, ...]:
@@ -89,7 +89,7 @@ class TcpStreams:
             peer = direction.peer
             peer.acked = segment.ack
             if segment.ack != peer.next_seq:
-                peer.compare(segment.ack)
+                peer.note_ack(segment.ack)
             payload = segment.payload
             if not payload:
                 return ()
@@ -99,7 +99,7 @@ class TcpStreams:
         self._feed(segment, direction, events)
         return tuple(events)
 
-    def end(self) -> Iterator[StreamEvent]:
+    def finish(self) -> Iterator[StreamEvent]:
         """Nothing follows: hand out what was held, and close all that is open."""
         for flows in (self._new, self._recent):
             while flows:
@@ -123,7 +123,7 @@ class TcpStreams:
         self._use(direction.flow, segment.number)
         if flags & ACK:
             direction.peer.acked = segment.ack
-            direction.peer.compare(segment.ack)
+            direction.peer.note_ack(segment.ack)
         if flags & RST:
             self._reset(direction, segment, events)
             return
@@ -132,11 +132,11 @@ class TcpStreams:
         else:
             if direction.next_seq == UNKNOWN:
                 direction.start(seq, False, events)
-            direction.take(segment, seq, events)
+            direction.feed(segment, seq, events)
         if direction.hole is not None:
-            direction.reconsider(segment.time_ns, events)
+            direction.give_up_if_late(segment.time_ns, events)
         if direction.peer.hole is not None:
-            direction.peer.reconsider(segment.time_ns, events)
+            direction.peer.give_up_if_late(segment.time_ns, events)
         while self._holes.held_bytes > self._held_bytes_max:
             next(iter(self._holes.open)).give_up(events)
 
@@ -215,7 +215,7 @@ class TcpStreams:
         if size and far and direction.peer.next_seq == UNKNOWN:
             direction = self._open(segment, False, False, events)
             direction.start(seq, False, events)
-            direction.take(segment, seq, events)
+            direction.feed(segment, seq, events)
         elif size:
             self.skipped.add("TCP bytes after the end", size)
 
@@ -232,7 +232,7 @@ class TcpStreams:
         # A connection of a port with itself has one text for both directions.
         self._directions.pop(flow.text, None)
         self._directions.pop(flow.reverse_text, None)
-        first.peer.peer = first.peer = self._nobody
+        first.peer.peer = first.peer = self._no_peer
 
     def _forget_oldest(
         self, flows: OrderedDict[Flow, Direction], events: list[StreamEvent]

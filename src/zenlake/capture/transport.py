@@ -136,9 +136,9 @@ class TransportReader:
         self.skipped.add(f"IP protocol {datagram.protocol}", datagram.end - datagram.start)
         return None
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Nothing follows: count what is still incomplete."""
-        self._ip.end()
+        self._ip.finish()
 
     def _read_tcp(self, packet: Packet, datagram: Datagram) -> Segment | None:
         data, start, end = datagram.data, datagram.start, datagram.end

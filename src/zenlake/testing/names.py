@@ -55,7 +55,7 @@ class Names:
                 self._read_stream(streams.feed(found))
             elif isinstance(found, UdpDatagram):
                 self._collect(_datagram_messages(found.payload))
-        self._read_stream(streams.end())
+        self._read_stream(streams.finish())
         self.pattern = self._pattern()
         """Finds a `zid` or a `chunk`, the groups of these names, in the payload of a packet."""
         self.cut_names = self._cut_names()

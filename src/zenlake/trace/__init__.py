@@ -12,16 +12,16 @@ from __future__ import annotations
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.link import Link
 from zenlake.trace.session import Node, Session
-from zenlake.trace.timelines.declarations import DeclarationLife, declarations
+from zenlake.trace.timelines.declarations import DeclarationLifetime, declarations
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.exchanges import exchanges
-from zenlake.trace.timelines.interests import InterestLife, interests
+from zenlake.trace.timelines.interests import InterestLifetime, interests
 from zenlake.trace.trace import Trace, open
 
 __all__ = [
-    "DeclarationLife",
+    "DeclarationLifetime",
     "Exchange",
-    "InterestLife",
+    "InterestLifetime",
     "Link",
     "MessageSeen",
     "Missing",

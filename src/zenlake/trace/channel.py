@@ -58,7 +58,7 @@ class Channel:
         self._at_boundary = last_sn != UNKNOWN
         """Whether the last thing taken was whole, so that what follows begins a message."""
 
-    def take(self, sn: int, mask: int, newest_sn: int = UNKNOWN) -> int:
+    def accept(self, sn: int, mask: int, newest_sn: int = UNKNOWN) -> int:
         """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken.
 
         `newest_sn` is the last of any channel: zenoh-pico counts both of its channels with one
@@ -116,7 +116,7 @@ class Channel:
         """Whether numbers of unknown resolution began again."""
         return not mask and sn == 0 and self._next_sn - 1 in _MASKS
 
-    def whole(self) -> bytes:
+    def pop_message(self) -> bytes:
         """The message that the last fragment completed."""
         data = b"".join(self.pieces)
         self._release()

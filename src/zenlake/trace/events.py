@@ -106,7 +106,7 @@ class MessageSeen(TraceEvent):
         self.wire_size = 0
         """Bytes as they came, where that is known: others might write it in fewer."""
         self.is_answer = False
-        """Whether it is a declaration that tells once what is there (`zenlake.trace.answers`)."""
+        """Whether it is a declaration that tells once what is there (see `interest_answers`)."""
         self.ignored: str | None = None
         """Why a receiver would not take it: an old sequence number, no first fragment, ..."""
 

@@ -36,14 +36,14 @@ KINDS: Final = (
 
 
 class Field(NamedTuple):
-    """One question: `of` answers it, `type` says what may be compared with the answer."""
+    """One question: `value_of` answers it, `type` says what may be compared with the answer."""
 
     name: str
     type: str
     """`number`, `time`, `text`, `word` (one of `choices`), `kind`, `key`, `zid`, `bytes`, `flag`,
     `any`."""
     meaning: str
-    of: Callable[[MessageSeen], Any]
+    value_of: Callable[[MessageSeen], Any]
     choices: tuple[str, ...] = ()
     compared: Callable[[MessageSeen], Any] | None = None
     """What is compared, if it is not what is shown."""
@@ -215,8 +215,10 @@ def _dissector_field(name: str) -> Field:
         raise LocalError(f"there is no field {name!r}{_did_you_mean(name, known)}")
     if family is None:
         return field
-    of = field.of
-    return field._replace(name=name, of=lambda e: of(e) if is_of_kind(e.kind, family) else None)
+    of = field.value_of
+    return field._replace(
+        name=name, value_of=lambda e: of(e) if is_of_kind(e.kind, family) else None
+    )
 
 
 def is_of_kind(kind: str, asked: str) -> bool:

@@ -76,7 +76,7 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
     if isinstance(body, DeclareKeyExpr):
         known = node.aliases.get(body.expr_id)
         if known is None:
-            node.aliases[body.expr_id] = memory.take(node, key)
+            node.aliases[body.expr_id] = memory.keep(node, key)
         elif known != key and node.is_lossy:
             # A number that is in use keeps its key (behaviour reference §3.5), unless it was
             # freed by something that is missing: nobody can know.
@@ -90,6 +90,6 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
             # Between routers all have the number 0, and the key tells them apart.
             node.entities[entity] = None
         elif len(node.entities) < TRACE_ENTITIES_MAX:
-            node.entities[entity] = memory.take(node, key)
+            node.entities[entity] = memory.keep(node, key)
     elif isinstance(body, _UNDECLARATIONS):
         node.entities.pop((body.NAME[2:], body.id), None)

@@ -18,7 +18,7 @@ class KeyMemory:
         self.bytes = 0
         self.bytes_max = bytes_max
 
-    def take(self, node: Node, key: str | None) -> str | None:
+    def keep(self, node: Node, key: str | None) -> str | None:
         """The key, or None where there is no more room for any: better unknown than too much."""
         if key is None or self.bytes + len(key) > self.bytes_max:
             return None
@@ -35,12 +35,12 @@ class Node:
         "aliases",
         "channels",
         "entities",
-        "heard_ns",
-        "heard_open_ns",
         "initial_sn",
         "interests",
         "is_lossy",
         "key_bytes",
+        "last_seen_ns",
+        "last_seen_open_ns",
         "lease_ms",
         "newest_sn",
         "reuses",
@@ -68,8 +68,8 @@ class Node:
         """By number, whether it asked only for what is there now; the newest ones."""
         self.key_bytes = 0
         """Of all keys it declared."""
-        self.heard_ns = 0
-        self.heard_open_ns = 0
+        self.last_seen_ns = 0
+        self.last_seen_open_ns = 0
         """The same, before its connection began to end: a frozen node may wake up after that."""
         self.newest_sn = UNKNOWN
         """Of all channels, the sequence number that came last."""
@@ -85,7 +85,7 @@ class Node:
         freed, self.key_bytes = self.key_bytes, 0
         return freed
 
-    def meet(self, message: Init | Join) -> None:
+    def identify(self, message: Init | Join) -> None:
         self.zid = str(message.zid)
         self.role = str(message.whatami)
 
@@ -174,7 +174,7 @@ class Session:
 
     def note_silence(self, time_ns: int) -> None:
         one, other = (
-            (time_ns - node.heard_open_ns) / 1e6 if node.heard_open_ns else None
+            (time_ns - node.last_seen_open_ns) / 1e6 if node.last_seen_open_ns else None
             for node in self.nodes
         )
         self.silent_ms = (one, other)

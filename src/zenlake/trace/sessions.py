@@ -74,7 +74,7 @@ class Sessions:
             session.nodes = (session.nodes[1], session.nodes[0])
         self._remember(session)
         link.session = session
-        self._tell(batch, link, session, "attempted" if seen_start else "found")
+        self._report(batch, link, session, "attempted" if seen_start else "found")
         return session
 
     def _remember(self, session: Session) -> None:
@@ -101,7 +101,7 @@ class Sessions:
             session.outcome = "open"
             self._groups[address] = session
             self._remember(session)
-            self._tell(batch, link, session, "found")
+            self._report(batch, link, session, "found")
         else:
             session.links.append(link)
         link.session = session
@@ -128,10 +128,10 @@ class Sessions:
 
     def _init(self, session: Session, init: Init) -> None:
         if init.cookie is None:
-            session.nodes[0].meet(init)
+            session.nodes[0].identify(init)
             session.step, session.version = "INIT_SYN", init.version
         else:
-            session.nodes[1].meet(init)
+            session.nodes[1].identify(init)
             session.agree(init)
             session.step = "INIT_ACK"
         session.auth[session.step] = init.auth is not None
@@ -140,9 +140,9 @@ class Sessions:
         session.step = "OPEN_ACK" if message.cookie is None else "OPEN_SYN"
         session.auth[session.step] = message.auth is not None
         if message.cookie is not None:
-            _settle(session.nodes[0], message)
+            _apply_open(session.nodes[0], message)
             return
-        _settle(session.nodes[1], message)
+        _apply_open(session.nodes[1], message)
         self.opened(batch, session)
 
     def opened(self, batch: LinkBatch, session: Session) -> None:
@@ -163,7 +163,7 @@ class Sessions:
         session.opened_ns = batch.time_ns
         if session.seen_start:
             session.outcome = "open"
-        self._tell(batch, link, session, "opened")
+        self._report(batch, link, session, "opened")
 
     def _merge(self, batch: LinkBatch, link: Link, attempt: Session, session: Session) -> None:
         """One more link of an open session, whose side 0 may be this link's acceptor."""
@@ -173,7 +173,7 @@ class Sessions:
             link.sides = (1 - link.sides[0], 1 - link.sides[1])
         link.session = session
         session.links.append(link)
-        self._tell(batch, link, session, "joined")
+        self._report(batch, link, session, "joined")
 
     def _join(self, batch: LinkBatch, session: Session, join: Join, event: MessageSeen) -> None:
         if not session.is_multicast:
@@ -187,7 +187,7 @@ class Sessions:
         batch.link.is_closed = False
         session.closed_ns, session.outcome = None, "open"
         member = session.members[address] = Node(address)
-        member.meet(join)
+        member.identify(join)
         member.lease_ms = lease_ms(join)
         session.patch = min(1, join.patch or 0)
         session.qos = join.qos is not None
@@ -197,7 +197,7 @@ class Sessions:
         event.sender_node = member
         for key, next_sn in _next_numbers(join).items():
             member.channels[key] = Channel(self.reassembly, (next_sn - 1) & session.mask)
-        self._tell(batch, batch.link, session, "joined")
+        self._report(batch, batch.link, session, "joined")
 
     # --- end -----------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class Sessions:
         reason = close_reason(message.reason)
         if session.is_multicast:
             if not link.is_closed and link.ends[0] in session.members:
-                self._tell(batch, link, session, "left")
+                self._report(batch, link, session, "left")
             link.is_closed = True
             if all(one.is_closed for one in session.links):
                 session.closed_ns = batch.time_ns
@@ -272,9 +272,9 @@ class Sessions:
             return
         for node in session.nodes:
             lease = node.lease_ms
-            if lease is None or not node.heard_ns:
+            if lease is None or not node.last_seen_ns:
                 continue
-            silent_until = node.heard_ns + lease * 1_000_000
+            silent_until = node.last_seen_ns + lease * 1_000_000
             if silent_until < item.time_ns:
                 session.end_with("lease", None, None)
                 self._end(item.packet, item.time_ns, item.link, session, "lost")
@@ -294,7 +294,7 @@ class Sessions:
                 del self._by_pair[pair]
         self._out.append(SessionChanged(packet, time_ns, link, session, change))
 
-    def _tell(self, batch: LinkBatch, link: Link, session: Session, change: str) -> None:
+    def _report(self, batch: LinkBatch, link: Link, session: Session, change: str) -> None:
         self._out.append(SessionChanged(batch.packet, batch.time_ns, link, session, change))
 
 
@@ -330,7 +330,7 @@ def _share(old: Session, new: Session) -> bool:
     return old.nodes[0].zid == new.nodes[1].zid and any(not one.is_closed for one in old.links)
 
 
-def _settle(node: Node, message: Open) -> None:
+def _apply_open(node: Node, message: Open) -> None:
     node.lease_ms = lease_ms(message)
     node.initial_sn = message.initial_sn
 

@@ -110,7 +110,7 @@ class Trace:
                 yield item, self._walk([item])
 
     def feed(self, packet: Packet) -> Steps:
-        """What the next packet completes, where the caller reads the packets (`of_packets`).
+        """What the next packet completes, where the caller reads the packets (`from_packets`).
 
         Take all of its steps before the next packet: events may refer to what it changes.
         """
@@ -141,20 +141,20 @@ class Trace:
             self._connections.release()
         elif content is not None:
             self._datagrams.feed(content)
-        return self._take_items()
+        return self._pop_items()
 
     def _read_end(self) -> list[LinkItem]:
         for reason, count in self._damage.counts.items():
             self.skipped.add(reason, self._damage.bytes[reason], count)
         number, time_ns = (self.packets, self.last_ns or 0) if self._end is None else self._end
-        self._transport.end()
-        for event in self._streams.end():
+        self._transport.finish()
+        for event in self._streams.finish():
             self._connections.feed(event, number, time_ns)
         self._connections.release()
-        self._datagrams.end()
-        return self._take_items()
+        self._datagrams.finish()
+        return self._pop_items()
 
-    def _take_items(self) -> list[LinkItem]:
+    def _pop_items(self) -> list[LinkItem]:
         items = self._items[:]
         self._items.clear()
         return items
@@ -197,7 +197,7 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
             counts[kind] = counts.get(kind, 0) + 1
 
 
-def of_packets(end: tuple[int, int]) -> Trace:
+def from_packets(end: tuple[int, int]) -> Trace:
     """The trace of packets that the caller reads and chooses: `feed` it each, then `finish` it.
 
     They keep their numbers; `end` is the number of the capture's last packet and its time.

@@ -7,9 +7,9 @@ sequence numbers say what a receiver would have taken, fragments become messages
 from __future__ import annotations
 
 from zenlake.errors import WireError
-from zenlake.trace.answers import is_answer, remember_interest
 from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, channel_key
 from zenlake.trace.events import Carrier, MessageSeen, Missing, TraceEvent, Undecoded
+from zenlake.trace.interest_answers import is_answer, remember_interest
 from zenlake.trace.keys import declare, key_of
 from zenlake.trace.link import LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
@@ -52,11 +52,11 @@ class Walker:
             if session is None:
                 session = self.sessions.begin(batch)
             node = sender_node(batch, session)
-            if batch.time_ns > node.heard_ns:
+            if batch.time_ns > node.last_seen_ns:
                 # What waited behind a gap may be older than what came with its end.
-                node.heard_ns = batch.time_ns
+                node.last_seen_ns = batch.time_ns
             if link.end is None or batch.packet <= link.end.packet:
-                node.heard_open_ns = max(node.heard_open_ns, batch.time_ns)
+                node.last_seen_open_ns = max(node.last_seen_open_ns, batch.time_ns)
             for message in batch.messages:
                 if isinstance(message, Frame):
                     self._frame(batch, session, node, message)
@@ -148,7 +148,7 @@ class Walker:
         if session.qos and batch.link.protocol == "udp":
             # Those that count so have no QoS, and here a number by chance hides a loss.
             newest = UNKNOWN
-        missing = channel.take(carrier.sn, session.mask, newest)
+        missing = channel.accept(carrier.sn, session.mask, newest)
         if missing == 0:
             return True
         if missing == STALE:
@@ -204,7 +204,7 @@ class Walker:
             return
         packets = tuple(channel.packets[:-1])
         count = len(channel.pieces)
-        data = channel.whole()
+        data = channel.pop_message()
         try:
             message, end = decode_network(data, 0)
         except WireError as error:

@@ -93,24 +93,24 @@ class _Parser:
 
     def _alternatives(self, depth: int) -> Filter:
         found = [self._conjunction(depth)]
-        while self._take("or"):
+        while self._accept("or"):
             found.append(self._conjunction(depth))
         return found[0] if len(found) == 1 else _any_of(found)
 
     def _conjunction(self, depth: int) -> Filter:
         found = [self._term(depth)]
-        while self._take("and"):
+        while self._accept("and"):
             found.append(self._term(depth))
         return all_of(found)
 
     def _term(self, depth: int) -> Filter:
         if depth > EXPRESSION_DEPTH_MAX:
             self._fail(f"at most {EXPRESSION_DEPTH_MAX} levels")
-        if self._take("not"):
+        if self._accept("not"):
             return _negation(self._term(depth + 1))
-        if self._take("("):
+        if self._accept("("):
             found = self._alternatives(depth + 1)
-            if not self._take(")"):
+            if not self._accept(")"):
                 self._fail(")")
             return found
         return self._comparison()
@@ -133,12 +133,12 @@ class _Parser:
         return _comparison(field, self._value(field, operator.text))
 
     def _list(self, field: Field) -> list[Test]:
-        if not self._take("("):
+        if not self._accept("("):
             self._fail("( and values")
         tests = [self._value(field, "==")]
-        while self._take(","):
+        while self._accept(","):
             tests.append(self._value(field, "=="))
-        if not self._take(")"):
+        if not self._accept(")"):
             self._fail(", or )")
         return tests
 
@@ -155,7 +155,7 @@ class _Parser:
     def _peek(self) -> _Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None
 
-    def _take(self, text: str) -> bool:
+    def _accept(self, text: str) -> bool:
         token = self._peek()
         if token is None or token.form == "quoted" or _SAME.get(token.text, token.text) != text:
             return False
@@ -203,7 +203,7 @@ def _negation(filter: Filter) -> Filter:
 
 
 def _presence(field: Field) -> Filter:
-    of = field.of
+    of = field.value_of
 
     def test(event: MessageSeen) -> bool:
         value = of(event)
@@ -213,7 +213,7 @@ def _presence(field: Field) -> Filter:
 
 
 def _comparison(field: Field, test: Test) -> Filter:
-    of = field.compared or field.of
+    of = field.compared or field.value_of
 
     def compare(event: MessageSeen) -> bool:
         value = of(event)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from shlex import quote
 
-from zenlake.trace.timelines.origins import first_hand
-from zenlake.trace.timelines.presence import tell_late
+from zenlake.trace.timelines.absence import describe_late
+from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.trace.timelines.unanswered import present
 from zenlake.why.gone import tell_gone, wording
 from zenlake.why.hidden_links import hidden_link
@@ -78,7 +78,7 @@ def explain_absence(
 
 
 def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
-    sentence, path = tell_late(network, life, at.time_ns, wording(network))
+    sentence, path = describe_late(network, life, at.time_ns, wording(network))
     return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], path[-1].sender)
 
 
@@ -98,7 +98,7 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
             advice = [f"An expression that matches: {key_text(found.would_match)}"]
         advice.append(f"zenlake ke intersects {quote(found.declared)} {quote(key)}")
         nearest = "" if found.cause == "at_chunk" else f"no {entity} matches; the nearest: "
-        first = first_hand(network, life)[-1]
+        first = path_to_origin(network, life)[-1]
         sentence = f"{nearest}{found.text} ({network.words.who(first.sender)} declared it"
         sentence += f" in packet {first.declared.packet})" if first.declared else ")"
         return Absence(found.cause, sentence, [first], advice, first.sender)

@@ -152,11 +152,11 @@ class _Reader:
 
     def _end(self) -> None:
         evidence, opened = self._evidence, self._trace
-        for exchange in self._exchanges.end():
+        for exchange in self._exchanges.finish():
             self._query(exchange)
-        for life in self._declarations.end():
+        for life in self._declarations.finish():
             self._collector.declaration(declaration_of(life))
-        for interest in self._interests.end():
+        for interest in self._interests.finish():
             if interest.opened is not None:
                 self._collector.interest(interest_of(interest))
         for session in opened.sessions:

@@ -10,9 +10,9 @@ from zenlake.trace.events import MessageSeen, Missing
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session import Session
 from zenlake.trace.session_ends import end_of
-from zenlake.trace.timelines.declarations import DeclarationLife
+from zenlake.trace.timelines.declarations import DeclarationLifetime
 from zenlake.trace.timelines.exchange import Exchange
-from zenlake.trace.timelines.interests import InterestLife
+from zenlake.trace.timelines.interests import InterestLifetime
 from zenlake.why.records import (
     Declaration,
     Interest,
@@ -119,7 +119,7 @@ def _reply(event: MessageSeen, after_final: bool) -> Reply:
     )
 
 
-def declaration_of(life: DeclarationLife) -> Declaration:
+def declaration_of(life: DeclarationLifetime) -> Declaration:
     first = life.declared or life.undeclared
     assert first is not None
     ended = None
@@ -144,7 +144,7 @@ def declaration_of(life: DeclarationLife) -> Declaration:
     )
 
 
-def interest_of(life: InterestLife) -> Interest:
+def interest_of(life: InterestLifetime) -> Interest:
     opened = life.opened
     assert opened is not None
     closed_ns = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from zenlake.trace.timelines import presence
-from zenlake.trace.timelines.origins import first_hand
-from zenlake.trace.timelines.presence import CLOSED, LOST, UNDECLARED, Wording
+from zenlake.trace.timelines import absence
+from zenlake.trace.timelines.absence import CLOSED, LOST, UNDECLARED, Wording
+from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Moment
 from zenlake.why.words import apart, key_text, packets_text
@@ -25,9 +25,9 @@ class Gone:
 
 def tell_gone(network: Network, life: Declaration, at: Moment) -> Gone:
     """Of a declaration that had ended at that moment."""
-    found = presence.tell_gone(network, life, at.time_ns, wording(network))
+    found = absence.describe_gone(network, life, at.time_ns, wording(network))
     first = found.path[-1]
-    path = found.path + first_hand(network, first)[1:]
+    path = found.path + path_to_origin(network, first)[1:]
     return Gone(found.sentence, found.culprit, _advice(network, first, found), path)
 
 
@@ -56,7 +56,7 @@ def _place(packet: int | None) -> str:
     return "" if packet is None else f" (packet {packet})"
 
 
-def _advice(network: Network, life: Declaration, found: presence.Gone[Declaration]) -> list[str]:
+def _advice(network: Network, life: Declaration, found: absence.Gone[Declaration]) -> list[str]:
     who, other = network.words.who(life.sender), network.words.who(life.receiver)
     if found.kept_by is not None:
         return [f"Look at {who}: why did it give up what it was still told?"]

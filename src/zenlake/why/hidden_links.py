@@ -66,5 +66,5 @@ def _has_reason(network: Network, life: Declaration) -> bool:
     if life.key.startswith("@/") or life.node_id or life.sender is None:
         return True
     # Some routers tell a client also of its own tokens.
-    told = network.told_of(life.sender, life.entity, life.key)
+    told = network.announced_exactly(life.sender, life.entity, life.key)
     return bool(told or sources(network, life))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from zenlake.trace.timelines.hops import NEVER, Hops, Request
+from zenlake.trace.timelines.request_traces import NEVER, Request, RequestTraces
 from zenlake.why.records import Query
 
 
@@ -34,7 +34,7 @@ def find_journeys(queries: list[Query]) -> None:
     for query in queries:
         questions.setdefault(query.question, []).append(query)
     for same in questions.values():
-        hops = Hops()
+        hops = RequestTraces()
         for query in sorted(same, key=lambda one: (one.seq, one.session)):
             query.trace_id = hops.add(
                 Request(

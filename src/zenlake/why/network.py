@@ -81,11 +81,11 @@ class Network:
     def told_by(self, zid: str | None, entity: str) -> list[Declaration]:
         return self._told_by[zid, entity]
 
-    def told_of(self, zid: str, entity: str, key: str) -> list[Declaration]:
+    def announced_exactly(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """What a node was told of exactly this key."""
         return self._told_of.get((zid, entity, key), [])
 
-    def told_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
+    def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """What a node was told of keys that this one intersects."""
         told = self.told_to(zid, entity)
         return [one for one in told if one.key is not None and meet(one.key, key)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.trace.timelines.origins import first_hand
+from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.gone import Gone, tell_gone
 from zenlake.why.network import Network
@@ -160,7 +160,7 @@ def _delivered(
     first = min(
         (one.life for one in passed if one.life.declared), key=lambda life: life.declared or (0, 0)
     )
-    first = first_hand(network, first)[-1]
+    first = path_to_origin(network, first)[-1]
     tell_life(story, network, first, flow.last.time_ns)
     story.cause, story.is_note = "not_yet_declared", True
     story.culprit = first.sender

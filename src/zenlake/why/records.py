@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.trace.session_ends import SessionEnd
-from zenlake.trace.timelines.hops import NEVER
+from zenlake.trace.timelines.request_traces import NEVER
 
 if TYPE_CHECKING:
     from zenlake.why.stays import Stay

@@ -180,9 +180,9 @@ def a_node_that_does_not_notice_silence(chat: Chat) -> int:
     side = chat.side()
     heard = chat.unit(1 - side, bytes(KeepAlive()))
     packets = chat.recorder.packets
-    heard_ns = packets[heard - 1].time_ns
+    last_seen_ns = packets[heard - 1].time_ns
     packet = chat.unit(side, bytes(KeepAlive()))
-    while packets[packet - 1].time_ns - heard_ns <= 21 * SECOND:
+    while packets[packet - 1].time_ns - last_seen_ns <= 21 * SECOND:
         chat.recorder.wait(2 * SECOND)
         packet = chat.unit(side, bytes(KeepAlive()))
     return packet

@@ -23,7 +23,7 @@ def messages(*packets: tuple[int, bytes, int]) -> int:
         one = packet(data, link_type, number, number * 400_000)
         one.interface = interface
         road.packet(one)
-    road.end()
+    road.finish()
     return len(road.messages)
 
 

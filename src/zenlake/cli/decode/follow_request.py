@@ -29,7 +29,7 @@ class RequestFollower(Follower):
         if self._link not in event.link.name:
             return []
         told = _unfinished(self._exchanges.feed(event))
-        exchange = self._exchanges.of(event)
+        exchange = self._exchanges.exchange_of(event)
         if exchange is None:
             return [*told, Told(event)]
         if exchange.final is event:
@@ -40,7 +40,7 @@ class RequestFollower(Follower):
         return told
 
     def finish(self) -> list[Told]:
-        return _unfinished(self._exchanges.end())
+        return _unfinished(self._exchanges.finish())
 
 
 def _unfinished(over: list[Exchange]) -> list[Told]:

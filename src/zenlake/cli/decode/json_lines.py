@@ -10,7 +10,9 @@ from zenlake.trace.fields import FIELDS
 from zenlake.trace.json_values import to_json
 
 # All fields but those that only say again what others say.
-_ASKED: Final = [(one.name, one.of) for one in FIELDS.values() if one.name not in ("zid", "port")]
+_ASKED: Final = [
+    (one.name, one.value_of) for one in FIELDS.values() if one.name not in ("zid", "port")
+]
 _PLAIN: Final = frozenset((str, int, bool))
 
 

@@ -24,7 +24,7 @@ _MESSAGES_OF_A_FRAME: Final = "message.messages"
 def field_lines(event: MessageSeen) -> Iterator[str]:
     """The fields of the table that are there, then the message as it was sent."""
     for field in FIELDS.values():
-        value = field.of(event)
+        value = field.value_of(event)
         if value is not None:
             yield f"{_INDENT}{field.name} = {value_text(value)}"
     yield from _wire_lines("message", event.message)

@@ -45,7 +45,7 @@ class ExactReader:
     def finish(self) -> Tables:
         """All rows that are left, after the last step."""
         if self._maker is not None:
-            self._maker.end()
+            self._maker.finish()
         self._judge.finish()
         return self._take(is_end=True)
 

@@ -40,7 +40,7 @@ def new_rows(capture: str, only: Collection[str] | None = None) -> Rows:
 
 def take(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
     """What can be written; at the end, everything."""
-    taken = rows.take(is_end)
+    taken = rows.pop_ready(is_end)
     return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in taken.items()}
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zenlake import trace
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
 from zenlake.lake.exact_reader.judge import TABLE as VIOLATIONS
-from zenlake.trace.trace import Steps, Trace, of_packets
+from zenlake.trace.trace import Steps, Trace, from_packets
 
 if TYPE_CHECKING:
     from zenlake.lake import fast_reader
@@ -61,7 +61,7 @@ def _read_surveyed(
 
     wanted = np.ones(len(survey), np.bool_) if split.wanted is None else split.wanted
     columnar = ColumnarReader(split.capture, survey, wanted, split.only)
-    found = of_packets((survey.packets, survey.last_ns))
+    found = from_packets((survey.packets, survey.last_ns))
     exact = ExactReader(found, split.capture, split.only)
     stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
     for chunk in fast_reader.read(split.path, survey, wanted, split.with_other, stretch_bytes):
@@ -84,7 +84,7 @@ def _read_again(
     """Pairs that may have broken rules: message by message, for the rules alone."""
     from zenlake.lake import fast_reader
 
-    found = of_packets((survey.packets, survey.last_ns))
+    found = from_packets((survey.packets, survey.last_ns))
     exact = ExactReader(found, split.capture, (VIOLATIONS,))
     for chunk in fast_reader.read(split.path, survey.doubting(doubted), doubted, False):
         for packet in chunk.packets:

@@ -54,22 +54,22 @@ class Connection:
         "_flow",
         "_guessed",
         "_held",
+        "_is_waiting",
         "_known_start",
         "_open",
         "_readers",
         "_target",
         "_upgraded",
-        "_waits",
-        "is_off",
-        "is_patient",
-        "is_settled",
+        "is_handshake_over",
+        "is_rejected",
         "is_zenoh",
         "link",
-        "off_bytes",
-        "off_cause",
-        "off_state",
+        "may_wait",
         "out",
         "packet",
+        "rejected_bytes",
+        "rejected_cause",
+        "rejected_state",
         "time_ns",
     )
 
@@ -78,18 +78,18 @@ class Connection:
         self._flow = flow
         self.out: list[Found] = []
         self._target = target
-        self._waits = False
-        self.is_patient = True
+        self._is_waiting = False
+        self.may_wait = True
         """Whether there is room to wait; if not, nothing waits until both directions are found."""
         self._readers: list[StreamReader | None] = [None, None]
         """Made with the first bytes: most connections of a hostile capture have few or none."""
         self.is_zenoh = False
-        self.is_off = False
+        self.is_rejected = False
         """Whether it is known to be something else."""
-        self.off_state = "not_zenoh"
-        self.off_cause = "no Zenoh was found in it"
-        self.off_bytes = [0, 0]
-        self.is_settled = False
+        self.rejected_state = "not_zenoh"
+        self.rejected_cause = "no Zenoh was found in it"
+        self.rejected_bytes = [0, 0]
+        self.is_handshake_over = False
         """Whether both directions are past their handshake."""
         self._agreed: tuple[int, int] | None = None
         self._guessed: tuple[int, int] | None = None
@@ -124,10 +124,10 @@ class Connection:
         """It is said to be Zenoh; only where units begin may have to be found."""
         self.is_zenoh = True
 
-    def turn_off(self, state: str, cause: str) -> None:
+    def reject(self, state: str, cause: str) -> None:
         """It is something else: from here on bytes are only counted."""
-        self.is_off = True
-        self.off_state, self.off_cause = state, cause
+        self.is_rejected = True
+        self.rejected_state, self.rejected_cause = state, cause
         self._deferred = 0
         for direction, held in enumerate(self._held):
             count = sum(len(piece.data) for piece in held)
@@ -135,15 +135,15 @@ class Connection:
             if reader is not None and reader.scanner is not None:
                 count += reader.scanner.held_bytes + reader.scanner.dropped_bytes
                 reader.scanner = None
-            self.off_bytes[direction] += count
+            self.rejected_bytes[direction] += count
             held.clear()
             # Nothing is read any more.
             self._readers[direction] = None
 
     def feed(self, direction: int, data: bytes, packet: int, time_ns: int) -> None:
         self.packet, self.time_ns = packet, time_ns
-        if self.is_off:
-            self.off_bytes[direction] += len(data)
+        if self.is_rejected:
+            self.rejected_bytes[direction] += len(data)
             return
         held, reader = self._held[direction], self._readers[direction]
         if self.is_zenoh and not held:
@@ -159,7 +159,7 @@ class Connection:
             reader.feed(data, packet, time_ns)
         elif reader is not None and reader.scanner is not None:
             reader.feed(data, packet, time_ns)
-            self._doubt(reader)
+            self._reject_if_searched(reader)
         else:
             held.append(Piece(0, data, packet, time_ns))
             if self._deferred & 1 << direction:
@@ -169,7 +169,7 @@ class Connection:
 
     def gap(self, direction: int, missing_bytes: int | None, cause: str) -> None:
         missing = missing_bytes or 0
-        if self.is_off:
+        if self.is_rejected:
             return
         if self._held[direction]:
             self._scan_held(direction)
@@ -194,7 +194,7 @@ class Connection:
             for pieces in self._held:
                 for piece in pieces:
                     held += len(piece.data)
-        if self._waits:
+        if self._is_waiting:
             for item in self.out:
                 if isinstance(item, LinkBatch):
                     held += len(item.data)
@@ -202,57 +202,63 @@ class Connection:
 
     def release(self) -> None:
         """Hand on what was found, in the order of the capture."""
-        is_looking = self.is_zenoh and (self._flow.holes > 0 or self._is_lost())
+        is_looking = self.is_zenoh and (self._flow.holes > 0 or self._is_searching())
         if len(self.out) > TRACE_WAITING_BATCHES_MAX:
-            self.is_patient = False
-        if is_looking and self.is_patient:
-            self._waits = bool(self.out)
+            self.may_wait = False
+        if is_looking and self.may_wait:
+            self._is_waiting = bool(self.out)
             return
-        self.is_patient = not is_looking
-        self._waits = False
+        self.may_wait = not is_looking
+        self._is_waiting = False
         found = self.out
         if len(found) > 1 and any(item.direction != found[0].direction for item in found):
             found = _in_order(found)
         self._target.extend(found)
         self.out.clear()
 
-    def _is_lost(self) -> bool:
+    def _is_searching(self) -> bool:
         """Whether a direction looks for where its units begin."""
         first, second = self._readers
-        if first is not None and not first.knows_place():
+        if first is not None and not first.knows_framing():
             return True
-        return second is not None and not second.knows_place()
+        return second is not None and not second.knows_framing()
 
     def give_up(self) -> None:
         """Let go of what is held, because others need the room."""
         if not self.is_zenoh:
-            self.turn_off("not_zenoh", "no Zenoh was found in its beginning")
+            self.reject("not_zenoh", "no Zenoh was found in its beginning")
             return
         for reader in self._readers:
             if reader is not None and reader.held_bytes():
                 self.gap(reader.direction, None, "missing")
-        self.is_patient = False
+        self.may_wait = False
         self.release()
 
-    def end(self, direction: int) -> None:
+    def finish(self, direction: int) -> None:
         """Nothing more comes in this direction."""
-        if not self.is_off:
+        if not self.is_rejected:
             if self._held[direction]:
                 self._scan_held(direction)
             reader = self._readers[direction]
             if reader is not None:
-                reader.end()
-        count = self.off_bytes[direction]
+                reader.finish()
+        count = self.rejected_bytes[direction]
         if count:
-            cause = self.off_cause
+            cause = self.rejected_cause
             self.out.append(
                 Undecoded(
-                    self.packet, self.time_ns, self.link, direction, self.off_state, count, cause
+                    self.packet,
+                    self.time_ns,
+                    self.link,
+                    direction,
+                    self.rejected_state,
+                    count,
+                    cause,
                 )
             )
-            self.off_bytes[direction] = 0
+            self.rejected_bytes[direction] = 0
 
-    def let_go(self) -> None:
+    def drop_readers(self) -> None:
         """Both directions have ended: nothing refers in a circle, so that memory is freed now."""
         self._readers = [None, None]
 
@@ -268,9 +274,9 @@ class Connection:
         if found == recognition.ZENOH:
             self._confirm(direction)
         elif found == recognition.TLS:
-            self.turn_off("encrypted", "TLS")
+            self.reject("encrypted", "TLS")
         elif found == recognition.OTHER:
-            self.turn_off("not_zenoh", "another protocol")
+            self.reject("not_zenoh", "another protocol")
         elif found == recognition.HTTP:
             self._recognise_http(direction, data)
         elif found == recognition.UNKNOWN:
@@ -324,14 +330,14 @@ class Connection:
             self._known_start[direction] = True
             reader.look_for_start(demand)
         self._release(direction)
-        self._doubt(reader)
+        self._reject_if_searched(reader)
 
-    def _doubt(self, reader: StreamReader) -> None:
+    def _reject_if_searched(self, reader: StreamReader) -> None:
         scanner = reader.scanner
         if self.is_zenoh or scanner is None:
             return
         if scanner.scanned_bytes > TRACE_UNDECIDED_BYTES_MAX:
-            self.turn_off("not_zenoh", "no Zenoh was found in it")
+            self.reject("not_zenoh", "no Zenoh was found in it")
 
     def _recognise_http(self, direction: int, data: bytes) -> None:
         """HTTP, unless it turns into a WebSocket that carries Zenoh."""
@@ -339,7 +345,7 @@ class Connection:
         if end < 0 and len(data) <= _HEAD_BYTES_MAX:
             return
         if end < 0 or not is_upgrade(data[:end]):
-            self.turn_off("not_zenoh", "HTTP")
+            self.reject("not_zenoh", "HTTP")
             return
         self._scan_deferred()
         self._upgraded = True
@@ -356,7 +362,7 @@ class Connection:
         end = data.find(_HEAD_END)
         if end < 0:
             if len(data) > _HEAD_BYTES_MAX:
-                self.turn_off("not_zenoh", "WebSocket")
+                self.reject("not_zenoh", "WebSocket")
             return
         at = end + len(_HEAD_END)
         header, size = frame_sizes(data, at)
@@ -369,7 +375,7 @@ class Connection:
             content = unmask(data[at : at + header], data[at + header : at + header + size])
             may_be = recognition.is_init(content)
         if not may_be:
-            self.turn_off("not_zenoh", "WebSocket without Zenoh")
+            self.reject("not_zenoh", "WebSocket without Zenoh")
             return
         held = self._held[direction]
         last = held[-1]
@@ -379,7 +385,7 @@ class Connection:
 
     # --- the handshake -------------------------------------------------------------------
 
-    def follow(self, reader: StreamReader, messages: list[Message]) -> None:
+    def apply_handshake(self, reader: StreamReader, messages: list[Message]) -> None:
         """Change how a direction is read where the handshake says so."""
         for message in messages:
             if isinstance(message, Init) and message.cookie is not None:
@@ -388,10 +394,10 @@ class Connection:
                 cut = LONG if form == LOW_LATENCY else SHORT
                 self._agreed = (WEBSOCKET if self._upgraded else cut, form)
             elif isinstance(message, Open):
-                self.switch(reader)
-                self.is_settled = message.cookie is None
+                self.switch_form(reader)
+                self.is_handshake_over = message.cookie is None
 
-    def switch(self, reader: StreamReader) -> None:
+    def switch_form(self, reader: StreamReader) -> None:
         """The units after an OPEN have the form that was agreed."""
         if self._agreed is None:
             # What was agreed is not in the capture, but the next byte begins a unit.
@@ -407,7 +413,7 @@ class Connection:
         if self._agreed is None:
             # Sessions whose handshake is in sight go on with the short and plain form.
             return MODES if self._guessed is None else (self._guessed,)
-        if self.is_settled or self._agreed == (SHORT, PLAIN):
+        if self.is_handshake_over or self._agreed == (SHORT, PLAIN):
             return (self._agreed,)
         return (self._agreed, (SHORT, PLAIN))
 
@@ -424,7 +430,7 @@ class Connection:
             return False
         return not session.is_open and session.closed_ns is None
 
-    def found(self, reader: StreamReader, framing: int, form: int) -> None:
+    def use_mode(self, reader: StreamReader, framing: int, form: int) -> None:
         """Units were found to be cut and formed so."""
         self._scan_deferred()
         self.is_zenoh = True

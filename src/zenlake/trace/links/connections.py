@@ -87,7 +87,7 @@ class Connections:
             connection.gap(direction, event.missing_bytes, event.cause)
             self._fed.append(connection)
         elif isinstance(event, StreamClosed):
-            connection.end(direction)
+            connection.finish(direction)
             self._fed.append(connection)
             link = connection.link
             link.ended_ns = link.ended_ns or time_ns
@@ -96,9 +96,9 @@ class Connections:
                 link.end = LinkEnd(event.cause, sender, packet, time_ns)
             if connection.closed(direction):
                 del self._by_flow[flow]
-                connection.is_patient = False
+                connection.may_wait = False
                 connection.release()
-                connection.let_go()
+                connection.drop_readers()
                 if connection.is_zenoh:
                     self._out.append(LinkClosed(connection.link, packet, time_ns, event.cause))
 
@@ -153,5 +153,5 @@ class Connections:
             if self._ports.intersection((port_of(flow.source), port_of(flow.destination))):
                 connection.assume_zenoh()
             else:
-                connection.turn_off("not_zenoh", "not on the ports asked for")
+                connection.reject("not_zenoh", "not on the ports asked for")
         return connection

@@ -32,7 +32,7 @@ _REPEATED_NS: Final = 10_000_000
 """A datagram that comes so late is no copy that another interface showed."""
 
 
-class Room:
+class DatagramBudget:
     """How many bytes all links hold together until they prove to be Zenoh."""
 
     __slots__ = ("held_bytes", "held_bytes_max")
@@ -48,30 +48,30 @@ class DatagramLink:
     __slots__ = (
         "_agreed",
         "_bits",
+        "_budget",
         "_forms",
         "_held",
         "_numbers",
         "_offer",
         "_offered_by",
         "_recent",
-        "_room",
         "ends",
-        "is_off",
+        "is_rejected",
         "is_zenoh",
         "last_ns",
         "link",
         "number",
-        "off_bytes",
-        "off_cause",
-        "off_state",
         "out",
         "packet",
+        "rejected_bytes",
+        "rejected_cause",
+        "rejected_state",
     )
 
     def __init__(
-        self, datagram: UdpDatagram, protocol: str, out: list[LinkItem], room: Room
+        self, datagram: UdpDatagram, protocol: str, out: list[LinkItem], budget: DatagramBudget
     ) -> None:
-        self._room = room
+        self._budget = budget
         self.ends = datagram.ends
         self.out = out
         self.number = 0
@@ -79,10 +79,10 @@ class DatagramLink:
             f"{self.ends.text}#0", protocol, self.ends.source, self.ends.destination, False
         )
         self.is_zenoh = False
-        self.is_off = False
-        self.off_state = "not_zenoh"
-        self.off_cause = "no Zenoh was found in it"
-        self.off_bytes = 0
+        self.is_rejected = False
+        self.rejected_state = "not_zenoh"
+        self.rejected_cause = "no Zenoh was found in it"
+        self.rejected_bytes = 0
         self.packet = datagram.number
         self.last_ns = datagram.time_ns
         self._recent: tuple[deque[tuple[int, int, int, int]], ...] = (
@@ -119,7 +119,7 @@ class DatagramLink:
             name = f"{source}-{destination}#{self.number}"
             self.link = Link(name, self.link.protocol, source, destination, True)
         self.is_zenoh = True
-        self.is_off = False
+        self.is_rejected = False
         self._agreed = None
         self._forms = [None, None]
 
@@ -140,7 +140,7 @@ class DatagramLink:
 
     def _withdraw(self) -> None:
         if self._offer is not None:
-            self.off_bytes += len(self._offer.payload)
+            self.rejected_bytes += len(self._offer.payload)
             self._offer = None
 
     def use_form(self, form: int) -> None:
@@ -207,10 +207,10 @@ class DatagramLink:
     def consider(self, direction: int, datagram: UdpDatagram) -> None:
         """A datagram of which nothing tells that it is Zenoh, but perhaps the next ones will."""
         payload = datagram.payload
-        room = self._room
-        is_full = room.held_bytes + len(payload) > room.held_bytes_max
+        budget = self._budget
+        is_full = budget.held_bytes + len(payload) > budget.held_bytes_max
         is_full = is_full or len(self._held) >= TRACE_HELD_DATAGRAMS_MAX
-        if self.is_off or datagram.missing or is_full:
+        if self.is_rejected or datagram.missing or is_full:
             self._give_up(datagram)
             return
         form = self._forms[direction] if self._held else _likely_form(payload)
@@ -223,7 +223,7 @@ class DatagramLink:
         self._forms = [form, form]
         self._bits += bits
         self._held.append(datagram)
-        room.held_bytes += len(payload)
+        budget.held_bytes += len(payload)
         has_content = self._numbers[0].has_content or self._numbers[1].has_content
         small_bits = self._numbers[0].small_bits + self._numbers[1].small_bits
         is_enough = self._bits - small_bits >= UNDECIDED.bits and len(self._held) >= UNDECIDED.units
@@ -233,36 +233,36 @@ class DatagramLink:
                 self.read(0 if one.ends.source == self.ends.source else 1, one)
 
     def _give_up(self, datagram: UdpDatagram) -> None:
-        self.off_bytes += len(datagram.payload) + _size(self._release())
+        self.rejected_bytes += len(datagram.payload) + _size(self._release())
         self._bits = 0
         self._numbers = (Numbers({}, 0), Numbers({}, 0))
 
     def _release(self) -> list[UdpDatagram]:
         held, self._held = self._held, []
-        self._room.held_bytes -= _size(held)
+        self._budget.held_bytes -= _size(held)
         return held
 
-    def turn_off(self, state: str, cause: str) -> None:
-        self.is_off = True
-        self.off_state, self.off_cause = state, cause
+    def reject(self, state: str, cause: str) -> None:
+        self.is_rejected = True
+        self.rejected_state, self.rejected_cause = state, cause
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Nothing more comes."""
         self._withdraw()
-        self.off_bytes += _size(self._release())
-        if self.off_bytes:
+        self.rejected_bytes += _size(self._release())
+        if self.rejected_bytes:
             self.out.append(
                 Undecoded(
                     self.packet,
                     self.last_ns,
                     self.link,
                     0,
-                    self.off_state,
-                    self.off_bytes,
-                    self.off_cause,
+                    self.rejected_state,
+                    self.rejected_bytes,
+                    self.rejected_cause,
                 )
             )
-            self.off_bytes = 0
+            self.rejected_bytes = 0
 
 
 def _is_copy(identification: int, place: int, equal: list[tuple[int, int]]) -> bool:

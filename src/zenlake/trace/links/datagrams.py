@@ -15,7 +15,7 @@ from zenlake.errors import WireError
 from zenlake.limits import TRACE_SCOUTS_MAX, TRACE_UDP_LINKS_MAX
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
-from zenlake.trace.links.datagram_link import DatagramLink, Room
+from zenlake.trace.links.datagram_link import DatagramBudget, DatagramLink
 from zenlake.trace.links.recognition import is_init
 from zenlake.trace.links.units import COMPRESSED, PLAIN, read_content
 from zenlake.wire import Hello, Init, Join, Scout, decode_scouting
@@ -30,11 +30,11 @@ class Datagrams:
     """Feed it UDP datagrams in the order of the capture; in the end, call `end`."""
 
     __slots__ = (
+        "_budget",
         "_links",
         "_links_max",
         "_out",
         "_ports",
-        "_room",
         "_scouting",
         "_scouts",
         "_skipped",
@@ -44,7 +44,7 @@ class Datagrams:
         self._out = out
         self._skipped = skipped
         self._ports = ports
-        self._room = Room()
+        self._budget = DatagramBudget()
         self._links_max = TRACE_UDP_LINKS_MAX
         self._links: OrderedDict[str, DatagramLink] = OrderedDict()
         """By the text of their ends in direction 0, the least recently used first."""
@@ -78,7 +78,7 @@ class Datagrams:
         else:
             self._unicast(known, direction, datagram)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Nothing follows."""
         while self._links:
             self._close(self._links.popitem(last=False)[1], "end")
@@ -100,8 +100,8 @@ class Datagrams:
         if known.is_zenoh:
             known.read(direction, datagram)
         elif _is_quic(payload):
-            known.turn_off("encrypted", "QUIC")
-            known.off_bytes += len(payload)
+            known.reject("encrypted", "QUIC")
+            known.rejected_bytes += len(payload)
         else:
             known.consider(direction, datagram)
 
@@ -115,16 +115,16 @@ class Datagrams:
             known.consider(0, datagram)
 
     def _add(self, datagram: UdpDatagram, protocol: str) -> DatagramLink:
-        known = DatagramLink(datagram, protocol, self._out, self._room)
+        known = DatagramLink(datagram, protocol, self._out, self._budget)
         if self._ports and not self._ports.intersection(ports_of(datagram)):
-            known.turn_off("not_zenoh", "not on the ports asked for")
+            known.reject("not_zenoh", "not on the ports asked for")
         self._links[datagram.ends.text] = known
         if len(self._links) > self._links_max:
             self._close(self._links.popitem(last=False)[1], "idle")
         return known
 
     def _close(self, known: DatagramLink, cause: str) -> None:
-        known.end()
+        known.finish()
         if known.is_zenoh:
             self._out.append(LinkClosed(known.link, known.packet, known.last_ns, cause))
 

@@ -35,7 +35,7 @@ class Pending:
         self.time_ns = time_ns
         return self.have >= self._need
 
-    def take(self) -> bytes:
+    def pop(self) -> bytes:
         """All there is; nothing is pending any more."""
         data = b"".join(self._chunks or ())
         self._chunks = self._packets = None

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from zenlake.trace.links.direction_events import DirectionEvents
 from zenlake.trace.links.evidence import AFTER_LOSS, ON_KNOWN_LINK, UNDECIDED, Demand
 from zenlake.trace.links.pending import Pending
 from zenlake.trace.links.scanner import Candidate, Piece, Scanner
-from zenlake.trace.links.teller import Teller
 from zenlake.trace.links.units import (
     COMPRESSED,
     IMPOSSIBLE,
@@ -46,13 +46,13 @@ class StreamReader:
     __slots__ = (
         "_connection",
         "_ended",
+        "_events",
         "_lost_state",
         "_message",
         "_pending",
         "_queue",
         "_skip",
         "_suspect",
-        "_teller",
         "direction",
         "form",
         "framing",
@@ -76,7 +76,7 @@ class StreamReader:
         self._lost_state = "gap"
         self._suspect: bytes | None = None
         """What could not be read of the unit before."""
-        self._teller = Teller(connection, direction)
+        self._events = DirectionEvents(connection, direction)
         self._message = b""
         """The parts of a WebSocket message so far."""
 
@@ -86,10 +86,10 @@ class StreamReader:
         if not self._queue:
             if self.scanner is not None:
                 self.scanner.feed(data, packet, time_ns)
-                self._look(False)
+                self._search(False)
                 self._work()
                 return
-            rest = self._take(data, packet, time_ns)
+            rest = self._read_units(data, packet, time_ns)
             if rest is None:
                 return
             data = rest
@@ -110,18 +110,18 @@ class StreamReader:
                 self._gap(piece.at, "missing" if piece.packet == _MISSING else "snaplen")
             elif self.scanner is not None:
                 self.scanner.feed(piece.data, piece.packet, piece.time_ns)
-                self._look(False)
+                self._search(False)
             else:
-                rest = self._take(piece.data, piece.packet, piece.time_ns)
+                rest = self._read_units(piece.data, piece.packet, piece.time_ns)
                 if rest is not None:
                     queue.appendleft(Piece(0, rest, piece.packet, piece.time_ns))
 
-    def _take(self, data: bytes, packet: int, time_ns: int) -> bytes | None:
+    def _read_units(self, data: bytes, packet: int, time_ns: int) -> bytes | None:
         """Read units; what is left if the framing was lost, else None."""
         if self._skip:
             count = min(self._skip, len(data))
             self._skip -= count
-            self._teller.undecoded(packet, time_ns, self._lost_state, count, "the rest of a batch")
+            self._events.undecoded(packet, time_ns, self._lost_state, count, "the rest of a batch")
             data = data[count:]
         pending = self._pending
         earlier: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ class StreamReader:
             if not pending.add(data, packet, time_ns):
                 return None
             earlier = pending.earlier()
-            data = pending.take()
+            data = pending.pop()
         at, end = 0, len(data)
         while at < end:
             if self._ended:
@@ -175,26 +175,26 @@ class StreamReader:
         if read.error is not None:
             close = _plain_close(self.form, content)
             if close is None:
-                self._teller.batch(packet, time_ns, content, read, "malformed", earlier)
+                self._events.batch(packet, time_ns, content, read, "malformed", earlier)
                 tail = content[len(content) - read.lost_bytes() :]
-                self._doubt(data[at : at + header] + tail, tail, packet, time_ns)
+                self._suspect_unit(data[at : at + header] + tail, tail, packet, time_ns)
                 return
             read = close
         self._suspect = None
-        self._teller.batch(packet, time_ns, content, read, "ok", earlier)
+        self._events.batch(packet, time_ns, content, read, "ok", earlier)
         connection = self._connection
-        if not connection.is_settled:
-            connection.follow(self, read.messages)
+        if not connection.is_handshake_over:
+            connection.apply_handshake(self, read.messages)
 
-    def _doubt(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
+    def _suspect_unit(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
         """After the second unit in a row that cannot be read, look for units anywhere."""
         suspect = self._suspect
         if suspect is None:
             self._suspect = tail
             return
         self._lost_state = "malformed"
-        self._lose()
-        self._teller.told_bytes = len(suspect) + len(tail)
+        self._lose_framing()
+        self._events.reported_bytes = len(suspect) + len(tail)
         self._queued().appendleft(Piece(0, suspect + unit, packet, time_ns))
 
     def _impossible(self, rest: bytes, packet: int, time_ns: int) -> bytes | None:
@@ -205,8 +205,8 @@ class StreamReader:
             return None
         suspect = self._suspect or b""
         self._lost_state = "malformed"
-        self._lose()
-        self._teller.told_bytes = len(suspect)
+        self._lose_framing()
+        self._events.reported_bytes = len(suspect)
         return suspect + rest
 
     def _after_close(self, rest: bytes, packet: int, time_ns: int) -> None:
@@ -215,12 +215,12 @@ class StreamReader:
         It says nothing new and is no message of its own, but where the handshake failed.
         """
         if not _is_last_close(rest):
-            self._teller.undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
+            self._events.undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
             return
         read = read_content(PLAIN, rest[2:])
         if not self._connection.is_opening:
             read.messages.clear()
-        self._teller.batch(packet, time_ns, rest[2:], read, "ok", ())
+        self._events.batch(packet, time_ns, rest[2:], read, "ok", ())
 
     # --- missing bytes -------------------------------------------------------------------
 
@@ -239,36 +239,36 @@ class StreamReader:
             # Nothing leads across such a hole: what was found before it is all there is.
             queue = self._queued()
             scanner, later = self.scanner, len(queue)
-            self._look(True)
-            if self.knows_place():
+            self._search(True)
+            if self.knows_framing():
                 hole = Piece(0, b"", _MARKS[cause], 0)
                 queue.insert(len(queue) - later, hole)
                 return
-            self._teller.passed(scanner.dropped_bytes + scanner.held_bytes, self._lost_state)
+            self._events.no_unit_in(scanner.dropped_bytes + scanner.held_bytes, self._lost_state)
         self._lost_state = "truncated" if cause == "snaplen" else "gap"
         if missing_bytes and missing_bytes <= self._skip:
             self._skip -= missing_bytes
             return
         if self._pending.have and not self._skip:
             left = self._cut(self._lost_state)
-            if not self.knows_place():
+            if not self.knows_framing():
                 # It was the OPEN after which units have another form, which is not known.
                 return
             if missing_bytes and missing_bytes <= left:
                 self._skip = left - missing_bytes
                 return
         self._skip = 0
-        self._lose(missing_bytes > 0)
+        self._lose_framing(missing_bytes > 0)
 
     def _cut(self, state: str) -> int:
         """Read what is there of a unit that is not whole; how many bytes it lacks, or 0."""
         pending = self._pending
         # It is where its last bytes are, not where it is known that no more come.
         *earlier, packet = pending.packets()
-        time_ns, data = pending.time_ns, pending.take()
+        time_ns, data = pending.time_ns, pending.pop()
         header, size = unit_sizes(self.framing, data, 0)
         if header < 0 or len(data) < header:
-            self._teller.undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
+            self._events.undecoded(packet, time_ns, state, len(data), "the beginning of a batch")
             return 0
         content = data[header:]
         if self.framing == WEBSOCKET:
@@ -281,20 +281,20 @@ class StreamReader:
             if read.messages and isinstance(read.messages[-1], Fragment):
                 # Its payload ends with the batch, which it does not here.
                 read.messages.pop()
-        self._teller.batch(packet, time_ns, content, read, state, tuple(earlier))
-        if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_settled:
-            self._connection.switch(self)
+        self._events.batch(packet, time_ns, content, read, state, tuple(earlier))
+        if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_handshake_over:
+            self._connection.switch_form(self)
         return header + size - len(data)
 
     # --- losing and finding the framing --------------------------------------------------
 
-    def _lose(self, is_measured: bool = True) -> None:
+    def _lose_framing(self, is_measured: bool = True) -> None:
         """Look for units anywhere; `is_measured`: it is known how much is missing."""
         connection = self._connection
         before, mask = connection.numbers(self.direction)
         if not is_measured:
             before = {}
-        self._pending.take()
+        self._pending.pop()
         self._message = b""
         self._suspect = None
         demand = AFTER_LOSS if connection.is_zenoh else UNDECIDED
@@ -304,7 +304,7 @@ class StreamReader:
         held = self._pending.have + len(self._message)
         return held if self.scanner is None else held + self.scanner.held_bytes
 
-    def knows_place(self) -> bool:
+    def knows_framing(self) -> bool:
         """Whether it is known where units begin."""
         return self.scanner is None
 
@@ -315,7 +315,7 @@ class StreamReader:
             demand = ON_KNOWN_LINK
         self.scanner = Scanner(modes, {}, 0, demand)
 
-    def _look(self, at_end: bool) -> None:
+    def _search(self, at_end: bool) -> None:
         scanner = self.scanner
         if scanner is None:
             return
@@ -323,13 +323,13 @@ class StreamReader:
         if found is not None:
             self._resume(scanner, found)
         elif scanner.dropped_bytes:
-            self._teller.passed(scanner.dropped_bytes, self._lost_state)
+            self._events.no_unit_in(scanner.dropped_bytes, self._lost_state)
             scanner.dropped_bytes = 0
 
     def _resume(self, scanner: Scanner, found: Candidate) -> None:
         """Go on from a place that is believed: all from there is read again, in order."""
         self.scanner = None
-        self._connection.found(self, found.framing, found.form)
+        self._connection.use_mode(self, found.framing, found.form)
         replay: list[Piece] = []
         passed = scanner.dropped_bytes
         at = found.at
@@ -347,13 +347,13 @@ class StreamReader:
                 replay.append(Piece(piece.at - at, b"", mark, 0))
             replay.append(Piece(0, data, piece.packet, piece.time_ns))
             at = stop
-        self._teller.passed(passed, self._lost_state)
+        self._events.no_unit_in(passed, self._lost_state)
         self._queued().extendleft(reversed(replay))
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Nothing follows."""
         if self.scanner is not None:
-            self._look(True)
+            self._search(True)
             self._work()
         scanner = self.scanner
         if scanner is not None:
@@ -362,7 +362,7 @@ class StreamReader:
             if last is not None and self._connection.is_low_latency and _is_last_close(last.data):
                 self._after_close(last.data, last.packet, last.time_ns)
                 passed -= len(last.data)
-            self._teller.passed(passed, self._lost_state)
+            self._events.no_unit_in(passed, self._lost_state)
             self.scanner = None
         if self._pending.have:
             self._cut("truncated")

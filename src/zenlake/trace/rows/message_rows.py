@@ -18,7 +18,7 @@ from zenlake.trace.rows.detail import detail_of
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.interests import option_letters
-from zenlake.trace.timelines.lives import asking_side
+from zenlake.trace.timelines.open_items import asking_side
 from zenlake.wire import (
     Declare,
     DeclareFinal,

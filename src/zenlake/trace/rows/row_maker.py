@@ -12,10 +12,10 @@ from zenlake.trace.rows.message_rows import add_message
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.rows.seq import ORDINAL_BITS
 from zenlake.trace.rows.session_rows import add_loss, add_nodes, add_session
-from zenlake.trace.rows.sizes import settle_sizes
+from zenlake.trace.rows.sizes import set_wire_sizes
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
-from zenlake.trace.timelines.lives import ends_session
+from zenlake.trace.timelines.open_items import ends_session
 from zenlake.trace.trace import Trace
 
 _RECENT_PACKETS_MAX: Final = 4_096
@@ -50,7 +50,7 @@ class RowMaker:
         if isinstance(item, LinkBatch):
             self._batch(item)
             if self._has_messages:
-                settle_sizes(item, events)
+                set_wire_sizes(item, events)
         for event in events:
             if isinstance(event, MessageSeen):
                 seq = self.seq(event.link, event.packet)
@@ -74,7 +74,7 @@ class RowMaker:
             add_nodes(self.rows, session)
             self._topology.forget(session)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Sessions that the end of the capture found open."""
         for session in self.trace.sessions:
             if session.closed_ns is None or session.is_multicast:

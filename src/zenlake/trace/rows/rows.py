@@ -32,7 +32,7 @@ class Rows:
         """The list that takes such records; None if nobody wants their table."""
         return self.tables.get(record.TABLE)
 
-    def take(self, is_end: bool) -> dict[str, list[Record]]:
+    def pop_ready(self, is_end: bool) -> dict[str, list[Record]]:
         """The rows that can be written; at the end, all."""
         found: dict[str, list[Record]] = {}
         for name, rows in self.tables.items():
@@ -40,16 +40,16 @@ class Rows:
                 continue
             ready, waiting = rows, []
             if not is_end and isinstance(rows[0], SessionRecord):
-                waiting = [row for row in rows if not is_settled(row.session)]
+                waiting = [row for row in rows if not is_handshake_over(row.session)]
                 if waiting:
-                    ready = [row for row in rows if is_settled(row.session)]
+                    ready = [row for row in rows if is_handshake_over(row.session)]
             self.tables[name] = waiting
             if ready:
                 found[name] = ready
         return found
 
 
-def is_settled(session: Session | None) -> bool:
+def is_handshake_over(session: Session | None) -> bool:
     """Whether all that a handshake tells of a session is told."""
     if session is None or session.is_multicast or not session.seen_start:
         return True

@@ -74,7 +74,7 @@ def add_nodes(rows: Rows, session: Session) -> None:
         return
     for node in session.members.values() if session.is_multicast else session.nodes:
         if node.zid is not None:
-            last_ns = max(node.heard_ns, session.started_ns)
+            last_ns = max(node.last_seen_ns, session.started_ns)
             events.append(
                 NodeEventsRow(
                     zid=node.zid,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LENGTH_BYTES: Final = 4
 
 
-def settle_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
+def set_wire_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
     """What messages take if written anew is what they took, if it adds up to the batch."""
     if batch.state != "ok" or not batch.content:
         return

@@ -13,7 +13,7 @@ from typing import Final
 from zenlake.limits import DECLARATIONS_MAX, DECLARATIONS_PER_SESSION_MAX
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Node, Session
-from zenlake.trace.timelines.lives import OpenLives, ends_session
+from zenlake.trace.timelines.open_items import OpenItems, ends_session
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -34,7 +34,7 @@ _UNDECLARATIONS: Final = (
 )
 
 
-class DeclarationLife:
+class DeclarationLifetime:
     """One entity as one side told the other; without `declared` where only its end is known.
 
     `entity` is `keyexpr`, `subscriber`, `queryable` or `token`. `ended_by` is `undeclare`,
@@ -58,7 +58,7 @@ class DeclarationLife:
         "receiver",
         "sender",
         "session",
-        "told",
+        "times_declared",
         "undeclared",
     )
 
@@ -76,7 +76,7 @@ class DeclarationLife:
         self.receiver: Node | None = first.receiver_node
         self.declared: MessageSeen | None = None
         self.undeclared: MessageSeen | None = None
-        self.told = 0
+        self.times_declared = 0
         """How often it was declared: again for another interest, or to change a queryable."""
         self.complete: bool | None = None
         """Of a queryable, as told last; so is the distance."""
@@ -84,9 +84,9 @@ class DeclarationLife:
         self.ended_by: str | None = None
         self.ended_ns: int | None = None
 
-    def tell(self, event: MessageSeen, declare: Declare) -> None:
+    def declare(self, event: MessageSeen, declare: Declare) -> None:
         """It is declared, or declared again."""
-        self.told += 1
+        self.times_declared += 1
         if self.declared is None:
             self.declared = event
         body = declare.body
@@ -103,7 +103,7 @@ class DeclarationLife:
         return None if self.receiver is None else self.receiver.zid
 
     def __repr__(self) -> str:
-        return f"DeclarationLife({self.entity}, {self.id}, {self.key!r}, {self.ended_by})"
+        return f"DeclarationLifetime({self.entity}, {self.id}, {self.key!r}, {self.ended_by})"
 
 
 class Declarations:
@@ -116,36 +116,38 @@ class Declarations:
         per_session_max: int = DECLARATIONS_PER_SESSION_MAX,
         count_max: int = DECLARATIONS_MAX,
     ) -> None:
-        self._open: OpenLives[DeclarationLife] = OpenLives(per_session_max, count_max)
+        self._open: OpenItems[DeclarationLifetime] = OpenItems(per_session_max, count_max)
 
-    def feed(self, event: TraceEvent) -> list[DeclarationLife]:
-        over: list[DeclarationLife] = []
+    def feed(self, event: TraceEvent) -> list[DeclarationLifetime]:
+        over: list[DeclarationLifetime] = []
         if isinstance(event, MessageSeen):
             declare = event.message
             if isinstance(declare, Declare) and event.ignored is None:
-                self._take(event, declare, over)
+                self._feed_declare(event, declare, over)
         elif isinstance(event, SessionChanged):
             member = event.link.name if event.change == "left" else None
             if member is not None or ends_session(event):
-                for life in self._open.of(event.session):
+                for life in self._open.in_session(event.session):
                     if member is None or life.identity[0] == member:
                         self._end(life, "session", event.time_ns, over)
         return over
 
-    def end(self) -> list[DeclarationLife]:
+    def finish(self) -> list[DeclarationLifetime]:
         """What is still alive when the capture ends, or was told after its session ended."""
-        over: list[DeclarationLife] = []
+        over: list[DeclarationLifetime] = []
         for life in self._open.all():
             closed_ns = life.session.closed_ns
             self._end(life, None if closed_ns is None else "session", closed_ns, over)
         return over
 
-    def _take(self, event: MessageSeen, declare: Declare, over: list[DeclarationLife]) -> None:
+    def _feed_declare(
+        self, event: MessageSeen, declare: Declare, over: list[DeclarationLifetime]
+    ) -> None:
         session = event.session
         body = declare.body
         if session is None or isinstance(body, DeclareFinal):
             return
-        life = DeclarationLife(session, declare, event)
+        life = DeclarationLifetime(session, declare, event)
         if isinstance(
             body, (UndeclareKeyExpr, UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
         ):
@@ -157,12 +159,14 @@ class Declarations:
             life.undeclared = event
             self._end(life, "undeclare", event.time_ns, over)
         elif life.is_answer:
-            life.tell(event, declare)
+            life.declare(event, declare)
             over.append(life)
         else:
-            self._same(life, over).tell(event, declare)
+            self._same(life, over).declare(event, declare)
 
-    def _same(self, life: DeclarationLife, over: list[DeclarationLife]) -> DeclarationLife:
+    def _same(
+        self, life: DeclarationLifetime, over: list[DeclarationLifetime]
+    ) -> DeclarationLifetime:
         """The one that is alive already, unless its number now stands for something else."""
         known = self._open.get(life.session, life.identity)
         if known is None:
@@ -172,7 +176,9 @@ class Declarations:
         self._end(known, None, None, over)
         return self._begin(life, over)
 
-    def _begin(self, life: DeclarationLife, over: list[DeclarationLife]) -> DeclarationLife:
+    def _begin(
+        self, life: DeclarationLifetime, over: list[DeclarationLifetime]
+    ) -> DeclarationLifetime:
         oldest = self._open.add(life.session, life.identity, life)
         if oldest is not None:
             self._end(oldest, None, None, over)
@@ -180,10 +186,10 @@ class Declarations:
 
     def _end(
         self,
-        life: DeclarationLife,
+        life: DeclarationLifetime,
         ended_by: str | None,
         time_ns: int | None,
-        over: list[DeclarationLife],
+        over: list[DeclarationLifetime],
     ) -> None:
         self._open.remove(life.session, life.identity)
         life.ended_by = ended_by
@@ -194,12 +200,12 @@ class Declarations:
         over.append(life)
 
 
-def declarations(events: Iterable[TraceEvent]) -> Iterator[DeclarationLife]:
+def declarations(events: Iterable[TraceEvent]) -> Iterator[DeclarationLifetime]:
     """Every life of a capture, in the order in which they ended."""
     alive = Declarations()
     for event in events:
         yield from alive.feed(event)
-    yield from alive.end()
+    yield from alive.finish()
 
 
 def _identity(event: MessageSeen, declare: Declare, id: int) -> tuple[object, ...]:

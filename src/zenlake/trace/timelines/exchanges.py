@@ -20,7 +20,7 @@ from zenlake.limits import (
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.exchange import Exchange
-from zenlake.trace.timelines.lives import OpenLives, asking_side, ends_session
+from zenlake.trace.timelines.open_items import OpenItems, asking_side, ends_session
 from zenlake.wire import Request, Response, ResponseFinal
 
 _LATE_NS: Final = LATE_RESPONSE_SECONDS_MAX * 1_000_000_000
@@ -37,7 +37,7 @@ class Exchanges:
         count_max: int = EXCHANGES_MAX,
         bytes_max: int = EXCHANGES_BYTES_MAX,
     ) -> None:
-        self._open: OpenLives[Exchange] = OpenLives(per_session_max, count_max)
+        self._open: OpenItems[Exchange] = OpenItems(per_session_max, count_max)
         self._bytes_max = bytes_max
         self._finished: OrderedDict[Exchange, None] = OrderedDict()
         """Those with a final response, the oldest of these first."""
@@ -54,20 +54,20 @@ class Exchanges:
                 and event.session is not None
                 and event.ignored is None
             ):
-                self._take(event, event.session, message.request_id, over)
+                self._feed_message(event, event.session, message.request_id, over)
         elif isinstance(event, SessionChanged) and ends_session(event):
-            for exchange in self._open.of(event.session):
+            for exchange in self._open.in_session(event.session):
                 self._close(exchange, "session", over)
         return over
 
-    def end(self) -> list[Exchange]:
+    def finish(self) -> list[Exchange]:
         """What is left when the capture ends, or came after the end of its session."""
         over: list[Exchange] = []
         for exchange in self._open.all():
             self._close(exchange, "end" if exchange.session.closed_ns is None else "session", over)
         return over
 
-    def of(self, event: MessageSeen) -> Exchange | None:
+    def exchange_of(self, event: MessageSeen) -> Exchange | None:
         """The exchange a message just fed belongs to, as far as it has come."""
         number = event.request_id
         session = event.session
@@ -75,7 +75,7 @@ class Exchanges:
             return None
         return self._open.get(session, _place(event, session, number))
 
-    def _take(
+    def _feed_message(
         self, event: MessageSeen, session: Session, number: int, over: list[Exchange]
     ) -> None:
         place = _place(event, session, number)
@@ -128,7 +128,7 @@ def exchanges(events: Iterable[TraceEvent]) -> Iterator[Exchange]:
     open_exchanges = Exchanges()
     for event in events:
         yield from open_exchanges.feed(event)
-    yield from open_exchanges.end()
+    yield from open_exchanges.finish()
 
 
 def _place(event: MessageSeen, session: Session, number: int) -> tuple[int, int]:

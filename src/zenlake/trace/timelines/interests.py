@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX, INTERESTS_MAX, INTERESTS_PER_SESSION_MAX
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.session import Node, Session
-from zenlake.trace.timelines.lives import OpenLives, asking_side, ends_session
+from zenlake.trace.timelines.open_items import OpenItems, asking_side, ends_session
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -24,7 +24,7 @@ from zenlake.wire import (
 from zenlake.wire.values.choices import InterestMode
 
 
-class InterestLife:
+class InterestLifetime:
     """One interest; `opened` is None where the capture has only its answers or its end.
 
     `ended_by` is `closed` (INTEREST of mode final), `final` (D_FINAL, where only what is there
@@ -105,7 +105,7 @@ class InterestLife:
         return message if isinstance(message, Interest) else None
 
     def __repr__(self) -> str:
-        return f"InterestLife({self.id}, {self.options}, {self.key!r}, {self.ended_by})"
+        return f"InterestLifetime({self.id}, {self.options}, {self.key!r}, {self.ended_by})"
 
 
 class Interests:
@@ -116,10 +116,10 @@ class Interests:
     def __init__(
         self, per_session_max: int = INTERESTS_PER_SESSION_MAX, count_max: int = INTERESTS_MAX
     ) -> None:
-        self._open: OpenLives[InterestLife] = OpenLives(per_session_max, count_max)
+        self._open: OpenItems[InterestLifetime] = OpenItems(per_session_max, count_max)
 
-    def feed(self, event: TraceEvent) -> list[InterestLife]:
-        over: list[InterestLife] = []
+    def feed(self, event: TraceEvent) -> list[InterestLifetime]:
+        over: list[InterestLifetime] = []
         if isinstance(event, MessageSeen):
             message = event.message
             if event.ignored is not None:
@@ -129,18 +129,18 @@ class Interests:
             elif isinstance(message, Declare) and message.interest_id is not None:
                 self._answer(event, message, over)
         elif isinstance(event, SessionChanged) and ends_session(event):
-            for life in self._open.of(event.session):
+            for life in self._open.in_session(event.session):
                 self._close(life, "session", over)
         return over
 
-    def end(self) -> list[InterestLife]:
+    def finish(self) -> list[InterestLifetime]:
         """What is still open when the capture ends, or came after the end of its session."""
-        over: list[InterestLife] = []
+        over: list[InterestLifetime] = []
         for life in self._open.all():
             self._close(life, None if life.session.closed_ns is None else "session", over)
         return over
 
-    def _ask(self, event: MessageSeen, interest: Interest, over: list[InterestLife]) -> None:
+    def _ask(self, event: MessageSeen, interest: Interest, over: list[InterestLifetime]) -> None:
         is_end = interest.mode == InterestMode.FINAL
         life = self._find(event, interest.id, True, is_end, over)
         if life is None:
@@ -151,7 +151,7 @@ class Interests:
         else:
             life.opened = event
 
-    def _answer(self, event: MessageSeen, declare: Declare, over: list[InterestLife]) -> None:
+    def _answer(self, event: MessageSeen, declare: Declare, over: list[InterestLifetime]) -> None:
         body = declare.body
         life = self._find(event, declare.interest_id or 0, False, True, over)
         if life is None:
@@ -165,8 +165,8 @@ class Interests:
                 self._close(life, "final", over)
 
     def _find(
-        self, event: MessageSeen, id: int, asks: bool, known: bool, over: list[InterestLife]
-    ) -> InterestLife | None:
+        self, event: MessageSeen, id: int, asks: bool, known: bool, over: list[InterestLifetime]
+    ) -> InterestLifetime | None:
         """The interest a message is about, or a new one; always a new one if it is not known."""
         session = event.session
         if session is None:
@@ -177,24 +177,26 @@ class Interests:
             self._close(life, None, over)
             life = None
         if life is None:
-            life = InterestLife(session, side, id, event)
+            life = InterestLifetime(session, side, id, event)
             oldest = self._open.add(session, (side, id), life)
             if oldest is not None:
                 self._close(oldest, None, over)
         return life
 
-    def _close(self, life: InterestLife, ended_by: str | None, over: list[InterestLife]) -> None:
+    def _close(
+        self, life: InterestLifetime, ended_by: str | None, over: list[InterestLifetime]
+    ) -> None:
         self._open.remove(life.session, (life.side, life.id))
         life.ended_by = ended_by
         over.append(life)
 
 
-def interests(events: Iterable[TraceEvent]) -> Iterator[InterestLife]:
+def interests(events: Iterable[TraceEvent]) -> Iterator[InterestLifetime]:
     """Every interest of a capture, in the order in which they ended."""
     open_interests = Interests()
     for event in events:
         yield from open_interests.feed(event)
-    yield from open_interests.end()
+    yield from open_interests.finish()
 
 
 def option_letters(interest: Interest) -> str:

@@ -1,11 +1,12 @@
-"""Origins: who declared first what a node tells on, and who gave it up first.
+"""Origins: which node declared an entity first, and which node ended it first.
 
-A router tells others what it was told: its declaration stands on those of its neighbours, down to
-the node whose application made it. So does its end. Between routers, what came from a third one
-also ends when that router is gone: link state says so, and nobody undeclares it (behaviour
-reference §4.7).
+A router announces to others what its neighbours announced to it. So each of its declarations
+rests on theirs, down to the node whose application declared the entity, and so does each end.
+Between routers, a declaration that came from a third router also ends when that router is gone:
+only link state shows that, no undeclaration follows (behaviour reference §4.7).
 
-`zenlake why` asks this of all declarations of a capture, the tables of queryables alone.
+`zenlake why` applies these functions to all declarations of a capture, the tables only to
+queryables.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
 _GRACE_NS: Final = 1_000_000_000
-"""News needs a moment on its way; what ends later than that ends for another reason."""
+"""How long an end takes to spread at most; a later end has another cause."""
 _UNSURE_NS: Final = 50_000_000
-"""When exactly a session is lost, each side notices for itself."""
+"""Each side notices the loss of a session by its own timers: so far may the two times differ."""
 _HOPS_MAX: Final = 64
 
 
-class Life(Protocol):
-    """What one node told another of an entity, and for how long it did."""
+class Announcement(Protocol):
+    """One entity as one node declared it to another, with its lifetime."""
 
     @property
     def entity(self) -> str: ...
@@ -45,61 +46,62 @@ class Life(Protocol):
     def end_with_router(self, time_ns: int) -> None: ...
 
 
-L = TypeVar("L", bound=Life)
-L_co = TypeVar("L_co", bound=Life, covariant=True)
+L = TypeVar("L", bound=Announcement)
+L_co = TypeVar("L_co", bound=Announcement, covariant=True)
 
 
-class Told(Protocol[L_co]):
-    """All that nodes told each other in one capture."""
+class Announced(Protocol[L_co]):
+    """All declarations that the nodes of one capture sent to each other."""
 
     def role(self, zid: str | None) -> str | None: ...
-    def told_of(self, zid: str, entity: str, key: str) -> Sequence[L_co]:
-        """What a node was told of exactly this key."""
+    def announced_exactly(self, zid: str, entity: str, key: str) -> Sequence[L_co]:
+        """Declarations with exactly this key that node `zid` received."""
 
-    def told_matching(self, zid: str, entity: str, key: str) -> Sequence[L_co]:
-        """What a node was told of keys that this one intersects."""
+    def announced_matching(self, zid: str, entity: str, key: str) -> Sequence[L_co]:
+        """Declarations with keys that intersect this one, which node `zid` received."""
 
     def closer(self, session: str) -> str | None:
-        """Who closed it by CLOSE; None if nobody did."""
+        """The node that sent CLOSE; None if no node did."""
 
     def leaver(self, session: str) -> str | None:
-        """Who ended it without being forced to; None if the other side was silent, or nobody."""
+        """The node that ended the session although the other side was not silent, or None."""
 
 
-def sources(told: Told[L], life: L) -> list[L]:
-    """What the sender of a declaration was told itself, by others than who is told now."""
+def sources(announced: Announced[L], life: L) -> list[L]:
+    """The declarations that the sender of `life` had received, except from its receiver."""
     if life.key is None or life.sender is None:
         return []
-    exact = told.told_of(life.sender, life.entity, life.key)
+    exact = announced.announced_exactly(life.sender, life.entity, life.key)
     found = [one for one in exact if one.sender != life.receiver and one is not life]
-    if told.role(life.sender) != "router" or told.role(life.receiver) != "router":
-        # A node sums up for a neighbour that asked for one key (behaviour reference §3.6).
+    if announced.role(life.sender) != "router" or announced.role(life.receiver) != "router":
+        # To a neighbour with an interest in one key, a node declares that key in place of all that
+        # it intersects (behaviour reference §3.6).
         return found or [
             one
-            for one in told.told_matching(life.sender, life.entity, life.key)
+            for one in announced.announced_matching(life.sender, life.entity, life.key)
             if one.sender != life.receiver
         ]
-    # NodeId 0 is what comes from the router's own neighbours, another is a router's behind it.
+    # NodeId 0: a client or peer of this router declared it; any other: a router behind it did.
     is_relayed = bool(life.node_id)
-    return [one for one in found if (told.role(one.sender) == "router") == is_relayed]
+    return [one for one in found if (announced.role(one.sender) == "router") == is_relayed]
 
 
-def is_behind_hidden_router(told: Told[L], life: L) -> bool:
-    """Whether a router has it from another one whose link is not in the capture.
+def is_behind_hidden_router(announced: Announced[L], life: L) -> bool:
+    """Whether a router relays it from another router whose link is not in the capture.
 
-    When that one goes, only link state says so: the declaration may be void.
+    When that router goes, only link state shows it: the declaration may be void.
     """
-    return bool(life.node_id) and not sources(told, life)
+    return bool(life.node_id) and not sources(announced, life)
 
 
-def first_hand(told: Told[L], life: L) -> list[L]:
-    """From a declaration back to the one that it began with, the earliest that is seen."""
+def path_to_origin(announced: Announced[L], life: L) -> list[L]:
+    """From a declaration back to the earliest one in the capture that it rests on."""
     path = [life]
     while len(path) < _HOPS_MAX:
         at_ns = path[-1].declared_ns
         earlier = [
             one
-            for one in sources(told, path[-1])
+            for one in sources(announced, path[-1])
             if _is_new(one, path) and (not at_ns or one.declared_ns <= at_ns)
         ]
         if not earlier:
@@ -108,11 +110,11 @@ def first_hand(told: Told[L], life: L) -> list[L]:
     return path
 
 
-def given_up(told: Told[L], life: L) -> list[L]:
-    """From a declaration that ended back to the end that was the first of all.
+def path_to_first_end(announced: Announced[L], life: L) -> list[L]:
+    """From a declaration that ended back to the one that ended first.
 
-    It ends with a node that gave it up by itself, with a session that ended, or where a node gave
-    it up although another still told it so.
+    That is one which a node undeclared by itself, one whose session ended, or one which a node
+    undeclared although a neighbour still declared it.
     """
     path = [life]
     while len(path) < _HOPS_MAX:
@@ -120,7 +122,7 @@ def given_up(told: Told[L], life: L) -> list[L]:
         if last.ended_ns is None or last.ended_by == "session":
             return path
         until_ns = last.ended_ns
-        found = [one for one in sources(told, last) if _is_new(one, path)]
+        found = [one for one in sources(announced, last) if _is_new(one, path)]
         ended = [
             one
             for one in found
@@ -133,43 +135,43 @@ def given_up(told: Told[L], life: L) -> list[L]:
 
 
 def _last_end(found: list[L]) -> int | None:
-    """When the last of those went that told of it; None where one is still there."""
+    """When the last of these declarations ended; None if one is still alive."""
     ends = [one.ended_ns for one in found if one.ended_by in ("session", "router")]
     known = [end for end in ends if end is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
-def _ends_too(told: Told[L], life: L, end_ns: int) -> bool:
-    """Whether its own session ended as well: who is in the middle went, and with it both.
+def _ends_too(announced: Announced[L], life: L, end_ns: int) -> bool:
+    """Whether its own session ended as well: the node between the two went, and both sessions.
 
-    Not if the receiver left that session: it went by itself, a moment after the router behind.
+    Not if the receiver left that session: then it went by itself, just after the router behind.
     """
     if life.ended_ns is None or life.ended_ns > end_ns + _GRACE_NS:
         return False
-    return life.receiver is None or told.leaver(life.session) != life.receiver
+    return life.receiver is None or announced.leaver(life.session) != life.receiver
 
 
 def _is_new(life: L, path: list[L]) -> bool:
     return all(one is not life for one in path)
 
 
-def end_with_their_routers(told: Told[L], lives: Iterable[L]) -> None:
-    """Declarations that came from a router which is gone: they end as it goes.
+def end_with_their_routers(announced: Announced[L], lives: Iterable[L]) -> None:
+    """Ends the declarations that came from a router which is gone, at the time when it went.
 
-    Only where every neighbour that told of it is gone: then no other way to it is seen.
+    Only if every neighbour that announced it is gone: then the capture shows no other path to it.
     """
     relayed = [
         life
         for life in lives
         if life.ended_by in (None, "session")
         and life.node_id
-        and told.role(life.sender) == "router"
+        and announced.role(life.sender) == "router"
     ]
-    for _ in range(_HOPS_MAX):  # from router to router
+    for _ in range(_HOPS_MAX):  # each pass follows the ends by one router
         is_changed = False
         for life in relayed:
-            end_ns = None if life.ended_by == "router" else _last_end(sources(told, life))
-            if end_ns is None or _ends_too(told, life, end_ns):
+            end_ns = None if life.ended_by == "router" else _last_end(sources(announced, life))
+            if end_ns is None or _ends_too(announced, life, end_ns):
                 continue
             life.end_with_router(max(end_ns, life.declared_ns))
             is_changed = True

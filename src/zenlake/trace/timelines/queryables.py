@@ -69,9 +69,9 @@ class Queryables:
         self._count = 0
         self._compared = 0
         self._neighbours: dict[str, set[str | None]] = defaultdict(set)
-        self._told_to: dict[str | None, Keys] = {}
-        self._told_by: dict[str | None, Keys] = {}
-        self._told_of: dict[tuple[str | None, str], list[Queryable]] = defaultdict(list)
+        self._announced_to: dict[str | None, Keys] = {}
+        self._announced_by: dict[str | None, Keys] = {}
+        self._announced_exactly: dict[tuple[str | None, str], list[Queryable]] = defaultdict(list)
         self._relayed: list[Queryable] = []
 
     def connect(self, zid: str | None, role: str | None, other: str | None) -> None:
@@ -86,12 +86,12 @@ class Queryables:
         if self._count > self._queryables_max:
             self.is_full = True
             return
-        self._told_of[queryable.receiver, queryable.key].append(queryable)
+        self._announced_exactly[queryable.receiver, queryable.key].append(queryable)
         if queryable.node_id:
             self._relayed.append(queryable)
         for trees, zid in (
-            (self._told_to, queryable.receiver),
-            (self._told_by, queryable.sender),
+            (self._announced_to, queryable.receiver),
+            (self._announced_by, queryable.sender),
         ):
             tree = trees.setdefault(zid, KeyTree())
             key = _canonical(queryable.key)
@@ -114,12 +114,12 @@ class Queryables:
     def leaver(self, session: str) -> str | None:
         return self.leavers.get(session)
 
-    def told_of(self, zid: str, entity: str, key: str) -> list[Queryable]:
+    def announced_exactly(self, zid: str, entity: str, key: str) -> list[Queryable]:
         """Of exactly this key."""
-        return self._told_of.get((zid, key), [])
+        return self._announced_exactly.get((zid, key), [])
 
-    def told_matching(self, zid: str, entity: str, key: str) -> list[Queryable]:
-        return self._found(self._told_to, zid, key)
+    def announced_matching(self, zid: str, entity: str, key: str) -> list[Queryable]:
+        return self._found(self._announced_to, zid, key)
 
     def offered(self, node: str | None, requester: str | None, key: str) -> list[Queryable]:
         """Matching ones to which a node could pass on a query of `requester`.
@@ -129,13 +129,13 @@ class Queryables:
         """
         others = [
             one
-            for one in self._found(self._told_to, node, key)
+            for one in self._found(self._announced_to, node, key)
             if one.sender != requester and not self._is_direct(one, requester)
         ]
         keys = {one.key for one in others}
         own = [
             one
-            for one in self._found(self._told_by, node, key)
+            for one in self._found(self._announced_by, node, key)
             if one.receiver == requester and one.key not in keys
         ]
         return others + own
@@ -144,7 +144,7 @@ class Queryables:
         """Whether two peers know each other: nobody relays between them."""
         if self.role(requester) != "peer" or self.role(one.sender) != "peer":
             return False
-        told = self._told_of.get((requester, one.key), ())
+        told = self._announced_exactly.get((requester, one.key), ())
         return any(same.sender == one.sender for same in told)
 
     def own(self, node: str | None, key: str, time_ns: int) -> Queryable | None:
@@ -154,7 +154,7 @@ class Queryables:
         """
         if node is None or self.roles.get(node) == "router":
             return None
-        for one in self._found(self._told_by, node, key):
+        for one in self._found(self._announced_by, node, key):
             if one.is_alive(time_ns):
                 return one
         return None

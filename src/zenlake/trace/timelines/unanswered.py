@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from zenlake.trace.timelines.absence import Wording, describe_gone, describe_late
 from zenlake.trace.timelines.origins import is_behind_hidden_router
-from zenlake.trace.timelines.presence import Wording, tell_gone, tell_late
 from zenlake.trace.timelines.queryables import Queryable, Queryables
 
 Who = Callable[[str | None], str]
@@ -218,9 +218,9 @@ def _presence_text(
     """Of a queryable that was not there, or may not have been."""
     words = Wording(who, _short, apart)
     if cause == "gone":
-        return f"it was gone: {tell_gone(queryables, one, time_ns, words).sentence}"
+        return f"it was gone: {describe_gone(queryables, one, time_ns, words).sentence}"
     if cause == "not_yet_declared":
-        return tell_late(queryables, one, time_ns, words)[0]
+        return describe_late(queryables, one, time_ns, words)[0]
     return (
         f"{who(one.sender)} declared the queryable {_short(one.key)}; it has that from another "
         "router, which may be gone: that is not in the capture, only link state says so"

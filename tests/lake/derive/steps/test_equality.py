@@ -24,8 +24,8 @@ from zenlake.lake.derive.steps import (
 from zenlake.lake.derive.steps.conform import query
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import STAGED, TABLES
-from zenlake.trace.timelines.declarations import DeclarationLife
-from zenlake.trace.timelines.interests import InterestLife
+from zenlake.trace.timelines.declarations import DeclarationLifetime
+from zenlake.trace.timelines.interests import InterestLifetime
 
 # In one process: all captures are read once.
 pytestmark = pytest.mark.xdist_group("equality")
@@ -111,7 +111,7 @@ def test_replies(asked: Frames) -> None:
     assert found == sorted(expected, key=str)
 
 
-def life(name: str, life: DeclarationLife) -> tuple[Any, ...]:
+def life(name: str, life: DeclarationLifetime) -> tuple[Any, ...]:
     first = life.declared or life.undeclared
     assert first is not None
     return (
@@ -129,7 +129,7 @@ def life(name: str, life: DeclarationLife) -> tuple[Any, ...]:
         life.distance,
         life.interest_id,
         life.node_id,
-        life.told,
+        life.times_declared,
     )
 
 
@@ -172,7 +172,7 @@ def test_declarations(staged: Frames) -> None:
 
 
 def test_interests(staged: Frames) -> None:
-    def ends(one: InterestLife) -> int | None:
+    def ends(one: InterestLifetime) -> int | None:
         if one.ended_by == "closed":
             return None if one.closed is None else one.closed.time_ns
         return one.session.closed_ns if one.ended_by == "session" else None

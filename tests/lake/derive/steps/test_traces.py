@@ -10,7 +10,7 @@ from tests.lake.derive.steps.cases import Row, Staged, by_case, columns, frame, 
 from zenlake.errors import LocalError
 from zenlake.lake.derive.duck import Engine
 from zenlake.lake.derive.steps import exchanges, requests, traces
-from zenlake.trace.timelines.hops import NEVER, Hops, Request
+from zenlake.trace.timelines.request_traces import NEVER, Request, RequestTraces
 
 
 def asked(
@@ -68,12 +68,12 @@ def asked(
     ],
 )
 def test_hops(requests: list[Request], trace_ids: list[int | None]) -> None:
-    hops = Hops()
+    hops = RequestTraces()
     assert [hops.add(request) for request in requests] == trace_ids
 
 
 def test_hops_forget_what_is_over_but_not_what_is_open() -> None:
-    hops = Hops()
+    hops = RequestTraces()
     assert hops.add(asked(1, "a", "b")) == 1
     for seq in range(2, 2_000, 2):
         assert hops.add(asked(seq, "a", "b", until=seq + 1)) == seq
@@ -83,7 +83,7 @@ def test_hops_forget_what_is_over_but_not_what_is_open() -> None:
 
 
 def test_hops_refuse_another_order() -> None:
-    hops = Hops()
+    hops = RequestTraces()
     hops.add(asked(2, "a", "b"))
     with pytest.raises(LocalError, match="out of order"):
         hops.add(asked(1, "a", "b"))

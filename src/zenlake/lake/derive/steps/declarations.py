@@ -47,7 +47,7 @@ SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM found
 
 # `first` is what the first row of a life says for all of it, `known` and `told` what was said
 # since. An answer to a liveliness get is a life of one row that promises nothing, and so has no
-# end (`zenlake.trace.answers`).
+# end (`zenlake.trace.interest_answers`).
 _LIVES: Final = f"""
 WITH compared AS (
     SELECT *,

@@ -8,7 +8,7 @@ all came over one session, which keeps the order; otherwise it cannot be known.
 
 What is taken already is hard to say in SQL. So requests that ask the same are walked in
 order, one group after the other, by a class that remembers the open ones
-(`trace/timelines/hops.py`).
+(`trace/timelines/request_traces.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from zenlake.lake.derive.steps.conform import conform, query
 from zenlake.lake.schema.spanning import HASH_MAX, SPANNING
-from zenlake.trace.timelines.hops import NEVER, Hops, Request
+from zenlake.trace.timelines.request_traces import NEVER, Request, RequestTraces
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,14 +89,14 @@ def join(requests: DataFrame, traces: DataFrame) -> DataFrame:
 
 def _walk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Group after group, of which a batch may hold many, or a part."""
-    hops, group = Hops(), None
+    hops, group = RequestTraces(), None
     for batch in batches:
         groups = zip(*(batch.column(name).to_pylist() for name in _GROUP), strict=True)
         columns = (batch.column(name).to_pylist() for name in Request._fields)
         trace_ids = []
         for one, row in zip(groups, zip(*columns, strict=True), strict=True):
             if one != group:
-                hops, group = Hops(), one
+                hops, group = RequestTraces(), one
             trace_ids.append(hops.add(Request(*row)))
         yield pa.RecordBatch.from_arrays(
             [*(batch.column(name) for name in _NAME), pa.array(trace_ids, pa.int64())],

@@ -41,7 +41,7 @@ from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.rows.session_rows import add_nodes, add_session
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
-from zenlake.trace.timelines.lives import ends_session
+from zenlake.trace.timelines.open_items import ends_session
 from zenlake.trace.walker import Walker
 from zenlake.wire import decode_network
 from zenlake.wire.batch import decode_batch
@@ -165,12 +165,12 @@ class ColumnarReader:
         for direction in (0, 1):
             node, owner = session.nodes[link.sides[direction]], 2 * pair + direction
             time_ns = heard.before(owner, packet)
-            if time_ns > node.heard_ns:
-                node.heard_ns = time_ns
+            if time_ns > node.last_seen_ns:
+                node.last_seen_ns = time_ns
             if open_until != packet:
                 time_ns = heard.before(owner, open_until)
-            if time_ns > node.heard_open_ns:
-                node.heard_open_ns = time_ns
+            if time_ns > node.last_seen_open_ns:
+                node.last_seen_open_ns = time_ns
 
     def _handshake(self, greeting: Greeting, heard: Heard | None) -> None:
         pair, content, packet = greeting.pair, greeting.content, greeting.packet

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zenlake.columnar import intern_keys
 from zenlake.lake.fast_reader.columns.decoded import CODES, Decoded
 from zenlake.limits import TRACE_ENTITIES_MAX
-from zenlake.trace.answers import answers_current, remember_mode
+from zenlake.trace.interest_answers import answers_current, remember_mode
 from zenlake.wire.values.choices import InterestMode
 
 _D_KEYEXPR: Final = CODES["DECLARE/D_KEYEXPR"]
@@ -192,7 +192,7 @@ def _define(
 
 
 def _answers(rows: Decoded, memory: KeyMemory) -> NDArray[np.bool_]:
-    """Declarations that tell once what is there: as `zenlake.trace.answers`."""
+    """Declarations that tell once what is there: as `zenlake.trace.interest_answers`."""
     found = np.zeros(len(rows), np.bool_)
     is_answer = np.isin(rows.kind, np.array([*_D_ENTITY], np.uint8))
     is_answer &= rows.present("interest_id") & (rows.columns["entity_id"] == 0)

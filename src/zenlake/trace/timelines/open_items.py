@@ -11,7 +11,7 @@ from zenlake.trace.session import Session
 Life = TypeVar("Life")
 
 
-class OpenLives(Generic[Life]):
+class OpenItems(Generic[Life]):
     """What is open in each session, the oldest first, never more than the limits allow."""
 
     __slots__ = ("_count", "_count_max", "_per_session_max", "_sessions")
@@ -45,7 +45,7 @@ class OpenLives(Generic[Life]):
             if not lives:
                 del self._sessions[session]
 
-    def of(self, session: Session) -> list[Life]:
+    def in_session(self, session: Session) -> list[Life]:
         lives = self._sessions.get(session)
         return [] if lives is None else list(lives.values())
 

@@ -10,7 +10,7 @@ import pytest
 from tests.why.scene import Connection, Scene, all_told, key, no_token, token
 from tests.why.told import path_of, truth_of
 from zenlake import trace
-from zenlake.trace.answers import remember_mode
+from zenlake.trace.interest_answers import remember_mode
 from zenlake.trace.timelines.declarations import declarations
 from zenlake.wire import (
     Declare,
@@ -140,7 +140,7 @@ def test_lives_of_the_number_0(case: str, tmp_path: Path) -> None:
 
 
 def test_oldest_interest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zenlake.trace.answers.INTERESTS_PER_SESSION_MAX", 2)
+    monkeypatch.setattr("zenlake.trace.interest_answers.INTERESTS_PER_SESSION_MAX", 2)
     interests: dict[int, bool] = {}
     for number in (1, 2, 1, 3):
         remember_mode(interests, number, True)

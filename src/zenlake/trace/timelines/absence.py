@@ -1,6 +1,6 @@
-"""Presence: why a declaration was not there at some moment, in words: it was gone, or came late.
+"""Absence: sentences that say why a declaration was not there at some moment: ended, or late.
 
-The same sentences for the tables and for `zenlake why`, which adds packet numbers.
+The tables and `zenlake why` use the same sentences; `why` adds packet numbers.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
-from zenlake.trace.timelines.origins import L, Told, first_hand, given_up, sources
+from zenlake.trace.timelines.origins import Announced, L, path_to_first_end, path_to_origin, sources
 
 UNDECLARED, CLOSED, LOST, VANISHED = "undeclared", "closed", "lost", "vanished"
-"""How a declaration ends; the last one where nothing tells."""
+"""How a declaration ended; VANISHED if the capture does not show it."""
 
 
 class Wording(NamedTuple):
-    """How nodes, keys, times and places are written."""
+    """How nodes, keys, durations and packets are written."""
 
     who: Callable[[str | None], str]
     key: Callable[[str | None], str]
     apart: Callable[[int], str]
-    """Of nanoseconds."""
+    """A duration, from nanoseconds."""
     declared_in: Callable[[Any], str] = lambda life: ""
-    """In brackets, after a space: where a declaration, its end, a CLOSE or several ends are."""
+    """The packets of a declaration, its end, a CLOSE or several ends: a space, then in brackets."""
     ended_in: Callable[[Any], str] = lambda life: ""
     closed_in: Callable[[str], str] = lambda session: ""
     all_ended_in: Callable[[Sequence[Any]], str] = lambda lives: ""
@@ -31,34 +31,36 @@ class Wording(NamedTuple):
 
 @dataclass(slots=True)
 class Gone(Generic[L]):
-    """A declaration that ended: from it back to the one that ended first, and how that did."""
+    """Why a declaration ended: the path to the one that ended first, and how that one ended."""
 
     path: list[L]
     how: str
     culprit: str | None
     sentence: str
     kept_by: str | None = None
-    """Who still declared it to the router that gave it up."""
+    """The node that still declared it to the router that undeclared it."""
     is_unseen: bool = False
-    """Whether a router gave it up that had it from somebody who is not in the capture."""
+    """Whether a router undeclared it that relayed it from a node outside the capture."""
 
 
-def tell_gone(told: Told[L], life: L, time_ns: int, words: Wording) -> Gone[L]:
-    """Of a declaration that had ended at that moment."""
-    path = given_up(told, life)
+def describe_gone(announced: Announced[L], life: L, time_ns: int, words: Wording) -> Gone[L]:
+    """Explains a declaration that had ended at that moment."""
+    path = path_to_first_end(announced, life)
     first = path[-1]
-    made = Gone(path, *_ended(told, first, time_ns, words))
+    made = Gone(path, *_ended(announced, first, time_ns, words))
     relays = [one for one in reversed(path[:-1]) if one.ended_by == "undeclare"]
     if relays:
         names = _listed([words.who(one.sender) for one in relays])
         made.sentence += f"; {names} passed that on{words.all_ended_in(relays)}"
-    if made.how == UNDECLARED and told.role(first.sender) == "router":
-        _look_behind(told, first, made, words)
+    if made.how == UNDECLARED and announced.role(first.sender) == "router":
+        _look_behind(announced, first, made, words)
     return made
 
 
-def _ended(told: Told[L], life: L, time_ns: int, words: Wording) -> tuple[str, str | None, str]:
-    """How, by whom, and that as a sentence."""
+def _ended(
+    announced: Announced[L], life: L, time_ns: int, words: Wording
+) -> tuple[str, str | None, str]:
+    """How it ended, which node ended it, and both as a sentence."""
     who, other = words.who(life.sender), words.who(life.receiver)
     what = f"the {life.entity} {words.key(life.key)} of {who}"
     when = "before" if life.ended_ns is None else f"{words.apart(time_ns - life.ended_ns)} before"
@@ -67,9 +69,9 @@ def _ended(told: Told[L], life: L, time_ns: int, words: Wording) -> tuple[str, s
         return UNDECLARED, life.sender, f"{what} was undeclared {when}{place}"
     if life.ended_by != "session":
         return VANISHED, life.sender, f"{what} was gone {when}"
-    owner = first_hand(told, life)[-1]
+    owner = path_to_origin(announced, life)[-1]
     behind = "" if owner is life else f" (it had it from {words.who(owner.sender)})"
-    closer = told.closer(life.session)
+    closer = announced.closer(life.session)
     if closer is not None:
         peer = other if closer == life.sender else who
         return (
@@ -82,9 +84,9 @@ def _ended(told: Told[L], life: L, time_ns: int, words: Wording) -> tuple[str, s
     return LOST, life.sender, lost
 
 
-def _look_behind(told: Told[L], life: L, made: Gone[L], words: Wording) -> None:
-    """A router has nothing of its own: somebody is behind it, or ought to be."""
-    found = sources(told, life)
+def _look_behind(announced: Announced[L], life: L, made: Gone[L], words: Wording) -> None:
+    """Looks for the node behind a router: routers only relay declarations."""
+    found = sources(announced, life)
     still = [one for one in found if life.ended_ns is not None and one.is_alive(life.ended_ns)]
     if still:
         made.kept_by = still[0].sender
@@ -95,9 +97,11 @@ def _look_behind(told: Told[L], life: L, made: Gone[L], words: Wording) -> None:
         made.sentence += f"; who had declared it to {router} is not in the capture"
 
 
-def tell_late(told: Told[L], life: L, time_ns: int, words: Wording) -> tuple[str, list[L]]:
-    """Of a declaration that came after that moment, and its path to the first hand."""
-    path = first_hand(told, life)
+def describe_late(
+    announced: Announced[L], life: L, time_ns: int, words: Wording
+) -> tuple[str, list[L]]:
+    """Explains a declaration that came after that moment; also returns its path to the origin."""
+    path = path_to_origin(announced, life)
     first = path[-1]
     key = words.key(life.key)
     if first.declared_ns > time_ns:

@@ -68,11 +68,11 @@ class _Queue:
         self._next[child.session] = self._count if oldest is None else oldest.number
         return oldest
 
-    def take(self, asked: _Asked, session: str) -> None:
+    def mark_passed_on(self, asked: _Asked, session: str) -> None:
         self._next[session] = asked.number + 1
 
 
-class Hops:
+class RequestTraces:
     """Feed it requests by seq; it remembers those that are not over."""
 
     __slots__ = ("_last_seq", "_queues")
@@ -102,7 +102,7 @@ class Hops:
         if len(candidates) > 1:
             return None
         queue, asked = candidates[0]
-        queue.take(asked, request.session)
+        queue.mark_passed_on(asked, request.session)
         return asked.trace_id
 
     def _candidates(self, zid: str | None, child: Request) -> list[tuple[_Queue, _Asked]]:

@@ -1,4 +1,4 @@
-"""Teller: what a direction of a connection has to tell, and how much of it gave no message."""
+"""DirectionEvents: what one direction of a connection carried, as events."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from zenlake.trace.links.connection import Connection
 
 
-class Teller:
+class DirectionEvents:
     """Appends to `connection.out`."""
 
-    __slots__ = ("_connection", "_direction", "told_bytes")
+    __slots__ = ("_connection", "_direction", "reported_bytes")
 
     def __init__(self, connection: Connection, direction: int) -> None:
         self._connection = connection
         self._direction = direction
-        self.told_bytes = 0
+        self.reported_bytes = 0
         """Bytes that were told to be undecoded, and are looked through once more."""
 
     def batch(
@@ -57,14 +57,14 @@ class Teller:
             Undecoded(packet, time_ns, connection.link, self._direction, state, count, cause)
         )
 
-    def passed(self, count: int, state: str) -> None:
+    def no_unit_in(self, count: int, state: str) -> None:
         """Bytes in which no unit was found to begin."""
-        told = min(self.told_bytes, count)
-        self.told_bytes -= told
+        told = min(self.reported_bytes, count)
+        self.reported_bytes -= told
         count -= told
         connection = self._connection
         if not count or not connection.is_zenoh:
-            connection.off_bytes[self._direction] += count
+            connection.rejected_bytes[self._direction] += count
             return
         packet, time_ns, link = connection.packet, connection.time_ns, connection.link
         self.undecoded(packet, time_ns, state, count, "no batch begins there")
