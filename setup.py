@@ -108,6 +108,7 @@ HOT_MODULES = (
     "src/zenlake/wire/primitives.py",
     "src/zenlake/wire/push_run.py",
     "src/zenlake/wire/runs.py",
+    "src/zenlake/wire/sequence.py",
     "src/zenlake/wire/values/*.py",
 )
 NODE_FOLDERS = ("api", "links", "node", "protocol", "routing", "session")

@@ -28,6 +28,7 @@ from zenlake.wire import (
     ZenohId,
 )
 from zenlake.wire.framing import StreamDeframer, frame_batch
+from zenlake.wire.sequence import next_sn
 
 SOURCE = "127.0.0.2"
 CONTROL = QoS(Priority.CONTROL)
@@ -143,7 +144,7 @@ class HostileClient:
 
     def next_frame(self, content: bytes, reliable: bool = True) -> bytes:
         header = bytes(Frame(self.sn, [], reliable))
-        self.sn = (self.sn + 1) & self._sn_mask
+        self.sn = next_sn(self.sn, self._sn_mask)
         return frame_batch(header + content)
 
     def send(self, messages: Iterable[NetworkMessage | bytes]) -> bool:
@@ -175,7 +176,7 @@ class HostileClient:
                 piece = data[start : start + size]
                 is_last = start + size >= len(data)
                 fragment = Fragment(self.sn, piece, True, not is_last, first=start == 0)
-                self.sn = (self.sn + 1) & self._sn_mask
+                self.sn = next_sn(self.sn, self._sn_mask)
                 self._send(frame_batch(bytes(fragment)), 1 if is_last else 0)
                 if self.target.is_over:
                     return False

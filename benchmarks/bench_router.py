@@ -61,6 +61,7 @@ from zenlake.wire import (
     ZenohId,
 )
 from zenlake.wire.framing import StreamDeframer, frame_batch
+from zenlake.wire.sequence import next_sn
 
 BLOCK = QoS.of(congestion=CongestionControl.BLOCK)
 HEADER_BYTES = 16
@@ -89,7 +90,7 @@ class RawSession:
 
     def send(self, content: bytes) -> None:
         header = bytes(Frame(self._sn, []))
-        self._sn = (self._sn + 1) & self._sn_mask
+        self._sn = next_sn(self._sn, self._sn_mask)
         self.socket.sendall(frame_batch(header + content))
 
     def say(self, message: NetworkMessage) -> None:

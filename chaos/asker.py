@@ -27,6 +27,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.framing import StreamDeframer, frame_batch
+from zenlake.wire.sequence import next_sn
 
 TIMEOUT_MS = 1_000
 FINAL_S = 15.0
@@ -133,7 +134,7 @@ class _Link:
             timeout_ms=TIMEOUT_MS,
         )
         header = bytes(Frame(self._sn, []))
-        self._sn = (self._sn + 1) & self._sn_mask
+        self._sn = next_sn(self._sn, self._sn_mask)
         self._socket.settimeout(5)
         self._socket.sendall(frame_batch(header + bytes(request)))
         self._socket.settimeout(READ_S)

@@ -31,10 +31,10 @@ from zenlake.protocol.handshake import (
 )
 from zenlake.protocol.offer import Agreed, Offer
 from zenlake.protocol.qos_terms import PLAIN, agree_qos, own_qos, qos_of, set_qos
-from zenlake.protocol.sequence import initial_sn
 from zenlake.protocol.user_password import MARK, challenge, has_mark, prove
 from zenlake.wire import CloseReason, Init, Open, ZenohId
 from zenlake.wire.message import TransportMessage
+from zenlake.wire.sequence import initial_sn
 
 _AWAITS_INIT_SYN: Final = 0
 _AWAITS_OPEN_SYN: Final = 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.wire.primitives import write_z32
+from zenlake.wire.sequence import next_sn
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Fragments:
         self._write_header(out, stop < len(self._data))
         out.write(self._data[self._pos : stop])
         self._pos = stop
-        self._sn = (self._sn + 1) & self._mask
+        self._sn = next_sn(self._sn, self._mask)
         self._is_first = False
         return out.getvalue()
 

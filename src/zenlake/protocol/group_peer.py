@@ -12,8 +12,8 @@ from zenlake.protocol.heartbeat import LEASE_SECONDS_MIN, seconds
 from zenlake.protocol.inbound import Inbound
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import ReassemblyBudget
-from zenlake.protocol.sequence import previous_sn
 from zenlake.wire import Join, Priority
+from zenlake.wire.sequence import previous_sn
 
 _DATA: Final = int(Priority.DATA)
 

@@ -14,7 +14,6 @@ from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
-from zenlake.protocol.sequence import is_newer, previous_sn
 from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
 from zenlake.protocol.traffic import Traffic
 from zenlake.wire import Close, Fragment, Frame, KeepAlive, decode_network
@@ -22,6 +21,7 @@ from zenlake.wire.batch import decode_batch
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.framing import StreamDeframer
 from zenlake.wire.message import NetworkMessage
+from zenlake.wire.sequence import is_newer, previous_sn
 from zenlake.wire.values.qos import Priority
 
 _DATA: Final = 5

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.protocol.fragments import Fragments, sn_bytes
 from zenlake.wire.framing import frame_batch
 from zenlake.wire.primitives import write_z32
+from zenlake.wire.sequence import advance_sn
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
@@ -116,9 +117,9 @@ class Lane:
     def _advance(self, kind: i64, count: i64) -> None:
         """The deployed habit to skip a number after a message in fragments is not ours."""
         if kind == _RELIABLY:
-            self._reliable_sn = (self._reliable_sn + count) & self._mask
+            self._reliable_sn = advance_sn(self._reliable_sn, count, self._mask)
         else:
-            self._best_effort_sn = (self._best_effort_sn + count) & self._mask
+            self._best_effort_sn = advance_sn(self._best_effort_sn, count, self._mask)
 
     def push_transport(self, data: bytes) -> None:
         """A transport message, in a batch of its own."""

@@ -28,10 +28,10 @@ from zenlake.protocol.handshake import (
 )
 from zenlake.protocol.offer import Agreed, Offer
 from zenlake.protocol.qos_terms import PLAIN, agree_qos, own_qos, qos_of, set_qos
-from zenlake.protocol.sequence import initial_sn
 from zenlake.protocol.user_password import MARK, has_mark, nonce_of, response
 from zenlake.wire import CloseReason, Init, Open, Resolution, ZenohId
 from zenlake.wire.message import TransportMessage
+from zenlake.wire.sequence import initial_sn
 
 _TO_START: Final = 0
 _AWAITS_INIT_ACK: Final = 1

@@ -25,6 +25,7 @@ from zenlake.limits import (
 )
 from zenlake.protocol.dropped_message import HEAD_BYTES, DroppedMessage
 from zenlake.wire import Fragment
+from zenlake.wire.sequence import next_sn
 
 CHANNELS: Final = 16
 """Of one direction: eight priorities, each reliable and best effort (wire reference §6.3)."""
@@ -188,7 +189,7 @@ class Reassembly:
 
     def _append(self, channel: int, pending: Pending, fragment: Fragment, now: float) -> None:
         size = len(fragment.payload)
-        pending.next_sn = (fragment.sn + 1) & self._mask
+        pending.next_sn = next_sn(fragment.sn, self._mask)
         pending.touched_at = now
         if pending.dropped is None:
             limit_key = self._take_room(pending, size)

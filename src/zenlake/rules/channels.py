@@ -22,6 +22,7 @@ from zenlake.wire import (
     ResponseFinal,
     TransportOam,
 )
+from zenlake.wire.sequence import advance_sn
 from zenlake.wire.values.qos import QOS_BYTES, QoS
 
 _DATA: Final = 5
@@ -101,7 +102,7 @@ def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | N
         return None
     last = seen.sender.after_fragments.get(channel_key(message))
     session = seen.talk.session
-    if last is None or session is None or message.sn != (last + 2) & session.mask:
+    if last is None or session is None or message.sn != advance_sn(last, 2, session.mask):
         return None
     return f"{last} is followed by {message.sn}"
 

@@ -9,6 +9,7 @@ from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.trace.session import lease_ms
 from zenlake.wire import Interest, Join, KeepAlive, Request, Response, ResponseFinal
+from zenlake.wire.sequence import is_newer
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI
 
@@ -117,7 +118,7 @@ def join_sn_backwards(message: Join, seen: Seen) -> str | None:
     if len(before) != len(after) or max(after) > mask or max(before) > mask:
         return None
     for was, sn in zip(before, after, strict=True):
-        if sn - was & mask > mask >> 1:
+        if sn != was and not is_newer(sn, was, mask):
             return f"{sn} after {was}"
     return None
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from zenlake.limits import TRACE_FRAGMENT_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 from zenlake.wire import Fragment, Frame
+from zenlake.wire.sequence import SN_MASKS, is_ahead, next_sn, sn_distance
 
 UNKNOWN: Final = -2
-"""No number follows it, 0 neither."""
+"""Sentinel: no sequence number is its successor."""
 STALE: Final = -1
 OUTSIDE: Final = -2
-_MASKS: Final = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
 _GUESSED_GAP_MAX: Final = 64
 """Beyond this, numbers whose resolution is not known are no gap but a turn."""
 
@@ -70,10 +70,10 @@ class Channel:
         if last == UNKNOWN:
             self.last_sn = sn
             return 0
-        gap = (sn - last) & mask if mask else sn - last
-        if mask and (gap == 0 or gap > mask >> 1):
+        gap: int = sn_distance(last, sn, mask) if mask else sn - last
+        if mask and not is_ahead(gap, mask):
             return STALE
-        if not mask and sn == 0 and last in _MASKS:
+        if not mask and sn == 0 and last in SN_MASKS:
             gap = 1
         self._after_message = False
         self.last_sn = sn
@@ -108,13 +108,13 @@ class Channel:
             return f"the message has more than {TRACE_MESSAGE_BYTES_MAX} bytes"
         self._hold(fragment.payload)
         self.packets.append(packet)
-        self._next_sn = (sn + 1) & mask if mask else sn + 1
+        self._next_sn = next_sn(sn, mask) if mask else sn + 1
         self._after_message = self._at_boundary = not fragment.more
         return None
 
     def _has_turned(self, sn: int, mask: int) -> bool:
         """Whether numbers of unknown resolution began again."""
-        return not mask and sn == 0 and self._next_sn - 1 in _MASKS
+        return not mask and sn == 0 and self._next_sn - 1 in SN_MASKS
 
     def pop_message(self) -> bytes:
         """The message that the last fragment completed."""

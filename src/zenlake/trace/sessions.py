@@ -14,6 +14,7 @@ from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.trace.session import KeyMemory, Node, Session, close_reason, lease_ms
 from zenlake.wire import Close, Hello, Init, Join, Open, Scout
 from zenlake.wire.message import Message
+from zenlake.wire.sequence import previous_sn
 
 
 class Sessions:
@@ -196,7 +197,7 @@ class Sessions:
         session.batch_size = 8192 if join.batch_size is None else join.batch_size
         event.sender_node = member
         for key, next_sn in _next_numbers(join).items():
-            member.channels[key] = Channel(self.reassembly, (next_sn - 1) & session.mask)
+            member.channels[key] = Channel(self.reassembly, previous_sn(next_sn, session.mask))
         self._report(batch, batch.link, session, "joined")
 
     # --- end -----------------------------------------------------------------------------

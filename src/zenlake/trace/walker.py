@@ -18,6 +18,7 @@ from zenlake.trace.sessions import Sessions, scouting_node, sender_node
 from zenlake.wire import Declare, Fragment, Frame, Interest, decode_network
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
+from zenlake.wire.sequence import previous_sn
 
 
 class Walker:
@@ -121,7 +122,7 @@ class Walker:
             first = node.initial_sn
             last = UNKNOWN
             if first is not None and session.mask:
-                last = (first - 1) & session.mask
+                last = previous_sn(first, session.mask)
             channel = node.channels[key] = Channel(self.sessions.reassembly, last)
         return channel
 

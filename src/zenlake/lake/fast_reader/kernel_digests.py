@@ -16,7 +16,9 @@ from zenlake.generated_files import write_or_check
 
 SOURCES: Final = Path(__file__).parents[3]
 _IMPORT: Final = re.compile(
-    r"^\s*from (zenlake\.lake[\w.]*|zenlake\.columnar\.sip_hash) import ([^(\n]*)", re.MULTILINE
+    r"^\s*from (zenlake\.lake[\w.]*|zenlake\.columnar\.sip_hash"
+    r"|zenlake\.wire\.(?:defaults|sequence)) import ([^(\n]*)",
+    re.MULTILINE,
 )
 _DIGEST: Final = re.compile(r"^# Parts: (\w*)$", re.MULTILINE)
 
@@ -32,7 +34,7 @@ def entry_files() -> list[Path]:
 
 
 def parts_of(path: Path) -> set[Path]:
-    """Files of the lake that this file imports, directly or not, and the hash of its tables."""
+    """Files that this file imports, directly or not: of the lake, and those of `_IMPORT`."""
     found: set[Path] = set()
     pending = [path]
     while pending:

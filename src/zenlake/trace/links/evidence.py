@@ -25,6 +25,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import Message
+from zenlake.wire.sequence import sn_distance
 
 PACKET_BITS: Final = 8
 """A unit that begins with a packet: most do, as nodes write one unit at a time."""
@@ -97,9 +98,9 @@ class Numbers:
         """Whether the next number of a channel can be this one."""
         last = self.now.get(key)
         if last is not None:
-            return 1 <= (sn - last) & self.mask <= _NEAR
+            return 1 <= sn_distance(last, sn, self.mask) <= _NEAR
         last = self.before.get(key, -1)
-        return last < 0 or 1 <= (sn - last) & self.mask <= FAR
+        return last < 0 or 1 <= sn_distance(last, sn, self.mask) <= FAR
 
     def weigh(self, message: Frame | Fragment) -> int:
         """Bits for a number that follows, 0 for the first of its channel."""
@@ -111,14 +112,14 @@ class Numbers:
         last = self.now.get(key)
         self.now[key] = sn
         if last is not None:
-            gap = (sn - last) & self.mask
+            gap = sn_distance(last, sn, self.mask)
             if not 1 <= gap <= _NEAR:
                 raise _contradiction()
             return max(width - 6, 0)
         last = self.before.get(key)
         if last is None or last < 0:
             return 0
-        if 1 <= (sn - last) & self.mask <= FAR:
+        if 1 <= sn_distance(last, sn, self.mask) <= FAR:
             self.has_matched = True
             return max(width - 16, 0)
         raise _contradiction()

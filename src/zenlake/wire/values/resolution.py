@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import LocalError
+from zenlake.wire.sequence import SN_MASKS
 
 _BITS: Final = (8, 16, 32, 64)
-# The masks are smaller than the names say: they keep the numbers at 1, 2, 4 and 5 bytes.
-_SN_MASKS: Final = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
 
 
 class Resolution:
@@ -33,7 +32,7 @@ class Resolution:
 
     @property
     def sn_mask(self) -> int:
-        return _SN_MASKS[self.byte & 3]
+        return SN_MASKS[self.byte & 3]
 
     @property
     def request_id_bits(self) -> int:

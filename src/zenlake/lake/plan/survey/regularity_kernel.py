@@ -1,4 +1,4 @@
-# Parts: 90566764ae5a331e
+# Parts: 5eab4eacc3408ffd
 """Conversation: whether what a pair says needs no word of the exact reader.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`
@@ -19,6 +19,7 @@ from zenlake.lake.fast_reader.assemble.batches import Batches
 from zenlake.lake.fast_reader.assemble.pairs import FIRST_SIDE, LOW_LATENCY
 from zenlake.lake.fast_reader.scan.numbers import Bytes, Numbers, byte, signed, uncounted_entry
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.sequence import SN_MASKS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +51,7 @@ _AFTER_MESSAGE: Final = 1 << 33
 _IN_CHAIN: Final = 1 << 34
 
 _NO_SN: Final = -2
-"""No number follows it, 0 neither."""
+"""Sentinel: no sequence number is its successor."""
 
 _DEFAULT_PRIORITY: Final = 5
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
@@ -225,7 +226,7 @@ def _greet(
             return reasons.TERMS
         mask = _DEFAULT_MASK
         if signed(rows.present[row]) & codes.has_resolution:
-            mask = _mask(signed(rows.resolution[row]) & 3)
+            mask = SN_MASKS[signed(rows.resolution[row]) & 3]
         talks[pair, MASK] = mask
         talks[pair, PATCH] = rows.patch[row]
     elif stage >= 2:
@@ -255,8 +256,8 @@ def _number(
         last = talks[pair, INITIAL_SN + direction] - 1 & mask
     newest = talks[pair, NEWEST_SN + direction]
     talks[pair, NEWEST_SN + direction] = sn
-    gap = sn - last & mask
-    if sn & ~mask or gap == 0 or gap > mask >> 1:
+    gap = sn_distance(last, sn, mask)
+    if sn & ~mask or not is_ahead(gap, mask):
         return reasons.SEQUENCE
     # Deployed nodes leave a number out after fragments; some count all channels in one.
     if gap != 1 and not (gap == 2 and channel & _AFTER_MESSAGE) and sn != newest + 1:
@@ -275,11 +276,14 @@ def _number(
     return reasons.NONE
 
 
+# Copies of the functions in `wire.sequence`: Numba cannot call what mypyc has compiled.
+
+
 @inlined
-def _mask(code: int) -> int:
-    """Of sequence numbers, by the two bits of the resolution."""
-    if code == 0:
-        return 0x7F
-    if code == 1:
-        return 0x3FFF
-    return 0x0FFF_FFFF if code == 2 else _SN
+def sn_distance(last: int, sn: int, mask: int) -> int:
+    return sn - last & mask
+
+
+@inlined
+def is_ahead(distance: int, mask: int) -> bool:
+    return 0 < distance <= mask >> 1
