@@ -156,7 +156,7 @@ def test_churn_leaves_nothing_behind() -> None:
     gc.collect()
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert len(a.subscribers.live) == len(a.queryables.live) == len(a.matching.speakers) == 0
+    assert len(a.subscribers.live) == len(a.queryables.live) == len(a.matching.sources) == 0
     assert len(a.liveliness.watchers) == 0
     # Interests, ids, routes: nothing may grow with what is gone (aliases belong to routing).
     assert a.interests._by_id == {}

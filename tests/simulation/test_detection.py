@@ -52,18 +52,18 @@ def nothing(*_: Any) -> tuple[()]:
 
 
 def test_a_sample_that_is_delivered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Subscribers.deliver_run
+    original = Subscribers.receive_run
 
     def twice(self: Subscribers, key: str, *run: Any) -> None:
         original(self, key, *run)
         original(self, key, *run)
 
-    monkeypatch.setattr(Subscribers, "deliver_run", twice)
+    monkeypatch.setattr(Subscribers, "receive_run", twice)
     assert "came twice" in first_failure()
 
 
 def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Subscribers.deliver_run
+    original = Subscribers.receive_run
 
     def rarely_not(self: Subscribers, key: str, messages: Any, start: int, stop: int) -> None:
         kept = [
@@ -73,7 +73,7 @@ def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         original(self, key, kept, 0, len(kept))
 
-    monkeypatch.setattr(Subscribers, "deliver_run", rarely_not)
+    monkeypatch.setattr(Subscribers, "receive_run", rarely_not)
     assert "never came" in first_failure()
 
 
@@ -123,14 +123,14 @@ def test_a_lease_that_runs_too_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the lease expired although" in first_failure()
 
 
-def test_presence_that_is_told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Liveliness._tell
+def test_presence_that_is_reported_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Liveliness._report_present
 
     def forgetfully(self: Liveliness, watcher: Any, key: str) -> None:
-        watcher.told.clear()
+        watcher.present_keys.clear()
         original(self, watcher, key)
 
-    monkeypatch.setattr(Liveliness, "_tell", forgetfully)
+    monkeypatch.setattr(Liveliness, "_report_present", forgetfully)
     assert "PUT twice" in first_failure()
 
 

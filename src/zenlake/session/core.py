@@ -1,9 +1,9 @@
 """`SessionCore`: the session as its node sees it, and as the API uses it.
 
-Every method is called under the node's lock. The Dispatcher hands over what it has for the
-application by `send`; the user's operations come from the API. Objects that the garbage
-collector found are appended to `lost` by their finalizers, which may run at any time and so
-only wake the timer; it, or the next operation, undeclares them.
+Every method is called under the node's lock. Messages of the Dispatcher arrive in the `inbox`,
+operations of the user come from the API. Finalizers of objects that the garbage collector found
+may run at any time, so they only append to `lost` and wake the timer. The timer, or the next
+operation, undeclares these objects.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
-from zenlake.routing.outlet import Outlet
 from zenlake.session.deferred_warnings import DeferredWarnings
+from zenlake.session.inbox import SessionInbox
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.interests import QUERYABLES, SUBSCRIBERS, Interests
 from zenlake.session.liveliness import Liveliness, Token, Watcher
 from zenlake.session.locality import Locality
 from zenlake.session.lost_queries import LostQueries, LostQuery
-from zenlake.session.matching import Matching, MatchingEntity, Speaker
+from zenlake.session.matching import Matching, MatchingEntity, MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.port import Factory, Port
 from zenlake.session.publications import Publication, Publications
@@ -30,24 +30,11 @@ from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
 from zenlake.session.subscribers import Subscribers, Subscription
 from zenlake.wire import (
-    Declare,
-    DeclareFinal,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
     Del,
     Err,
-    NetworkMessage,
-    Push,
     Put,
-    Request,
-    Response,
-    ResponseFinal,
     Timestamp,
     TimestampStack,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
     ZenohId,
 )
 from zenlake.wire.values.timestamp import ntp64_of_ns
@@ -56,7 +43,7 @@ if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
     from zenlake.routing.face import Face
 
-Entity = Subscription | QueryableEntity | Speaker | MatchingEntity | Token | Watcher
+Entity = Subscription | QueryableEntity | MatchingSource | MatchingEntity | Token | Watcher
 
 _COUNTED: Final = (
     "dropped_items",
@@ -70,13 +57,13 @@ _COUNTED: Final = (
 )
 
 
-class SessionCore(Outlet):
+class SessionCore:
     """All of one session, sans-I/O."""
 
     __slots__ = (
-        "_complaints",
         "_lost_queries",
-        "_now",
+        "_warnings",
+        "inbox",
         "interests",
         "is_closed",
         "liveliness",
@@ -112,48 +99,23 @@ class SessionCore(Outlet):
         self.queries = Queries(port, self.queryables)
         self.liveliness = Liveliness(port, self.interests, self.queries)
         self.matching = Matching(port, self.interests, self.subscribers, self.queryables)
+        self.inbox = SessionInbox(self)
         self.lost: deque[Entity | LostQuery] = deque()
         self._lost_queries = LostQueries()
         self.is_closed = False
         self.on_admin_key: Callable[[], None] | None = None
         """Called once, before the first operation on a key that begins with `@/`."""
 
-        self._complaints = DeferredWarnings(report)
-        self._now = 0.0
+        self._warnings = DeferredWarnings(report)
         if dispatcher.hlc is not None:
             port.clock = self._hlc_timestamp
-        port.face = dispatcher.add_local(self)
+        port.face = dispatcher.add_local(self.inbox)
 
     @property
     def face(self) -> Face | None:
         return self.port.face
 
     # What the node calls.
-
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        """A message for the application."""
-        if self.is_closed:
-            return
-        if isinstance(message, Push):
-            self.send_run([message], 0, 1, key, reliable)
-        elif isinstance(message, Response):
-            self.queries.receive(key, message, self._now)
-        elif isinstance(message, ResponseFinal):
-            self.queries.finish(message.request_id)
-        elif isinstance(message, Request):
-            self._receive_request(message, key)
-        elif isinstance(message, Declare):
-            self._receive_declare(message, key)
-
-    def send_run(
-        self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
-    ) -> None:
-        """Publications on one key, for the application; hot."""
-        if self.is_closed:
-            return
-        own = self.port.namespace.own(key)
-        if own is not None:
-            self.subscribers.deliver_run(own, messages, start, stop)
 
     def take_touched(self) -> list[Sink]:
         """Sinks to settle once the lock is released."""
@@ -172,7 +134,7 @@ class SessionCore(Outlet):
         return dict.fromkeys(_COUNTED, 0) | self.port.counters
 
     def handle_timeout(self, now: float) -> None:
-        self._now = now
+        self.port.now = now
         self.queries.handle_timeout(now)
         self.sweep(now)
 
@@ -182,7 +144,7 @@ class SessionCore(Outlet):
             return
         self.is_closed = True
         for queryable in self.queryables.live.values():
-            self._report(self._lost_queries.end(queryable.eid, queryable.key))
+            self._report(self._lost_queries.summarize(queryable.eid, queryable.key))
         self.queries.close()
         self.subscribers.close()
         self.queryables.close()
@@ -203,7 +165,7 @@ class SessionCore(Outlet):
         """Before each operation: it is refused after close."""
         if self.is_closed:
             raise LocalError("session closed")
-        self._now = now
+        self.port.now = now
         if self.lost:
             self.sweep(now)
 
@@ -242,21 +204,23 @@ class SessionCore(Outlet):
         self.matching.changed(QUERYABLES, key)
         return made
 
-    def declare_publisher(self, key: str, destination: Locality, now: float) -> Speaker:
+    def declare_publisher(self, key: str, destination: Locality, now: float) -> MatchingSource:
         self.enter(now)
         return self.matching.declare(SUBSCRIBERS, key, destination, False, now)
 
     def declare_querier(
         self, key: str, destination: Locality, all_complete: bool, now: float
-    ) -> Speaker:
+    ) -> MatchingSource:
         self.enter(now)
         self._note_key(key)
         return self.matching.declare(QUERYABLES, key, destination, all_complete, now)
 
-    def declare_matching_listener(self, speaker: Speaker, sink: Sink, now: float) -> MatchingEntity:
+    def declare_matching_listener(
+        self, source: MatchingSource, sink: Sink, now: float
+    ) -> MatchingEntity:
         self.enter(now)
         self.port.adopt(sink)
-        return self.matching.listen(speaker, sink)
+        return self.matching.listen(source, sink)
 
     def declare_token(self, key: str, now: float) -> Token:
         self.enter(now)
@@ -269,13 +233,11 @@ class SessionCore(Outlet):
         self.port.adopt(sink)
         return self.liveliness.declare_subscriber(key, sink, history, now)
 
-    def get(
-        self, key: str, parameters: str, question: QuerySpec, sink: Sink, now: float
-    ) -> OpenQuery:
+    def get(self, key: str, parameters: str, spec: QuerySpec, sink: Sink, now: float) -> OpenQuery:
         self.enter(now)
         self._note_key(key)
         self.port.adopt(sink)
-        return self.queries.ask(key, parameters, question, sink, now)
+        return self.queries.send(key, parameters, spec, sink, now)
 
     def liveliness_get(self, key: str, sink: Sink, timeout_ms: int, now: float) -> OpenQuery:
         self.enter(now)
@@ -303,25 +265,25 @@ class SessionCore(Outlet):
 
     def drop_query(self, incoming: IncomingQuery, now: float) -> None:
         if not self.is_closed:
-            self._now = now
+            self.port.now = now
             self.queryables.drop(incoming, now)
 
     def undeclare(self, entity: Entity, now: float) -> None:
         """After close everything is undeclared already, silently."""
         if self.is_closed or not entity.is_live:
             return
-        self._now = now
+        self.port.now = now
         if isinstance(entity, Subscription):
             self.subscribers.undeclare(entity, now)
             self.matching.changed(SUBSCRIBERS, entity.key)
         elif isinstance(entity, QueryableEntity):
             self.queryables.undeclare(entity, now)
             self.matching.changed(QUERYABLES, entity.key)
-            self._report(self._lost_queries.end(entity.eid, entity.key))
-        elif isinstance(entity, Speaker):
+            self._report(self._lost_queries.summarize(entity.eid, entity.key))
+        elif isinstance(entity, MatchingSource):
             self.matching.undeclare(entity, now)
             if entity.kind == QUERYABLES:
-                self.queries.abandon_of(entity.eid)
+                self.queries.abandon_owned_by(entity.eid)
         elif isinstance(entity, MatchingEntity):
             self.matching.unlisten(entity)
         elif isinstance(entity, Token):
@@ -343,41 +305,9 @@ class SessionCore(Outlet):
 
     def _report(self, text: str | None) -> None:
         if text is not None:
-            self.port.give(self._complaints, text)
+            self.port.to_application(self._warnings, text)
 
     def _hlc_timestamp(self) -> Timestamp:
         hlc = self.port.dispatcher.hlc
         assert hlc is not None
         return hlc.new(ntp64_of_ns(self.port.wall_ns()))
-
-    def _receive_request(self, request: Request, key: str) -> None:
-        own = self.port.namespace.own(key)
-        if own is None:
-            self.port.tell(ResponseFinal(request.request_id, request.qos), self._now)
-        else:
-            self.queryables.receive(own, request, self._now)
-
-    def _receive_declare(self, message: Declare, key: str) -> None:
-        body = message.body
-        if isinstance(body, DeclareFinal):
-            interest_id = message.interest_id
-            if interest_id is not None and not self.interests.finish(interest_id):
-                self.liveliness.finish(interest_id)
-            return
-        own = self.port.namespace.own(key) if key else None
-        if isinstance(body, UndeclareSubscriber):
-            self.matching.receive_no_subscriber(body.id)
-        elif isinstance(body, UndeclareQueryable):
-            self.matching.receive_no_queryable(body.id)
-        elif isinstance(body, UndeclareToken):
-            self.liveliness.receive_undeclared(body.id, own)
-        elif own is None:
-            return
-        elif isinstance(body, DeclareSubscriber):
-            self.matching.receive_subscriber(body.id, own)
-        elif isinstance(body, DeclareQueryable):
-            self.matching.receive_queryable(
-                body.id, own, body.info is not None and body.info.complete
-            )
-        elif isinstance(body, DeclareToken):
-            self.liveliness.receive_declared(body.id, own, message.interest_id)

@@ -33,23 +33,23 @@ class SharedInterest:
 class Interests:
     """All interests of the session, by what they ask and by number."""
 
-    __slots__ = ("_by_id", "_by_question", "_port")
+    __slots__ = ("_by_content", "_by_id", "_port")
 
     def __init__(self, port: Port) -> None:
         self._port = port
-        self._by_question: dict[tuple[int, InterestMode, str], SharedInterest] = {}
+        self._by_content: dict[tuple[int, InterestMode, str], SharedInterest] = {}
         self._by_id: dict[int, SharedInterest] = {}
 
     def acquire(self, kind: int, mode: InterestMode, key: str, now: float) -> SharedInterest:
         """Ask, unless a twin has asked; answers may come before this returns."""
-        question = (kind, mode, key)
-        interest = self._by_question.get(question)
+        content = (kind, mode, key)
+        interest = self._by_content.get(content)
         if interest is None:
             interest = SharedInterest(self._port.next_id(), kind, mode, key)
-            self._by_question[question] = interest
+            self._by_content[content] = interest
             self._by_id[interest.id] = interest
             interest.users = 1
-            self._port.tell(self.message(interest.id, kind, mode, key), now)
+            self._port.to_network(self.message(interest.id, kind, mode, key), now)
         else:
             interest.users += 1
         return interest
@@ -59,9 +59,9 @@ class Interests:
         interest.users -= 1
         if interest.users > 0:
             return False
-        del self._by_question[(interest.kind, interest.mode, interest.key)]
+        del self._by_content[(interest.kind, interest.mode, interest.key)]
         del self._by_id[interest.id]
-        self._port.tell(Interest(InterestMode.FINAL, interest.id, qos=CONTROL_QOS), now)
+        self._port.to_network(Interest(InterestMode.FINAL, interest.id, qos=CONTROL_QOS), now)
         return True
 
     def message(self, id: int, kind: int, mode: InterestMode, key: str) -> Interest:

@@ -13,7 +13,7 @@ from zenlake.session.open_query import OpenQuery
 from zenlake.session.port import Port
 from zenlake.session.queries import Queries
 from zenlake.session.sink import Sink
-from zenlake.session.subscribers import Declared
+from zenlake.session.subscribers import SharedDeclaration
 from zenlake.wire import (
     ConsolidationMode,
     DeclareToken,
@@ -28,14 +28,14 @@ from zenlake.wire import (
 class Watcher:
     """One liveliness subscriber."""
 
-    __slots__ = ("eid", "interest", "is_live", "key", "sink", "told")
+    __slots__ = ("eid", "interest", "is_live", "key", "present_keys", "sink")
 
     def __init__(self, eid: int, key: str, sink: Sink) -> None:
         self.eid = eid
         self.key = key
         self.sink = sink
         self.interest: SharedInterest | None = None
-        self.told: set[str] = set()
+        self.present_keys: set[str] = set()
         self.is_live = True
 
 
@@ -69,7 +69,7 @@ class Liveliness:
         self._interests = interests
         self._queries = queries
         # Own tokens by key.
-        self._declared: dict[str, Declared] = {}
+        self._declared: dict[str, SharedDeclaration] = {}
         # Tokens of others: by number, and how many numbers stand on a key.
         self._remote: dict[int, str] = {}
         self._remote_keys: dict[str, int] = {}
@@ -83,11 +83,11 @@ class Liveliness:
         if declared is not None:
             declared.users += 1
             return token
-        declared = self._declared[key] = Declared(self._port.next_id())
+        declared = self._declared[key] = SharedDeclaration(self._port.next_id())
         declared.users = 1
         whole = WireExpr(0, self._port.namespace.full(key))
         self._port.declare(DeclareToken(declared.id, whole), now)
-        self._appeared(key, None)
+        self._report_appeared(key, None)
         return token
 
     def undeclare_token(self, token: Token, now: float) -> None:
@@ -106,14 +106,14 @@ class Liveliness:
         if history:
             for present in [*self._declared, *self._remote_keys]:
                 if intersects(key, present):
-                    self._tell(watcher, present)
+                    self._report_present(watcher, present)
         mode = InterestMode.CURRENT_FUTURE if history else InterestMode.FUTURE
         # Answers that come at once belong to this watcher too.
         watcher.interest = self._interests.acquire(TOKENS, mode, key, now)
         if history:
             for present in self._remote_keys:
                 if intersects(key, present):
-                    self._tell(watcher, present)
+                    self._report_present(watcher, present)
         return watcher
 
     def undeclare_subscriber(self, watcher: Watcher, now: float) -> None:
@@ -136,7 +136,7 @@ class Liveliness:
         interest_id = self._port.next_id()
         self._gets[interest_id] = (query, answered)
         mode = InterestMode.CURRENT
-        self._port.tell(self._interests.message(interest_id, TOKENS, mode, key), now)
+        self._port.to_network(self._interests.message(interest_id, TOKENS, mode, key), now)
         self._sweep_gets()
         return query
 
@@ -156,22 +156,22 @@ class Liveliness:
                 self._forget(id)
             self._remote[id] = key
             self._remote_keys[key] = self._remote_keys.get(key, 0) + 1
-        self._appeared(key, interest_id)
+        self._report_appeared(key, interest_id)
 
     def receive_undeclared(self, id: int, key: str | None) -> None:
         """U_TOKEN; of an unknown number only the key tells anything."""
         known = self._remote.get(id)
         if known is not None:
             self._forget(id)
-            self._vanished(known)
+            self._report_vanished(known)
         elif key:
-            self._vanished(key)
+            self._report_vanished(key)
 
     def finish(self, interest_id: int) -> None:
         """D_FINAL of a liveliness query."""
         asked = self._gets.pop(interest_id, None)
         if asked is not None:
-            asked[0].end()
+            asked[0].complete()
 
     def close(self) -> None:
         for watcher in self.watchers.values():
@@ -180,7 +180,7 @@ class Liveliness:
         self.watchers.clear()
         self._gets.clear()
 
-    def _appeared(self, key: str, interest_id: int | None) -> None:
+    def _report_appeared(self, key: str, interest_id: int | None) -> None:
         """Tell all who watch; the answer to an interest only those who want what there is.
 
         The node answers for all of them at once, under the number of one.
@@ -192,28 +192,32 @@ class Liveliness:
                 interest is not None and interest.mode == InterestMode.CURRENT_FUTURE
             )
             if asked and intersects(watcher.key, key):
-                self._tell(watcher, key)
+                self._report_present(watcher, key)
 
-    def _vanished(self, key: str) -> None:
+    def _report_vanished(self, key: str) -> None:
         """Those who asked for the future only may hear of the end without the beginning."""
         if key in self._declared or key in self._remote_keys:
             return
         for watcher in self.watchers.values():
             interest = watcher.interest
             future = interest is not None and interest.mode == InterestMode.FUTURE
-            if key in watcher.told or (future and intersects(watcher.key, key)):
-                watcher.told.discard(key)
-                self._port.give(watcher.sink, self._port.factory.sample(key, Del(), None, None))
+            if key in watcher.present_keys or (future and intersects(watcher.key, key)):
+                watcher.present_keys.discard(key)
+                self._port.to_application(
+                    watcher.sink, self._port.factory.sample(key, Del(), None, None)
+                )
 
-    def _tell(self, watcher: Watcher, key: str) -> None:
-        if key not in watcher.told:
-            watcher.told.add(key)
-            self._port.give(watcher.sink, self._port.factory.sample(key, Put(b""), None, None))
+    def _report_present(self, watcher: Watcher, key: str) -> None:
+        if key not in watcher.present_keys:
+            watcher.present_keys.add(key)
+            self._port.to_application(
+                watcher.sink, self._port.factory.sample(key, Put(b""), None, None)
+            )
 
     def _answer(self, query: OpenQuery, answered: set[str], key: str) -> None:
         if key not in answered:
             answered.add(key)
-            query.give(self._port.factory.ok(key, Put(b""), None, None, None))
+            query.hand_over(self._port.factory.ok(key, Put(b""), None, None, None))
 
     def _forget(self, id: int) -> None:
         key = self._remote.pop(id)

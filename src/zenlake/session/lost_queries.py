@@ -39,7 +39,7 @@ class LostQueries:
             "More of the same queryable are counted and told at its end"
         )
 
-    def end(self, eid: int, key: str) -> str | None:
+    def summarize(self, eid: int, key: str) -> str | None:
         """The queryable on `key` is over; a text if there were more than were told of."""
         count = self._counts.pop(eid, 0)
         if count < 2:

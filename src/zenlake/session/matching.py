@@ -13,7 +13,7 @@ from zenlake.session.subscribers import Subscribers
 from zenlake.wire import InterestMode
 
 
-class Speaker:
+class MatchingSource:
     """A publisher or a querier: one who wants to know whether anybody listens."""
 
     __slots__ = (
@@ -43,13 +43,13 @@ class Speaker:
 class MatchingEntity:
     """One matching listener and what it was told last."""
 
-    __slots__ = ("eid", "is_live", "sink", "speaker", "told")
+    __slots__ = ("eid", "is_live", "last_status", "sink", "source")
 
-    def __init__(self, eid: int, speaker: Speaker, sink: Sink) -> None:
+    def __init__(self, eid: int, source: MatchingSource, sink: Sink) -> None:
         self.eid = eid
-        self.speaker = speaker
+        self.source = source
         self.sink = sink
-        self.told = False
+        self.last_status = False
         self.is_live = True
 
 
@@ -57,14 +57,14 @@ class Matching:
     """What the node told of others' subscribers and queryables, and who wants to know."""
 
     __slots__ = (
-        "_heard",
         "_interests",
         "_port",
         "_queryables",
         "_remote_queryables",
         "_remote_subscribers",
         "_subscribers",
-        "speakers",
+        "_watched",
+        "sources",
     )
 
     def __init__(
@@ -76,62 +76,62 @@ class Matching:
         self._queryables = queryables
         self._remote_subscribers: dict[int, str] = {}
         self._remote_queryables: dict[int, tuple[str, bool]] = {}
-        self.speakers: dict[int, Speaker] = {}
+        self.sources: dict[int, MatchingSource] = {}
         # Those with listeners: the only ones a change concerns.
-        self._heard: dict[int, Speaker] = {}
+        self._watched: dict[int, MatchingSource] = {}
 
     def declare(
         self, kind: int, key: str, destination: Locality, all_complete: bool, now: float
-    ) -> Speaker:
+    ) -> MatchingSource:
         """A publisher or a querier; one that stays in its session asks nobody."""
-        speaker = Speaker(self._port.next_eid(), kind, key, destination, all_complete)
-        self.speakers[speaker.eid] = speaker
+        source = MatchingSource(self._port.next_eid(), kind, key, destination, all_complete)
+        self.sources[source.eid] = source
         if destination != Locality.SESSION_LOCAL:
             asked = key
             if kind == SUBSCRIBERS:
                 asked = aggregate(key, self._port.settings.aggregated_publishers)
             mode = InterestMode.CURRENT_FUTURE
-            speaker.interest = self._interests.acquire(kind, mode, asked, now)
-        return speaker
+            source.interest = self._interests.acquire(kind, mode, asked, now)
+        return source
 
-    def undeclare(self, speaker: Speaker, now: float) -> None:
-        speaker.is_live = False
-        del self.speakers[speaker.eid]
-        self._heard.pop(speaker.eid, None)
-        for listener in speaker.listeners:
+    def undeclare(self, source: MatchingSource, now: float) -> None:
+        source.is_live = False
+        del self.sources[source.eid]
+        self._watched.pop(source.eid, None)
+        for listener in source.listeners:
             listener.is_live = False
             self._port.close(listener.sink)
-        speaker.listeners.clear()
-        interest = speaker.interest
+        source.listeners.clear()
+        interest = source.interest
         if interest is not None and self._interests.release(interest, now):
             self._forget_unwatched(interest.kind)
 
-    def listen(self, speaker: Speaker, sink: Sink) -> MatchingEntity:
+    def listen(self, source: MatchingSource, sink: Sink) -> MatchingEntity:
         """Called once with true if it matches already, then on every change."""
-        listener = MatchingEntity(self._port.next_eid(), speaker, sink)
-        speaker.listeners.append(listener)
-        self._heard[speaker.eid] = speaker
-        self._update(speaker)
+        listener = MatchingEntity(self._port.next_eid(), source, sink)
+        source.listeners.append(listener)
+        self._watched[source.eid] = source
+        self._update(source)
         return listener
 
     def unlisten(self, listener: MatchingEntity) -> None:
         listener.is_live = False
-        speaker = listener.speaker
-        speaker.listeners.remove(listener)
-        if not speaker.listeners:
-            del self._heard[speaker.eid]
+        source = listener.source
+        source.listeners.remove(listener)
+        if not source.listeners:
+            del self._watched[source.eid]
         self._port.close(listener.sink)
 
-    def is_matching(self, speaker: Speaker) -> bool:
-        if speaker.destination != Locality.REMOTE and self._matches_locally(speaker):
+    def is_matching(self, source: MatchingSource) -> bool:
+        if source.destination != Locality.REMOTE and self._matches_locally(source):
             return True
-        return speaker.destination != Locality.SESSION_LOCAL and self._matches_remotely(speaker)
+        return source.destination != Locality.SESSION_LOCAL and self._matches_remotely(source)
 
     def changed(self, kind: int, key: str) -> None:
         """A subscriber or queryable on `key` came or went, here or elsewhere."""
-        for speaker in self._heard.values():
-            if speaker.kind == kind and intersects(speaker.key, key):
-                self._update(speaker)
+        for source in self._watched.values():
+            if source.kind == kind and intersects(source.key, key):
+                self._update(source)
 
     def receive_subscriber(self, id: int, key: str) -> None:
         self._remote_subscribers[id] = key
@@ -152,33 +152,33 @@ class Matching:
             self.changed(QUERYABLES, known[0])
 
     def close(self) -> None:
-        for speaker in self.speakers.values():
-            speaker.is_live = False
-            for listener in speaker.listeners:
+        for source in self.sources.values():
+            source.is_live = False
+            for listener in source.listeners:
                 listener.is_live = False
                 self._port.close(listener.sink)
-        self.speakers.clear()
-        self._heard.clear()
+        self.sources.clear()
+        self._watched.clear()
 
-    def _update(self, speaker: Speaker) -> None:
-        status = self.is_matching(speaker)
-        for listener in speaker.listeners:
-            if listener.told != status:
-                listener.told = status
-                self._port.give(listener.sink, self._port.factory.status(status))
+    def _update(self, source: MatchingSource) -> None:
+        status = self.is_matching(source)
+        for listener in source.listeners:
+            if listener.last_status != status:
+                listener.last_status = status
+                self._port.to_application(listener.sink, self._port.factory.status(status))
 
-    def _matches_locally(self, speaker: Speaker) -> bool:
-        if speaker.kind == SUBSCRIBERS:
-            return self._subscribers.has_local(speaker.key)
-        return self._queryables.has_local(speaker.key, speaker.all_complete)
+    def _matches_locally(self, source: MatchingSource) -> bool:
+        if source.kind == SUBSCRIBERS:
+            return self._subscribers.has_local(source.key)
+        return self._queryables.has_local(source.key, source.all_complete)
 
-    def _matches_remotely(self, speaker: Speaker) -> bool:
-        key = speaker.key
-        if speaker.kind == SUBSCRIBERS:
+    def _matches_remotely(self, source: MatchingSource) -> bool:
+        key = source.key
+        if source.kind == SUBSCRIBERS:
             return any(intersects(other, key) for other in self._remote_subscribers.values())
         # The reference tests queryables of others by inclusion (behaviour reference §2.3).
         return any(
-            (complete or not speaker.all_complete) and includes(other, key)
+            (complete or not source.all_complete) and includes(other, key)
             for other, complete in self._remote_queryables.values()
         )
 

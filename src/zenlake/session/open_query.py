@@ -36,7 +36,7 @@ class OpenQuery:
         "deadline",
         "id",
         "is_open",
-        "is_timeout_told",
+        "is_timeout_reported",
         "key",
         "local_open",
         "network_open",
@@ -70,31 +70,31 @@ class OpenQuery:
         self.network_open = False
         self.local_open = False
         self.is_open = True
-        self.is_timeout_told = False
+        self.is_timeout_reported = False
 
-    def take(self, key: str, response: Response, now: float) -> None:
+    def receive(self, key: str, response: Response) -> None:
         """One reply; its key fits the query."""
         body = response.body
         if isinstance(body, Reply):
-            self._take_ok(key, response, body, now)
-        elif not self._is_told(key, body):
+            self._receive_reply(key, response, body)
+        elif not self._is_repeated_timeout(key, body):
             make = self._port.factory.error
             stamps = self._received(response)
-            self._deliver(make(body.payload, body.encoding, stamps, response.responder))
+            self.hand_over(make(body.payload, body.encoding, stamps, response.responder))
 
     def _received(self, response: Response) -> TimestampStack | None:
         stamps = response.stamps
-        return None if stamps is None else self._port.received(stamps)
+        return None if stamps is None else self._port.stamp_received(stamps)
 
-    def _is_told(self, key: str, error: Err) -> bool:
+    def _is_repeated_timeout(self, key: str, error: Err) -> bool:
         """Every node on the way has a timer as long as ours; one of them is enough for the user."""
-        was_told = self.is_timeout_told
+        was_told = self.is_timeout_reported
         if key or error.payload != TIMEOUT:  # a queryable's errors have a key
             return False
-        self.is_timeout_told = True
+        self.is_timeout_reported = True
         return was_told
 
-    def _take_ok(self, key: str, response: Response, reply: Reply, now: float) -> None:
+    def _receive_reply(self, key: str, response: Response, reply: Reply) -> None:
         consolidation = self.consolidation
         data = reply.body
         latest = consolidation.mode == ConsolidationMode.LATEST
@@ -113,44 +113,43 @@ class OpenQuery:
         make = self._port.factory.ok
         item = make(key, data, response.qos, self._received(response), response.responder)
         if not latest:
-            self._deliver(item)
+            self.hand_over(item)
             return
         consolidation.hold(key, data.timestamp, item, size, held_bytes_of(data))
         if consolidation.held_count() == self.budget_left:
-            self.end()
+            self.complete()
 
-    def _deliver(self, item: object) -> None:
+    def hand_over(self, item: object) -> None:
+        """Give the application a reply that no consolidation holds back."""
         if self.budget_left == 0:
             return
-        self._port.give(self._sink, item)
+        self._port.to_application(self._sink, item)
         if self.budget_left > 0:
             self.budget_left -= 1
             if self.budget_left == 0 or self.budget_left == self.consolidation.held_count() > 0:
-                self.end()
-
-    def give(self, item: object) -> None:
-        """A reply that no consolidation concerns."""
-        self._deliver(item)
+                self.complete()
 
     def finish_network(self) -> None:
         self.network_open = False
         if self.is_open and not self.local_open:
-            self.end()
+            self.complete()
 
-    def finish_local(self, now: float) -> None:
+    def finish_local(self) -> None:
         self.local_open = False
         if self.is_open and not self.network_open:
-            self.end()
+            self.complete()
 
     def time_out(self) -> None:
         """What LATEST held comes first, then one error without a replier."""
         if self.is_open:
             self._release()
-            if self.budget_left != 0 and not self.is_timeout_told:
-                self._port.give(self._sink, self._port.factory.error(TIMEOUT, STRING, None, None))
+            if self.budget_left != 0 and not self.is_timeout_reported:
+                self._port.to_application(
+                    self._sink, self._port.factory.error(TIMEOUT, STRING, None, None)
+                )
             self.abandon()
 
-    def end(self) -> None:
+    def complete(self) -> None:
         """Deliver what is held and close the user's end."""
         if self.is_open:
             self._release()
@@ -172,11 +171,11 @@ class OpenQuery:
         if self.budget_left >= 0:
             self.budget_left -= len(held)
         if len(held) == 1:
-            port.give_all(self._sink, [held[0].item], held[0].handler_bytes)
+            port.all_to_application(self._sink, [held[0].item], held[0].handler_bytes)
         elif held:
             # All at once: there may be 100,000, and this is done under the node's lock.
             items: list[object] = [one.item for one in held]
-            port.give_all(self._sink, items, sum([one.handler_bytes for one in held]))
+            port.all_to_application(self._sink, items, sum([one.handler_bytes for one in held]))
         if is_cut:
             return
         refused = self.consolidation.refused
@@ -184,4 +183,4 @@ class OpenQuery:
             port.count("refused_replies", refused)
             text = f"Too many replies: {refused} dropped"
             error = port.factory.error(text.encode(), STRING, None, None)
-            port.give(self._sink, error)
+            port.to_application(self._sink, error)

@@ -101,6 +101,7 @@ class Port:
         "face",
         "factory",
         "namespace",
+        "now",
         "settings",
         "touched",
         "wall_ns",
@@ -124,6 +125,9 @@ class Port:
         self.namespace = Namespace(settings.namespace)
         # The node's hybrid logical clock, if timestamping is enabled.
         self.clock: Callable[[], Timestamp] | None = None
+        self.now = 0.0
+        """The time of the last operation or timeout."""
+
         self.touched: list[Sink] = []
         self.counters: dict[str, int] = {}
         self._eid = ADMIN_EID
@@ -138,12 +142,12 @@ class Port:
         self._id += 1
         return self._id
 
-    def tell(self, message: NetworkMessage, now: float) -> None:
+    def to_network(self, message: NetworkMessage, now: float) -> None:
         face = self.face
         assert face is not None
         self.dispatcher.receive(face, message, True, now)
 
-    def forget_refusal(self) -> None:
+    def clear_refusal(self) -> None:
         """Before sending what `raise_refusal` shall speak of."""
         self.dispatcher.refusal.text = ""
 
@@ -154,14 +158,14 @@ class Port:
             raise LocalError(text)
 
     def declare(self, declaration: OwnDeclaration, now: float) -> None:
-        self.tell(Declare(declaration, qos=CONTROL_QOS), now)
+        self.to_network(Declare(declaration, qos=CONTROL_QOS), now)
 
-    def give(self, sink: Sink, item: object) -> None:
+    def to_application(self, sink: Sink, item: object) -> None:
         sink.push(item)
         if not self.touched or self.touched[-1] is not sink:
             self.touched.append(sink)
 
-    def give_all(self, sink: Sink, items: list[object], size: int) -> None:
+    def all_to_application(self, sink: Sink, items: list[object], size: int) -> None:
         """Several at once, of so many bytes as handlers count them."""
         sink.push_all(items, size)
         if not self.touched or self.touched[-1] is not sink:
@@ -184,8 +188,8 @@ class Port:
             return self.clock()
         return Timestamp(ntp64_of_ns(self.wall_ns()), self.zid)
 
-    def sent(self, stack: TimestampStack) -> TimestampStack:
+    def stamp_sent(self, stack: TimestampStack) -> TimestampStack:
         return self.dispatcher.stamper.stamp(stack, SEND)
 
-    def received(self, stack: TimestampStack) -> TimestampStack:
+    def stamp_received(self, stack: TimestampStack) -> TimestampStack:
         return self.dispatcher.stamper.stamp(stack, RECEIVE)

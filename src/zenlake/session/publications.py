@@ -21,12 +21,12 @@ class Publication:
     __slots__ = (
         "destination",
         "encoding",
-        "goes_far",
         "key",
         "qos",
         "reliable",
         "shortcut",
-        "stays_near",
+        "to_network",
+        "to_own_session",
         "wire_key",
         "wire_qos",
     )
@@ -46,8 +46,8 @@ class Publication:
         self.wire_qos = wire_qos(qos)
         self.reliable = reliable
         self.destination = destination
-        self.goes_far = destination != Locality.SESSION_LOCAL
-        self.stays_near = destination != Locality.REMOTE
+        self.to_network = destination != Locality.SESSION_LOCAL
+        self.to_own_session = destination != Locality.REMOTE
         self.encoding = encoding
         self.shortcut: Shortcut | None = None
 
@@ -90,16 +90,16 @@ class Publications:
         if port.clock is not None and body.timestamp is None:
             body.timestamp = port.clock()
         if stamps is not None:
-            stamps = port.sent(stamps)
+            stamps = port.stamp_sent(stamps)
         message = Push(publication.wire_key, body, publication.wire_qos, None, None, stamps)
-        if publication.goes_far:
+        if publication.to_network:
             face = port.face
             assert face is not None
-            port.forget_refusal()
+            port.clear_refusal()
             port.dispatcher.receive(face, message, publication.reliable, now)
-        if publication.stays_near:
-            self._subscribers.deliver_local(publication.key, message)
-        if publication.goes_far:
+        if publication.to_own_session:
+            self._subscribers.receive_own(publication.key, message)
+        if publication.to_network:
             port.raise_refusal()
 
     def publish(self, publication: Publication, payload: bytes) -> bool:
@@ -115,8 +115,8 @@ class Publications:
             return
         publication.shortcut = None
         port = self._port
-        is_heard_here = publication.stays_near and self._subscribers.has_local(publication.key)
-        if port.clock is not None or port.face is None or is_heard_here or not publication.goes_far:
+        is_local = publication.to_own_session and self._subscribers.has_local(publication.key)
+        if port.clock is not None or port.face is None or is_local or not publication.to_network:
             return
         route = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
         if route is None:

@@ -88,37 +88,35 @@ class Queries:
         # Entries of queries that ended stay until their time, or until they are the majority.
         self._deadlines: list[tuple[float, int]] = []
 
-    def ask(
-        self, key: str, parameters: str, question: QuerySpec, sink: Sink, now: float
-    ) -> OpenQuery:
+    def send(self, key: str, parameters: str, spec: QuerySpec, sink: Sink, now: float) -> OpenQuery:
         """Send a query; it may have ended before this returns."""
-        mode = _resolved(question.consolidation, parameters)
+        mode = _resolved_mode(spec.consolidation, parameters)
         query = self.open(
             key,
             sink,
             mode,
-            now + question.timeout_ms / 1000,
-            question.budget,
-            question.owner_eid,
+            now + spec.timeout_ms / 1000,
+            spec.budget,
+            spec.owner_eid,
         )
-        query.accepts_any_key = question.accepts_any_key or names(parameters, "_anyke")
-        destination = question.destination
+        query.accepts_any_key = spec.accepts_any_key or names(parameters, "_anyke")
+        destination = spec.destination
         query.network_open = destination != Locality.SESSION_LOCAL
         query.local_open = destination != Locality.REMOTE
-        request = self._request(query, parameters, mode, question)
+        request = self._request(query, parameters, mode, spec)
         if query.network_open:
-            self._tell(query, request, now)
+            self._send_request(query, request, now)
         if query.local_open and query.is_open:
             incoming = IncomingQuery(
                 query.id, key, request.body, request.qos, request.stamps, query
             )
-            self._queryables.offer(incoming, question.target, Locality.REMOTE, now)
+            self._queryables.offer(incoming, spec.target, Locality.REMOTE, now)
         return query
 
-    def _tell(self, query: OpenQuery, request: Request, now: float) -> None:
+    def _send_request(self, query: OpenQuery, request: Request, now: float) -> None:
         port = self._port
-        port.forget_refusal()
-        port.tell(request, now)
+        port.clear_refusal()
+        port.to_network(request, now)
         try:
             port.raise_refusal()
         except LocalError:
@@ -144,7 +142,7 @@ class Queries:
         heapq.heappush(self._deadlines, (deadline, query.id))
         return query
 
-    def receive(self, key: str, response: Response, now: float) -> None:
+    def receive(self, key: str, response: Response) -> None:
         """A RESPONSE from the network; what nobody waits for is counted and dropped."""
         query = self.live.get(response.request_id)
         if query is None or not query.network_open:
@@ -158,7 +156,7 @@ class Queries:
                 self._port.count("mismatched_replies")
                 return
             key = own
-        query.take(key, response, now)
+        query.receive(key, response)
 
     def finish(self, request_id: int) -> None:
         """A RESPONSE_FINAL from the network."""
@@ -176,7 +174,7 @@ class Queries:
             self._deadlines = [entry for entry in self._deadlines if entry[1] in self.live]
             heapq.heapify(self._deadlines)
 
-    def abandon_of(self, owner_eid: int) -> None:
+    def abandon_owned_by(self, owner_eid: int) -> None:
         """The querier is undeclared: its queries end silently."""
         for query in [one for one in self.live.values() if one.owner_eid == owner_eid]:
             query.abandon()
@@ -201,35 +199,35 @@ class Queries:
             query.abandon()
 
     def _request(
-        self, query: OpenQuery, parameters: str, mode: ConsolidationMode, question: QuerySpec
+        self, query: OpenQuery, parameters: str, mode: ConsolidationMode, spec: QuerySpec
     ) -> Request:
-        if question.accepts_any_key and not names(parameters, "_anyke"):
+        if spec.accepts_any_key and not names(parameters, "_anyke"):
             parameters = f"{parameters};_anyke" if parameters else "_anyke"
         body = Query(
             mode,
             parameters or None,
-            question.source_info,
+            spec.source_info,
             None,
-            question.body,
-            question.attachment,
+            spec.body,
+            spec.attachment,
         )
-        target = question.target
-        stamps = question.stamps
+        target = spec.target
+        stamps = spec.stamps
         return Request(
             query.id,
             WireExpr(0, self._port.namespace.full(query.key)),
             body,
-            wire_qos(question.qos),
+            wire_qos(spec.qos),
             None,
             None if target == QueryTarget.BEST_MATCHING else target,
-            question.budget,
-            question.timeout_ms,
+            spec.budget,
+            spec.timeout_ms,
             None,
-            None if stamps is None else self._port.sent(stamps),
+            None if stamps is None else self._port.stamp_sent(stamps),
         )
 
 
-def _resolved(mode: ConsolidationMode, parameters: str) -> ConsolidationMode:
+def _resolved_mode(mode: ConsolidationMode, parameters: str) -> ConsolidationMode:
     """AUTO is settled here, before the query is sent (behaviour reference §2.5)."""
     if mode != ConsolidationMode.AUTO:
         return mode

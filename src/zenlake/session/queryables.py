@@ -55,7 +55,7 @@ class QueryableEntity:
         return self.complete and includes(self.key, key)
 
 
-class DeclaredQueryable:
+class SharedQueryableDeclaration:
     """What stands for all twins on one key towards the network."""
 
     __slots__ = ("complete", "id")
@@ -73,7 +73,7 @@ class Queryables:
     def __init__(self, port: Port) -> None:
         self._port = port
         self._by_key: KeyTree[list[QueryableEntity]] = KeyTree()
-        self._declared: dict[str, DeclaredQueryable] = {}
+        self._declared: dict[str, SharedQueryableDeclaration] = {}
         self.live: dict[int, QueryableEntity] = {}
         # Queries some of whose Query objects are not dropped.
         self.unanswered = 0
@@ -89,7 +89,7 @@ class Queryables:
         else:
             twins.append(made)
         self.live[made.eid] = made
-        self._tell(key, now)
+        self._update_declaration(key, now)
         return made
 
     def undeclare(self, gone: QueryableEntity, now: float) -> None:
@@ -100,7 +100,7 @@ class Queryables:
         twins.remove(gone)
         if not twins:
             self._by_key.remove(gone.key)
-        self._tell(gone.key, now)
+        self._update_declaration(gone.key, now)
         self._port.close(gone.sink)
 
     def receive(self, key: str, request: Request, now: float) -> None:
@@ -122,14 +122,14 @@ class Queryables:
             if queryable.origin != refused and queryable.serves(key, target)
         ]
         if incoming.stamps is not None:
-            incoming.stamps = self._port.received(incoming.stamps)
+            incoming.stamps = self._port.stamp_received(incoming.stamps)
         incoming.holders = len(found)
         self.unanswered += 1
         if not found:
             self._finish(incoming, now)
         for queryable in found:
             item = self._port.factory.query(incoming, queryable.eid)
-            self._port.give(queryable.sink, item)
+            self._port.to_application(queryable.sink, item)
 
     def reply(
         self,
@@ -185,7 +185,7 @@ class Queryables:
         port = self._port
         stamps = incoming.stamps
         if stamps is not None:
-            stamps = port.sent(stamps)  # a reply continues the records of its query
+            stamps = port.stamp_sent(stamps)  # a reply continues the records of its query
         response = Response(
             incoming.request_id,
             WireExpr(0, port.namespace.full(key)),
@@ -196,20 +196,20 @@ class Queryables:
             stamps,
         )
         if incoming.origin is None:
-            port.forget_refusal()
-            port.tell(response, now)
+            port.clear_refusal()
+            port.to_network(response, now)
             port.raise_refusal()
         elif incoming.origin.is_open:
-            incoming.origin.take(key, response, now)
+            incoming.origin.receive(key, response)
 
     def _finish(self, incoming: IncomingQuery, now: float) -> None:
         self.unanswered -= 1
         if incoming.origin is None:
-            self._port.tell(ResponseFinal(incoming.request_id, incoming.qos), now)
+            self._port.to_network(ResponseFinal(incoming.request_id, incoming.qos), now)
         else:
-            incoming.origin.finish_local(now)
+            incoming.origin.finish_local()
 
-    def _tell(self, key: str, now: float) -> None:
+    def _update_declaration(self, key: str, now: float) -> None:
         """Declare, declare again with other information, or undeclare, as the twins now say."""
         twins = self._by_key.get(key) or []
         shown = [twin for twin in twins if twin.origin != Locality.SESSION_LOCAL]
@@ -221,7 +221,9 @@ class Queryables:
             return
         complete = any(twin.complete for twin in shown)
         if declared is None:
-            declared = self._declared[key] = DeclaredQueryable(self._port.next_id(), complete)
+            declared = self._declared[key] = SharedQueryableDeclaration(
+                self._port.next_id(), complete
+            )
         elif declared.complete == complete:
             return
         declared.complete = complete

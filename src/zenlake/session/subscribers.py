@@ -29,7 +29,7 @@ class Subscription:
         self.is_live = True
 
 
-class Declared:
+class SharedDeclaration:
     """What stands for all twins on one key towards the network."""
 
     __slots__ = ("id", "users")
@@ -47,7 +47,7 @@ class Subscribers:
     def __init__(self, port: Port) -> None:
         self._port = port
         self._by_key: KeyTree[list[Subscription]] = KeyTree()
-        self._declared: dict[str, Declared] = {}
+        self._declared: dict[str, SharedDeclaration] = {}
         self.live: dict[int, Subscription] = {}
         # Key text to sinks, forgotten as a whole when a subscriber comes or goes.
         self._local: dict[str, list[Sink]] = {}
@@ -65,7 +65,7 @@ class Subscribers:
         self.live[made.eid] = made
         self._forget_routes()
         if origin != Locality.SESSION_LOCAL:
-            self._tell(key, now)
+            self._declare(key, now)
         return made
 
     def undeclare(self, gone: Subscription, now: float) -> None:
@@ -78,24 +78,24 @@ class Subscribers:
             self._by_key.remove(gone.key)
         self._forget_routes()
         if gone.origin != Locality.SESSION_LOCAL:
-            self._untell(gone.key, now)
+            self._undeclare(gone.key, now)
         self._port.close(gone.sink)
 
-    def deliver_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
+    def receive_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
         """Those of one key from the network, all PUSH; hot."""
         sinks = self._remote.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
         if sinks:
-            self._give(sinks, key, messages, start, stop)
+            self._push_to_sinks(sinks, key, messages, start, stop)
 
-    def deliver_local(self, key: str, push: Push) -> None:
+    def receive_own(self, key: str, push: Push) -> None:
         """A publication of this very session; hot."""
         sinks = self._local.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.REMOTE, self._local)
         if sinks:
-            self._give(sinks, key, [push], 0, 1)
+            self._push_to_sinks(sinks, key, [push], 0, 1)
 
     def has_local(self, key: str) -> bool:
         """Whether a publication of this session on `key` would be heard by itself."""
@@ -113,7 +113,7 @@ class Subscribers:
         self._by_key = KeyTree()
         self._forget_routes()
 
-    def _give(
+    def _push_to_sinks(
         self, sinks: list[Sink], key: str, messages: list[NetworkMessage], start: int, stop: int
     ) -> None:
         port = self._port
@@ -124,7 +124,7 @@ class Subscribers:
             assert isinstance(push, Push)
             stamps = push.stamps
             if stamps is not None:
-                stamps = port.received(stamps)
+                stamps = port.stamp_received(stamps)
             samples.append(make(key, push.body, push.qos, stamps))
             size += held_bytes_of(push.body)
         touched = port.touched
@@ -151,19 +151,19 @@ class Subscribers:
         self._local.clear()
         self._remote.clear()
 
-    def _tell(self, key: str, now: float) -> None:
+    def _declare(self, key: str, now: float) -> None:
         port = self._port
         key = aggregate(key, port.settings.aggregated_subscribers)
         declared = self._declared.get(key)
         if declared is not None:
             declared.users += 1
             return
-        declared = self._declared[key] = Declared(port.next_id())
+        declared = self._declared[key] = SharedDeclaration(port.next_id())
         declared.users = 1
         whole = WireExpr(0, port.namespace.full(key))
         port.declare(DeclareSubscriber(declared.id, whole), now)
 
-    def _untell(self, key: str, now: float) -> None:
+    def _undeclare(self, key: str, now: float) -> None:
         key = aggregate(key, self._port.settings.aggregated_subscribers)
         declared = self._declared[key]
         declared.users -= 1

@@ -10,7 +10,7 @@ from zenlake.api.handlers.handler_types import H
 from zenlake.api.publication.matching_status import MatchingStatus, make_status
 from zenlake.api.session.declared import DeclaredWithHandler
 from zenlake.api.session.session_handle import SessionHandle
-from zenlake.session.matching import MatchingEntity, Speaker
+from zenlake.session.matching import MatchingEntity, MatchingSource
 
 
 @final
@@ -23,22 +23,22 @@ class MatchingListener(DeclaredWithHandler[MatchingStatus, H]):
 
 
 def declare_matching_listener(
-    session: SessionHandle, speaker: Speaker, handler: object
+    session: SessionHandle, source: MatchingSource, handler: object
 ) -> MatchingListener[Any]:
     binding = HandlerBinding(handler)
     session.begin()
     try:
-        entity = session.core.declare_matching_listener(speaker, binding.sink, time.monotonic())
+        entity = session.core.declare_matching_listener(source, binding.sink, time.monotonic())
     finally:
         session.end()
     return MatchingListener._of_handler(session, entity, binding)
 
 
-def matching_status(session: SessionHandle, speaker: Speaker) -> MatchingStatus:
+def matching_status(session: SessionHandle, source: MatchingSource) -> MatchingStatus:
     """After close nobody listens any more."""
     session.begin()
     try:
         core = session.core
-        return make_status(not core.is_closed and core.matching.is_matching(speaker))
+        return make_status(not core.is_closed and core.matching.is_matching(source))
     finally:
         session.end()

@@ -38,7 +38,7 @@ from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.values.timestamp import Timestamp
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr
-from zenlake.session.matching import Speaker
+from zenlake.session.matching import MatchingSource
 from zenlake.session.publications import Publication
 
 _monotonic = time.monotonic
@@ -50,7 +50,7 @@ class Publisher(Declared):
 
     __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
     _NAME: ClassVar[str] = "publisher"
-    _entity: Speaker
+    _entity: MatchingSource
     _publication: Publication
     _begin: Callable[[], None]
     _end: Callable[[], None]
@@ -61,7 +61,7 @@ class Publisher(Declared):
 
     @classmethod
     def _of_publication(
-        cls, session: SessionHandle, entity: Speaker, publication: Publication
+        cls, session: SessionHandle, entity: MatchingSource, publication: Publication
     ) -> Self:
         made = cls._of(session, entity)
         made._publication = publication

@@ -46,7 +46,7 @@ from zenlake.api.values.enums import (
 from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr, Parameters
-from zenlake.session.matching import Speaker
+from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
 from zenlake.session.sink import Sink
@@ -58,7 +58,7 @@ class Querier(Declared):
 
     __slots__ = ("_default_spec", "_options")
     _NAME: ClassVar[str] = "querier"
-    _entity: Speaker
+    _entity: MatchingSource
     _options: QueryOptions
     _default_spec: QuerySpec
 
@@ -68,7 +68,9 @@ class Querier(Declared):
         return GenericAlias(cls, item)
 
     @classmethod
-    def _of_options(cls, session: SessionHandle, entity: Speaker, options: QueryOptions) -> Self:
+    def _of_options(
+        cls, session: SessionHandle, entity: MatchingSource, options: QueryOptions
+    ) -> Self:
         made = cls._of(session, entity)
         made._options = options
         made._default_spec = options.spec(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality
 from zenlake.session.incoming_query import IncomingQuery
-from zenlake.session.matching import Speaker as SessionSpeaker
+from zenlake.session.matching import MatchingSource as SessionSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
 from zenlake.testing.simulation.items import Asked
@@ -112,7 +112,7 @@ class Application:
     def _drop_queries_of(self, querier: Speaker) -> None:
         entity = querier.entity
         for get, query in self._queries.items():
-            if isinstance(entity, SessionSpeaker) and query.owner_eid == entity.eid:
+            if isinstance(entity, SessionSource) and query.owner_eid == entity.eid:
                 self.ledger.cancel(get)
 
     # --- publications and queries ----------------------------------------------------------------
@@ -153,7 +153,7 @@ class Application:
         self._note("asks %s, %s, %s", record, target, mode)
         ledger.ask(record)
         owner = 0
-        if querier is not None and isinstance(querier.entity, SessionSpeaker):
+        if querier is not None and isinstance(querier.entity, SessionSource):
             owner = querier.entity.eid
         question = QuerySpec(
             QoS(13), int(timeout_s * 1000), target=target, consolidation=mode, owner_eid=owner

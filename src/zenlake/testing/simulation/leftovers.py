@@ -54,12 +54,12 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["tokens of others"] = core.liveliness._remote
     kept["token keys of others"] = core.liveliness._remote_keys
     kept["liveliness queries"] = core.liveliness._gets
-    kept["speakers"] = core.matching.speakers
-    kept["speakers with listeners"] = core.matching._heard
+    kept["speakers"] = core.matching.sources
+    kept["speakers with listeners"] = core.matching._watched
     kept["subscribers of others"] = core.matching._remote_subscribers
     kept["queryables of others"] = core.matching._remote_queryables
     kept["own interests"] = core.interests._by_id
-    kept["own questions"] = core.interests._by_question
+    kept["own questions"] = core.interests._by_content
     for name, part in kept.items():
         if len(part):
             raise Failure(f"{node.name} keeps {len(part)} {name}")

@@ -1,0 +1,94 @@
+"""`SessionInbox`: the messages that a node sends to its session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zenlake.routing.outlet import Outlet
+from zenlake.wire import (
+    Declare,
+    DeclareFinal,
+    DeclareQueryable,
+    DeclareSubscriber,
+    DeclareToken,
+    NetworkMessage,
+    Push,
+    Request,
+    Response,
+    ResponseFinal,
+    UndeclareQueryable,
+    UndeclareSubscriber,
+    UndeclareToken,
+)
+
+if TYPE_CHECKING:
+    from zenlake.session.core import SessionCore
+
+
+class SessionInbox(Outlet):
+    """Passes each message to the part of the session that it concerns; none after `close`."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: SessionCore) -> None:
+        self._core = core
+
+    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+        core = self._core
+        if core.is_closed:
+            return
+        if isinstance(message, Push):
+            self.send_run([message], 0, 1, key, reliable)
+        elif isinstance(message, Response):
+            core.queries.receive(key, message)
+        elif isinstance(message, ResponseFinal):
+            core.queries.finish(message.request_id)
+        elif isinstance(message, Request):
+            self._receive_request(message, key)
+        elif isinstance(message, Declare):
+            self._receive_declare(message, key)
+
+    def send_run(
+        self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
+    ) -> None:
+        """Publications on one key; hot."""
+        core = self._core
+        if core.is_closed:
+            return
+        own = core.port.namespace.own(key)
+        if own is not None:
+            core.subscribers.receive_run(own, messages, start, stop)
+
+    def _receive_request(self, request: Request, key: str) -> None:
+        port = self._core.port
+        own = port.namespace.own(key)
+        if own is None:
+            port.to_network(ResponseFinal(request.request_id, request.qos), port.now)
+        else:
+            self._core.queryables.receive(own, request, port.now)
+
+    def _receive_declare(self, message: Declare, key: str) -> None:
+        core = self._core
+        body = message.body
+        if isinstance(body, DeclareFinal):
+            interest_id = message.interest_id
+            if interest_id is not None and not core.interests.finish(interest_id):
+                core.liveliness.finish(interest_id)
+            return
+        own = core.port.namespace.own(key) if key else None
+        if isinstance(body, UndeclareSubscriber):
+            core.matching.receive_no_subscriber(body.id)
+        elif isinstance(body, UndeclareQueryable):
+            core.matching.receive_no_queryable(body.id)
+        elif isinstance(body, UndeclareToken):
+            core.liveliness.receive_undeclared(body.id, own)
+        elif own is None:
+            return
+        elif isinstance(body, DeclareSubscriber):
+            core.matching.receive_subscriber(body.id, own)
+        elif isinstance(body, DeclareQueryable):
+            core.matching.receive_queryable(
+                body.id, own, body.info is not None and body.info.complete
+            )
+        elif isinstance(body, DeclareToken):
+            core.liveliness.receive_declared(body.id, own, message.interest_id)
