@@ -17,7 +17,7 @@ from tests.why.evidence_by_hand import asked, at, declared, evidence
 from tests.why.told import DATA, packets_of, path_of, truth_of
 from zenlake.cli.main import main
 from zenlake.cli.why_text import ReportText
-from zenlake.why import CAUSES, Wanted, report
+from zenlake.why import Wanted, report
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "why.md").read_text()
@@ -58,13 +58,6 @@ def test_the_page_shows_what_is_printed(
     out = capsys.readouterr().out
     head, dots, _ = shown.partition("...\n")
     assert out.startswith(head) if dots else out == shown
-
-
-def test_the_page_lists_every_cause() -> None:
-    listed = dict(re.findall(r"^\| `(\w+)` \| (?:yes|no) \| (.*?) \|$", PAGE, re.MULTILINE))
-    assert listed == {cause: about.meaning for cause, about in CAUSES.items()}
-    failing = set(re.findall(r"^\| `(\w+)` \| yes \|", PAGE, re.MULTILINE))
-    assert failing == {cause for cause, about in CAUSES.items() if about.failed}
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

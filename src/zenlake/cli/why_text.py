@@ -7,8 +7,8 @@ from textwrap import wrap
 from typing import Any, Final, TextIO
 
 from zenlake.cli.output import painter, safe
+from zenlake.semantics.causes import WELL
 from zenlake.why import Report, Story, Wanted
-from zenlake.why.causes import WELL
 from zenlake.why.words import counted, listed, packets_text
 
 _WIDTH: Final = 96

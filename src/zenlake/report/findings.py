@@ -7,22 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from zenlake.lake.measures import FIRST_HOP
 from zenlake.report.database import Database
-from zenlake.report.queries import VERDICT
+from zenlake.report.queries import OUTCOME
 from zenlake.report.text import count, size
 from zenlake.report.topology import BAD
+from zenlake.semantics.verdicts import OUTCOMES
 
 Data = dict[str, Any]
 
-_VERDICT_WORDS: Final = {
-    "timeout": ("timed out", "bad"),
-    "reply_after_final": ("got replies after the final, which are thrown away", "bad"),
-    "no_final": ("never got their final, so the querier waited for its timeout", "bad"),
-    "interrupted": ("were cut off because the session ended", "bad"),
-    "error": ("got nothing but errors", "bad"),
-    "empty": ("ended without any reply", "odd"),
-    "inside": ("are answered inside their own node, if at all: no link shows the replies", "note"),
-}
-_SESSION_WORDS: Final = {
+SESSION_WORDS: Final = {
     "refused_authentication": ": credentials are missing or wrong",
     "refused_version": ": another version of the protocol",
     "refused_limit": ": probably a limit of sessions or links is reached",
@@ -85,16 +77,16 @@ def _violations(data: Data) -> Iterator[Finding]:
 def _queries(database: Database, data: Data) -> Iterator[Finding]:
     asked = data["overview"]["queries"]
     rows = database.rows(f"""
-        SELECT {VERDICT}, count(*), arg_max(key, seq), count(DISTINCT key)
+        SELECT {OUTCOME}, count(*), arg_max(key, seq), count(DISTINCT key)
         FROM chosen_queries q WHERE {FIRST_HOP} GROUP BY 1 ORDER BY 2 DESC""")
-    for verdict, number, key, keys in rows:
-        if verdict in _VERDICT_WORDS:
-            words, severity = _VERDICT_WORDS[verdict]
+    for name, number, key, keys in rows:
+        outcome = OUTCOMES.get(name)
+        if outcome is not None and outcome.finding is not None:
             where = f" on {key}" if keys == 1 and key is not None else ""
-            text = f"{number:,} of {count(asked, 'query', 'queries')} {words}{where}."
+            text = f"{number:,} of {count(asked, 'query', 'queries')} {outcome.finding}{where}."
             listed = data["waterfall"]["queries"]
-            item = _item("query", [one["verdict"] == verdict for one in listed])
-            yield Finding(severity, text, "queries", item)
+            item = _item("query", [one["verdict"] == name for one in listed])
+            yield Finding(outcome.severity, text, "queries", item)
     if data["queries"]["dropped"]:
         dropped = count(data["queries"]["dropped"], "reply", "replies")
         text = f"{dropped} did not reach the querier: its consolidation mode dropped them."
@@ -122,11 +114,11 @@ def _sessions(data: Data, database: Database) -> Iterator[Finding]:
         FROM chosen_sessions WHERE {BAD} GROUP BY 1, 2 ORDER BY 1, 2""")
     for outcome, cause, number, step, steps, reason, reasons in rows:
         why = f" ({reason})" if reasons == 1 else ""
-        text = f"{count(number, 'session')} {_SESSION_WORDS.get(cause, words[outcome])}{why}."
+        text = f"{count(number, 'session')} {SESSION_WORDS.get(cause, words[outcome])}{why}."
         if outcome == "refused":
             at = f" at {step}" if steps == 1 else ""
             verb = "was" if number == 1 else "were"
-            told = _SESSION_WORDS.get(cause, "")
+            told = SESSION_WORDS.get(cause, "")
             text = f"{count(number, 'session')} {verb} refused{at}{told}{why}."
         item = _item("session", [one["cause"] == cause for one in data["topology"]["bad"]])
         yield Finding("bad" if outcome == "refused" else "odd", text, "topology", item)

@@ -8,21 +8,12 @@ from zenlake.lake.measures import FIRST_HOP
 from zenlake.report.bounds import KEYS_MAX, QUERY_CELLS_MAX, QUERY_KEYS_MAX
 from zenlake.report.database import Database
 from zenlake.report.names import NONE, OTHER, Names
+from zenlake.semantics.causes import OWN_QUERYABLE
+from zenlake.semantics.verdicts import INSIDE, OUTCOMES
 
-VERDICTS: Final = (
-    "answered",
-    "timeout",
-    "reply_after_final",
-    "no_final",
-    "interrupted",
-    "error",
-    "empty",
-    "open",
-    "inside",
-)
-"""`inside` are those of the empty ones whose requester asks a queryable of its own: see below."""
-VERDICT: Final = "CASE WHEN q.cause = 'own_queryable' THEN 'inside' ELSE q.verdict END"
-"""A query for which no link can show the answer has not failed."""
+OUTCOME: Final = f"CASE WHEN q.cause = '{OWN_QUERYABLE}' THEN '{INSIDE}' ELSE q.verdict END"
+"""The verdict, except where no link can show the replies: such a query has not failed."""
+_NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _BINS_A_DECADE: Final = 8
 _DECADES: Final = 8
 _FIRST_MS: Final = 0.001
@@ -31,16 +22,16 @@ _FIRST_MS: Final = 0.001
 def queries(database: Database, names: Names) -> dict[str, Any]:
     first, final = _place("q.first_reply_ms"), _place("q.final_ms")
     rows = database.rows(f"""
-        SELECT q.key, q.requester_zid, q.responder_zid, {VERDICT}, {first}, {final}, count(*)
+        SELECT q.key, q.requester_zid, q.responder_zid, {OUTCOME}, {first}, {final}, count(*)
         FROM chosen_queries q WHERE {FIRST_HOP} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
     cells: dict[tuple[int, ...], int] = {}
     keys_max = KEYS_MAX + QUERY_KEYS_MAX
-    for key, requester, responder, verdict, first_bin, final_bin, number in rows:
+    for key, requester, responder, outcome, first_bin, final_bin, number in rows:
         cell = (
             names.key_among(key, keys_max),
             names.ranked_node(requester),
             names.ranked_node(responder),
-            VERDICTS.index(verdict) if verdict in VERDICTS else OTHER,
+            _NUMBERS.get(outcome, OTHER),
             NONE if first_bin is None else first_bin,
             NONE if final_bin is None else final_bin,
         )
@@ -48,7 +39,10 @@ def queries(database: Database, names: Names) -> dict[str, Any]:
             cell = (OTHER, OTHER, OTHER, *cell[3:])
         cells[cell] = cells.get(cell, 0) + number
     return {
-        "verdicts": VERDICTS,
+        "verdicts": [
+            {"name": name, "label": outcome.label, "severity": outcome.severity}
+            for name, outcome in OUTCOMES.items()
+        ],
         "firstMs": _FIRST_MS,
         "binsADecade": _BINS_A_DECADE,
         "bins": _BINS_A_DECADE * _DECADES,

@@ -16,8 +16,8 @@ from zenlake.report.commands import packets_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.text import cut
+from zenlake.semantics.causes import WELL, rank
 from zenlake.why import Wanted, report
-from zenlake.why.causes import WELL, rank
 from zenlake.why.from_lake import read_tables
 from zenlake.why.story import Story
 

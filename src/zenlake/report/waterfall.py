@@ -16,15 +16,17 @@ from zenlake.report.bounds import (
 from zenlake.report.commands import query_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
-from zenlake.report.queries import VERDICT, VERDICTS
+from zenlake.report.queries import OUTCOME
 from zenlake.report.text import cut, preview
 from zenlake.report.time_axis import TimeAxis
+from zenlake.semantics.verdicts import OUTCOMES
 
 Record = dict[str, Any]
 Place = tuple[str, int]
 
-_FAILED: Final = f"{VERDICT} NOT IN ('answered', 'open', 'inside')"
-_RANK: Final = " ".join(f"WHEN '{verdict}' THEN {n}" for n, verdict in enumerate(VERDICTS))
+_SUCCESSES: Final = ", ".join(f"'{name}'" for name, one in OUTCOMES.items() if not one.failed)
+_FAILED: Final = f"{OUTCOME} NOT IN ({_SUCCESSES})"
+_RANK: Final = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(OUTCOMES))
 _BEGINNINGS: Final = f"""payload[1:{PAYLOAD_BYTES_MAX}] AS payload,
     octet_length(payload) AS payload_size, attachment[1:{PAYLOAD_BYTES_MAX}] AS attachment,
     octet_length(attachment) AS attachment_size"""
@@ -40,7 +42,7 @@ _STORIES: Final = f"""
            FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED})
      ORDER BY place, part LIMIT {QUERIES_FAILED_MAX})
     UNION ALL
-    (SELECT capture, coalesce(trace_id, -seq), {len(VERDICTS)}, row_number() OVER (
+    (SELECT capture, coalesce(trace_id, -seq), {len(OUTCOMES)}, row_number() OVER (
         ORDER BY coalesce(final_ms, first_reply_ms) DESC, capture, seq) AS place
      FROM chosen_queries q WHERE {FIRST_HOP} AND verdict = 'answered'
      ORDER BY place LIMIT {QUERIES_SLOW_MAX})"""
@@ -48,7 +50,7 @@ _HOPS: Final = f"""
     SELECT capture, seq, coalesce(trace_id, -seq) AS story, time_ns, packet, link, request_id,
            requester_zid,
            responder_zid, key, parameters, target, consolidation, timeout_ms, {_BEGINNINGS},
-           encoding, replies, errors, first_reply_ms, final_ms, {VERDICT} AS verdict, reason
+           encoding, replies, errors, first_reply_ms, final_ms, {OUTCOME} AS verdict, reason
     FROM queries q SEMI JOIN stories s
     ON s.capture = q.capture AND s.story = coalesce(q.trace_id, -q.seq)
     ORDER BY capture, story, seq"""

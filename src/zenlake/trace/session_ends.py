@@ -1,17 +1,10 @@
 """Session ends: why a session was refused or ended, for the tables and for `zenlake why`.
 
-    refused_authentication   credentials are missing or wrong
-    refused_version          the opener speaks another version of the protocol
-    refused_limit            the acceptor has as many sessions or links as it may have
-    refused                  any other reason
-    lease_exceeded           a side was silent for longer than its lease
-    unresponsive             a node could not send to the other for too long, and closed
-    session_lost             the connection ended without CLOSE
-    capture_incomplete       the same, but a CLOSE may be in bytes that the capture lacks
-
-Only what one session shows is used. What a CLOSE reason means depends on the handshake step at
-which it is sent (wire reference §5.2): the reference implementation closes with `generic` where
-authentication fails, and with `invalid` after OPEN_SYN where it has too many sessions.
+The causes are listed in `semantics/causes.py`, as `SESSION_CAUSES`. Only what one session shows is
+used: `capture_incomplete` stands for a `session_lost` whose CLOSE may be in missing bytes. What a
+CLOSE reason means depends on the handshake step at which it is sent (wire reference §5.2): the
+reference implementation closes with `generic` where authentication fails, and with `invalid` after
+OPEN_SYN where it has too many sessions.
 """
 
 from __future__ import annotations
@@ -19,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from zenlake.semantics.causes import SessionCause
 from zenlake.trace.session import Node, Session
 
 Who = Callable[[str], str]
@@ -29,6 +23,10 @@ ACCEPTOR: Final = "acceptor"
 _VERSION: Final = 9
 _LEASE_SHARE: Final = 0.95
 """Clocks and timers differ: a silence as long as this part of a lease was the lease."""
+_CLOSE_CAUSES: Final[dict[str, SessionCause]] = {
+    "expired": "lease_exceeded",
+    "unresponsive": "unresponsive",
+}
 _SENDERS: Final = {
     "INIT_SYN": OPENER,
     "INIT_ACK": ACCEPTOR,
@@ -96,16 +94,14 @@ def _lease(node: Node) -> float | None:
     return None if node.lease_ms is None else float(node.lease_ms)
 
 
-def cause_of(end: SessionEnd) -> str | None:
+def cause_of(end: SessionEnd) -> SessionCause | None:
     """The word for it; None while it is open, and after an ordinary CLOSE."""
     if end.outcome == "refused":
         return _refused(end)
     if end.ended_by is None:
         return None
     if end.ended_by == "close":
-        return {"expired": "lease_exceeded", "unresponsive": "unresponsive"}.get(
-            end.close_reason or ""
-        )
+        return _CLOSE_CAUSES.get(end.close_reason or "")
     if end.silent is not None or end.ended_by == "lease":
         return "lease_exceeded"
     return "capture_incomplete" if end.is_lossy else "session_lost"
@@ -116,7 +112,7 @@ def leaver_of(end: SessionEnd) -> str | None:
     return end.ender if cause_of(end) in (None, "session_lost") else None
 
 
-def _refused(end: SessionEnd) -> str:
+def _refused(end: SessionEnd) -> SessionCause:
     if end.step == "INIT_SYN" and end.version not in (None, _VERSION):
         return "refused_version"
     if end.close_reason in ("max_sessions", "max_links"):

@@ -18,15 +18,13 @@
     origins, gone   from router to router, to who declared something first, or gave it up
     hidden_links    what shows that a router has links that are not in the capture
     stories         all of it, the worst first
-    causes          the words programs may count on
 
 One engine, two readers: the same capture gives the same stories from its file and from a lake.
 """
 
-from zenlake.why.causes import CAUSES
 from zenlake.why.records import Evidence
 from zenlake.why.stories import Report, report
 from zenlake.why.story import Story
 from zenlake.why.wanted import Wanted, wanted
 
-__all__ = ["CAUSES", "Evidence", "Report", "Story", "Wanted", "report", "wanted"]
+__all__ = ["Evidence", "Report", "Story", "Wanted", "report", "wanted"]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+from zenlake.semantics.causes import OWN_QUERYABLE
 from zenlake.trace.timelines.origins import is_behind_hidden_router
-from zenlake.trace.timelines.unanswered import (
-    OWN_QUERYABLE,
-    Hop,
-    Unanswered,
-    explain,
-    reason,
-)
+from zenlake.trace.timelines.unanswered import Hop, Unanswered, explain, reason
 from zenlake.why.absence import explain_absence, tell_life
 from zenlake.why.delivery import consolidation_mode, dropped
 from zenlake.why.journeys import Journey

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from zenlake.semantics.causes import WELL, rank
 from zenlake.trace.timelines.origins import end_with_their_routers
-from zenlake.why.causes import WELL, rank
 from zenlake.why.group_story import group_stories
 from zenlake.why.journeys import Journey, journeys
 from zenlake.why.link_story import link_stories

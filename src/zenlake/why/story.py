@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from zenlake.why.causes import CAUSES
+from zenlake.semantics.causes import CAUSES
 from zenlake.why.records import Moment
 
 _REPEATED_MAX: Final = 100

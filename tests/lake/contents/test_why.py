@@ -15,6 +15,8 @@ from zenlake.cli.main import main
 from zenlake.lake.pipeline.pipeline import run
 from zenlake.lake.publish import Store
 from zenlake.lake.sql import on_duckdb
+from zenlake.semantics import verdicts as semantics
+from zenlake.semantics.causes import CAUSES
 from zenlake.why import Wanted, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_lake, read_tables
@@ -121,6 +123,11 @@ def test_failures(failures: Path, wanted: Wanted) -> None:
     assert sum(len(stories) - 1 for stories in found.values()) >= 1
     for capture, stories in found.items():
         assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
+
+
+def test_only_listed_causes_and_verdicts_are_compared() -> None:
+    assert VERDICTS.keys() <= CAUSES.keys()
+    assert set().union(*VERDICTS.values()) <= semantics.VERDICTS.keys()
 
 
 def test_stories_agree_with_the_verdicts_of_the_tables(

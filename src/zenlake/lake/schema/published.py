@@ -14,6 +14,8 @@ from zenlake.lake.schema.table import (
     Table,
     with_timestamps,
 )
+from zenlake.semantics.causes import OWN_QUERYABLE, QUERY_CAUSES, SESSION_CAUSES
+from zenlake.semantics.verdicts import VERDICTS
 
 _DURATIONS: Final = ("deadline_ns", "lifespan_ns", "lease_ns")
 """Nanoseconds that are no times."""
@@ -182,8 +184,7 @@ _ALL: Final = (
             Column(
                 "verdict",
                 STRING,
-                "the first that holds: reply_after_final, timeout, answered, error, empty, "
-                "interrupted, open, no_final",
+                f"the first that holds: {', '.join(VERDICTS)}",
             ),
             Column("reason", STRING, "the verdict in words, with figures"),
             Column("trace_id", BIGINT, "the same on every hop of one query; null if not known"),
@@ -195,9 +196,8 @@ _ALL: Final = (
             Column(
                 "cause",
                 STRING,
-                "why a query is empty: own_queryable (the requester's own is asked inside it, "
-                "nothing failed), responder_lost, no_reply, not_complete, not_relayed, "
-                "not_passed_on, gone, not_yet_declared, not_visible, no_queryable; null otherwise",
+                f"why a query is empty: {', '.join(QUERY_CAUSES)}; null otherwise; nothing failed "
+                f"where it is {OWN_QUERYABLE}: the requester asked its own queryable",
             ),
         ),
     ),
@@ -323,9 +323,7 @@ _ALL: Final = (
             Column(
                 "cause",
                 STRING,
-                "refused_authentication, refused_version, refused_limit, refused, lease_exceeded, "
-                "unresponsive, session_lost, capture_incomplete; null while open or after an "
-                "ordinary CLOSE",
+                f"{', '.join(SESSION_CAUSES)}; null while open or after an ordinary CLOSE",
             ),
             Column("reason", STRING, "how it was refused or ended, in words"),
         ),

@@ -1,17 +1,7 @@
 // Queries: what became of them, and how long they took.
 
-const VERDICT_WORDS = {
-  answered: 'answered',
-  timeout: 'timed out',
-  reply_after_final: 'reply after final',
-  no_final: 'no final',
-  interrupted: 'interrupted',
-  error: 'only errors',
-  empty: 'no reply',
-  open: 'still open',
-  inside: 'asked inside the node',
-};
-const VERDICT_SEVERITY = { answered: 'good', open: 'note', inside: 'note', empty: 'odd' };
+// By name: what the page calls a verdict, and how bad it is. Python writes the list.
+const VERDICTS = new Map(data.queries.verdicts.map((verdict) => [verdict.name, verdict]));
 let queriesBody = null;
 let waterfallBody = null;
 
@@ -27,7 +17,11 @@ function setUpQueries() {
 }
 
 function severityOf(verdict) {
-  return VERDICT_SEVERITY[verdict] || 'bad';
+  return VERDICTS.get(verdict)?.severity || 'bad';
+}
+
+function labelOf(verdict) {
+  return VERDICTS.get(verdict)?.label || shown(verdict);
 }
 
 function drawQueries() {
@@ -52,12 +46,12 @@ function drawQueries() {
   const tiles = verdicts
     .map((verdict, id) => [verdict, by.get(id) || 0])
     .filter(([, number]) => number > 0)
-    .map(([verdict, number]) =>
+    .map(([{ label, severity }, number]) =>
       el(
         'div',
-        { class: 'tile ' + severityOf(verdict) },
+        { class: 'tile ' + severity },
         el('b', {}, count(number)),
-        el('span', {}, VERDICT_WORDS[verdict]),
+        el('span', {}, label),
       ),
     );
   const chart = el('div', { class: 'chart', id: 'latency' });

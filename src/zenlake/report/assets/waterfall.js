@@ -11,8 +11,8 @@ function drawWaterfall() {
       captureFits(query.capture) &&
       (chosen.node === null || query.hops.some((hop) => nodeFits(hop.from, hop.to))),
   );
-  const failed = fitting.filter((query) => query.verdict !== 'answered');
-  const slow = fitting.filter((query) => query.verdict === 'answered');
+  const failed = fitting.filter((query) => severityOf(query.verdict) !== 'good');
+  const slow = fitting.filter((query) => severityOf(query.verdict) === 'good');
   const parts = [el('h3', {}, 'Failed')];
   if (failed.length) {
     parts.push(
@@ -71,7 +71,7 @@ function queryDetails(query, isOpen) {
     el(
       'summary',
       {},
-      badge(VERDICT_WORDS[query.verdict] || shown(query.verdict), severityOf(query.verdict)),
+      badge(labelOf(query.verdict), severityOf(query.verdict)),
       el('code', { title: shown(selector(query)).slice(0, 600) }, short(selector(query), 90)),
       el('span', { class: 'took' }, took),
       el('span', { class: 'reason' }, withShortZids(query.reason)),
@@ -181,7 +181,7 @@ function lane(hop, span) {
   const told =
     words +
     ': ' +
-    (VERDICT_WORDS[hop.verdict] || hop.verdict) +
+    labelOf(hop.verdict) +
     ', ' +
     plural(hop.inAll, 'answer') +
     ', ' +

@@ -1,17 +1,7 @@
 """Why a query ended without any reply: one decision for the tables and for `zenlake why`.
 
-    own_queryable      the requester itself has a matching queryable: no link shows its replies
-    responder_lost     a node was asked, and its session ended before it answered
-    no_reply           a queryable received the query and stayed silent
-    not_complete       only complete queryables were wanted, and none is
-    not_relayed        the queryable is a peer's, and routers do not relay between peers
-    not_passed_on      a queryable was there, and no link shows that it was asked
-    gone               there was one, and it ended before
-    not_yet_declared   it was declared only later
-    not_visible        declarations may be where the capture does not show them
-    no_queryable       nobody ever declared one
-
-`zenlake why` says more where it can: that a key nearly matches, or that the capture lost packets.
+The causes are listed in `semantics/causes.py`, as `QUERY_CAUSES`. `zenlake why` adds more specific
+ones: that a key nearly matches, or that the capture lost packets.
 """
 
 from __future__ import annotations
@@ -19,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from zenlake.semantics.causes import OWN_QUERYABLE, QueryCause
 from zenlake.trace.timelines.absence import Wording, describe_gone, describe_late
 from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.trace.timelines.queryables import Queryable, Queryables
@@ -26,7 +17,6 @@ from zenlake.trace.timelines.queryables import Queryable, Queryables
 Who = Callable[[str | None], str]
 """How a node is called."""
 
-OWN_QUERYABLE: Final = "own_queryable"
 _NODES_NAMED: Final = 4
 _KEY_CHARACTERS_MAX: Final = 200
 
@@ -90,7 +80,7 @@ def link_hops(hops: list[Hop]) -> None:
 class Unanswered(NamedTuple):
     """A cause, where it was found, and what explains it."""
 
-    cause: str
+    cause: QueryCause
     hop: Hop
     """The one at which the query went no further."""
     nodes: list[str | None]
@@ -130,13 +120,13 @@ def _at(queryables: Queryables, hop: Hop) -> Unanswered:
     offered = queryables.offered(hop.responder, hop.requester, hop.key)
     number = present([(one.declared_ns, one.ended_ns) for one in offered], hop.time_ns)
     if number is None:
-        cause = "not_visible" if is_hidden(queryables, hop) else "no_queryable"
-        return Unanswered(cause, hop, [])
+        is_known = not is_hidden(queryables, hop)
+        return Unanswered("no_queryable" if is_known else "not_visible", hop, [])
     one = offered[number]
     if one.is_alive(hop.time_ns):
         return Unanswered(_not_asked(queryables, hop, one), hop, [one.sender], one)
-    cause = "not_yet_declared" if one.declared_ns > hop.time_ns else "gone"
-    return Unanswered(cause, hop, [one.sender], one)
+    is_late = one.declared_ns > hop.time_ns
+    return Unanswered("not_yet_declared" if is_late else "gone", hop, [one.sender], one)
 
 
 def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
@@ -153,7 +143,7 @@ def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
     return later if gone is None else gone
 
 
-def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> str:
+def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
     """A queryable matched and was declared; no link shows that it was asked."""
     if one.sender == hop.responder:
         return "no_reply"

@@ -10,23 +10,25 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.lake.derive.steps.figures import counted, ms
+from zenlake.semantics.verdicts import VERDICTS
 
-VERDICT: Final = """CASE
-    WHEN late > 0 THEN 'reply_after_final'
-    WHEN final_ns > deadline_ns OR (final_ns IS NULL AND end_ns > deadline_ns) THEN 'timeout'
-    WHEN replies = 0 AND errors > 0 AND errors = timeouts THEN 'timeout'
-    WHEN replies > 0 THEN 'answered'
-    WHEN errors > 0 THEN 'error'
-    WHEN final_ns IS NOT NULL THEN 'empty'
-    WHEN is_number_used_again THEN 'no_final'
-    WHEN closed_ns IS NOT NULL THEN 'interrupted'
-    ELSE 'open'
-    END"""
-"""The first that holds, in the order in which the tables' reference gives them.
+CONDITIONS: Final = {
+    "reply_after_final": "late > 0",
+    "timeout": """final_ns > deadline_ns OR (final_ns IS NULL AND end_ns > deadline_ns)
+        OR (replies = 0 AND errors > 0 AND errors = timeouts)""",
+    "answered": "replies > 0",
+    "error": "errors > 0",
+    "empty": "final_ns IS NOT NULL",
+    # Where the number was used again, session and capture went on: their ends explain nothing.
+    "interrupted": "closed_ns IS NOT NULL AND NOT is_number_used_again",
+    "open": "NOT is_number_used_again",
+    "no_final": "is_number_used_again",
+}
+"""By verdict; each condition may assume that no earlier one holds."""
 
-`no_final` stands before the next two here: where the number was used again, session and
-capture went on, and their ends explain nothing.
-"""
+VERDICT: Final = " ".join(
+    ["CASE", *(f"WHEN {CONDITIONS[verdict]} THEN '{verdict}'" for verdict in VERDICTS), "END"]
+)
 
 _TIMEOUT: Final = "the timeout of ', timeout_words, '"
 
@@ -103,16 +105,19 @@ _ANSWERED: Final = f"""CASE
                 {_FINAL}))
         END"""
 
-REASON: Final = f"""CASE verdict
-    WHEN 'reply_after_final' THEN {_AFTER_FINAL}
-    WHEN 'timeout' THEN {_TIMED_OUT}
-    WHEN 'answered' THEN {_ANSWERED}
-    WHEN 'error' THEN concat(came_words, ' and no reply, ', {_FINAL})
-    WHEN 'empty' THEN concat(': ', {_FINAL}, ' without any reply')
-    WHEN 'interrupted' THEN concat(ended_words, ' without any answer')
-    WHEN 'open' THEN concat('no answer yet: ', ended_words)
-    ELSE concat('the final response never came: ', ended_words)
-    END"""
+REASONS: Final = {
+    "reply_after_final": _AFTER_FINAL,
+    "timeout": _TIMED_OUT,
+    "answered": _ANSWERED,
+    "error": f"concat(came_words, ' and no reply, ', {_FINAL})",
+    "empty": f"concat(': ', {_FINAL}, ' without any reply')",
+    "interrupted": "concat(ended_words, ' without any answer')",
+    "open": "concat('no answer yet: ', ended_words)",
+    "no_final": "concat('the final response never came: ', ended_words)",
+}
+REASON: Final = " ".join(
+    ["CASE verdict", *(f"WHEN '{verdict}' THEN {REASONS[verdict]}" for verdict in VERDICTS), "END"]
+)
 """The verdict in words; of an empty query without the first ones, which say why it is empty."""
 
 NOBODY_ANSWERED: Final = "no queryable answered"

@@ -1,0 +1,103 @@
+"""Causes: why something failed, as `zenlake why` and the columns named `cause` say it.
+
+A verdict is what one link shows of a query. A cause explains it from all links of a capture, and
+publications, tokens and sessions have causes too. The names are public, the worst comes first.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple, get_args
+
+
+class Cause(NamedTuple):
+    """Whether something failed because of it, and what it means."""
+
+    failed: bool
+    meaning: str
+
+
+CAUSES: Final[dict[str, Cause]] = {
+    "reply_after_final": Cause(True, "a reply came after the final response and is thrown away"),
+    "final_missing": Cause(True, "a node answered and never sent its final response"),
+    "timeout": Cause(True, "a node was asked and neither answered nor finalised in time"),
+    "router_lost": Cause(True, "the session over which the answer had to come was lost"),
+    "session_closed": Cause(True, "the session was closed before the query was finished"),
+    "responder_lost": Cause(True, "the node that was asked disappeared before it answered"),
+    "router_died": Cause(True, "all sessions of a router ended at once, without CLOSE"),
+    "lease_exceeded": Cause(True, "a node was silent for longer than its lease"),
+    "unresponsive": Cause(True, "a node could not send to another for too long, and closed"),
+    "session_lost": Cause(True, "the connection of a session ended without CLOSE"),
+    "refused_authentication": Cause(True, "a session was refused: credentials missing or wrong"),
+    "refused_version": Cause(True, "a session was refused: another version of the protocol"),
+    "refused_limit": Cause(True, "a session was refused: too many sessions or links"),
+    "refused": Cause(True, "a session was refused for another reason"),
+    "lost_on_link": Cause(True, "sent and did not arrive: sequence numbers are missing"),
+    "incomplete_fragments": Cause(True, "not all fragments of a large message came"),
+    "congestion_drop": Cause(True, "a node received it and dropped it: a queue was full"),
+    "stale_sn": Cause(True, "it has an old sequence number, so the receiver ignores it"),
+    "ghost_token": Cause(True, "a token is still announced to a node, and its owner is gone"),
+    "missing_after_reconnect": Cause(True, "declared before a reconnect, and not after it"),
+    "token_not_told": Cause(True, "a token is alive, and is not announced to a node that asked"),
+    "doubled_token": Cause(True, "one token is announced to a node twice at the same time"),
+    "error": Cause(True, "the queryable answered with an error"),
+    "reply_key_outside": Cause(True, "replies for keys that were not asked for are dropped"),
+    "at_chunk": Cause(True, "wildcards do not match chunks that begin with @"),
+    "key_mismatch": Cause(True, "a key that is nearly the same was declared"),
+    "not_complete": Cause(True, "only complete queryables were asked, and none is complete"),
+    "not_relayed": Cause(True, "a router does not forward between two peers"),
+    "not_passed_on": Cause(True, "a match was declared, and it was not forwarded there"),
+    "not_yet_declared": Cause(True, "the match was declared only later"),
+    "gone": Cause(True, "there was a match before, and it is gone"),
+    "no_queryable": Cause(True, "nobody ever declared a queryable for this key, or one like it"),
+    "no_subscriber": Cause(True, "no subscriber for this key, or one like it, was declared"),
+    "no_reply": Cause(True, "a queryable received the query and sent no reply"),
+    "capture_incomplete": Cause(False, "the capture lacks packets where the answer would be"),
+    "not_visible": Cause(True, "the capture has only one link of the router that would know"),
+    "own_queryable": Cause(
+        False, "the requester asks its own queryable: no link shows the replies"
+    ),
+    "reconnected": Cause(False, "the same nodes connected again, after their session ended"),
+    "capture_ended": Cause(False, "the capture ends before the timeout"),
+    "consolidated": Cause(False, "replies were replaced by newer ones of the same key"),
+    "partly_dropped": Cause(False, "some replies were dropped, others delivered"),
+    "answered": Cause(False, "a query got its replies"),
+    "delivered": Cause(False, "publications reached all their subscribers"),
+    "alive": Cause(False, "a token is announced to all nodes that asked"),
+}
+_RANKS: Final = {cause: rank for rank, cause in enumerate(CAUSES)}
+WELL: Final = frozenset({"answered", "delivered", "alive"})
+"""Causes of a success."""
+
+OWN_QUERYABLE: Final = "own_queryable"
+QueryCause = Literal[
+    "own_queryable",
+    "responder_lost",
+    "no_reply",
+    "not_complete",
+    "not_relayed",
+    "not_passed_on",
+    "gone",
+    "not_yet_declared",
+    "not_visible",
+    "no_queryable",
+]
+"""Why a query is `empty`, in order of precedence."""
+QUERY_CAUSES: Final[tuple[QueryCause, ...]] = get_args(QueryCause)
+
+SessionCause = Literal[
+    "refused_authentication",
+    "refused_version",
+    "refused_limit",
+    "refused",
+    "lease_exceeded",
+    "unresponsive",
+    "session_lost",
+    "capture_incomplete",
+]
+"""Why a session was refused or ended other than by an ordinary CLOSE."""
+SESSION_CAUSES: Final[tuple[SessionCause, ...]] = get_args(SessionCause)
+
+
+def rank(cause: str) -> int:
+    """The lower the worse."""
+    return _RANKS[cause]
