@@ -1,6 +1,6 @@
 """The Zenoh protocol in Python.
 
-Importing this package costs next to nothing: a part is loaded when it is first asked for.
+Importing this package is fast: a module is loaded when one of its names is first used.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     EntityId = int
     SourceSn = int
 else:
-    # Hidden from type checkers, who would otherwise believe that every name exists.
+    # Hidden from type checkers: with `__getattr__` they would accept any name.
 
     _MODULES = {
         "zenlake.api.query.cancellation_token": "CancellationToken",
@@ -105,16 +105,16 @@ else:
         "zenlake.api.network.transport_events": "LinkEvent LinkEventsListener TransportEvent"
         " TransportEventsListener",
     }
-    _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+    _MODULE_BY_NAME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
     def __getattr__(name):
         from importlib import import_module
 
         if name in ("ext", "handlers"):
             return import_module(f"zenlake.{name}")
-        if name not in _HOMES:
+        if name not in _MODULE_BY_NAME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        value = globals()[name] = getattr(import_module(_MODULE_BY_NAME[name]), name)
         return value
 
     def __dir__():

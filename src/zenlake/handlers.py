@@ -1,4 +1,4 @@
-"""What receives data: channels and callbacks, as `zenoh.handlers`."""
+"""Channels and callbacks that receive data, as in `zenoh.handlers`."""
 
 from __future__ import annotations
 

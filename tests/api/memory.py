@@ -101,7 +101,7 @@ class MemoryNetwork:
                 self._connect(node, other)
         self.nodes.append(node)
         self.end()
-        return Session._of(handle)
+        return Session._make(handle)
 
     def _connect(self, a: MemoryNode, b: MemoryNode) -> None:
         there, back = Line(self.wires), Line(self.wires)

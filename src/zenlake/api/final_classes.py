@@ -1,4 +1,4 @@
-"""Classes that nobody may derive from, as in eclipse-zenoh."""
+"""Classes without subclasses or without a constructor, as in eclipse-zenoh."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def no_subclasses(cls: _Class) -> _Class:
-    """Refuse subclasses at run time; `typing.final` tells the same to type checkers."""
+    """Refuse subclasses at run time; `typing.final` does so for type checkers."""
 
     def refuse(_derived: Any, /, **_options: object) -> NoReturn:
         raise TypeError(f"type '{cls.__name__}' is not an acceptable base type")
@@ -18,5 +18,5 @@ def no_subclasses(cls: _Class) -> _Class:
 
 
 def no_constructor(cls: type) -> NoReturn:
-    """For classes whose instances only the library makes."""
+    """Raise the error of a class whose instances only the library makes."""
     raise TypeError(f"No constructor defined for {cls.__name__}")

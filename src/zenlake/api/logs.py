@@ -1,7 +1,7 @@
-"""Logs on standard output, as eclipse-zenoh offers them; without, `logging` is up to the user.
+"""Logs on standard output, as in eclipse-zenoh. Otherwise the user configures `logging`.
 
 Filters are those of RUST_LOG: `debug`, or `zenoh=info,zenoh_transport=trace`. Their targets are
-modules of eclipse-zenoh; each logger of zenlake stands for some of them.
+modules of eclipse-zenoh; each logger of zenlake corresponds to some of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOGGERS: Final = {
     "zenlake.session": "zenoh::api::session",
     "zenlake.transport": "zenoh_transport",
 }
-"""The loggers of zenlake, and the target that stands for each in filters."""
+"""The loggers of zenlake, and the target that selects each in filters."""
 
 _TRACE: Final = 5
 _LEVELS: Final = {
@@ -40,7 +40,7 @@ _PLAIN: Final = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message
 
 
 class _Filters:
-    """What a text of filters says: a level for everything, levels of targets, and what is wrong."""
+    """Parsed filters: a default level, levels of targets, and the parts that are invalid."""
 
     def __init__(self, text: str) -> None:
         self.default: int | None = None
@@ -66,7 +66,7 @@ class _Filters:
         return self.default is None and not self.targets
 
     def level_of(self, logger: str) -> int:
-        """The level of the longest target that covers the logger, or what a part of it asks for."""
+        """The level of the longest target that covers the logger, or a lower one of its parts."""
         own = LOGGERS[logger]
         level = logging.ERROR if self.default is None else self.default
         for target in sorted(self.targets, key=len):
@@ -77,14 +77,14 @@ class _Filters:
 
 
 def try_init_log_from_env() -> Unannotated:
-    """Show logs at the level that RUST_LOG names; nothing if it is not set."""
+    """Show logs at the levels of RUST_LOG; do nothing if it is not set."""
     wanted = os.environ.get("RUST_LOG")
     if wanted is not None:
         _show(_Filters(wanted))
 
 
 def init_log_from_env_or(level: str) -> Unannotated:
-    """The same, with a level for when RUST_LOG is not set."""
+    """Show logs at the levels of RUST_LOG, or at `level` if it is not set."""
     filters = _Filters(os.environ.get("RUST_LOG") or level)
     if filters.is_empty:
         fallback = _Filters(level)
@@ -94,7 +94,7 @@ def init_log_from_env_or(level: str) -> Unannotated:
 
 
 def show_logs(text: str, formatter: logging.Formatter) -> None:
-    """Show what the filters let pass, in a form of the caller's."""
+    """Show logs at the levels of `text`, with a formatter of the caller."""
     _show(_Filters(text), formatter)
 
 
@@ -110,7 +110,7 @@ def _show(filters: _Filters, formatter: logging.Formatter = _PLAIN) -> None:
             f"log filters ignored: {', '.join(map(repr, filters.mistakes))}; expected a level "
             f"({', '.join(_LEVELS)}) or target=level, such as zenoh_transport=debug"
         )
-        # Whatever the level is.
+        # Shown at every level.
         _ROOT.handle(_ROOT.makeRecord("zenlake", logging.WARNING, __file__, 0, text, (), None))
 
 
@@ -119,5 +119,5 @@ def _level_of(word: str) -> int | None:
 
 
 def _normal(target: str) -> str:
-    """Crates of links are a part of the transport here."""
+    """eclipse-zenoh has crates of links; in zenlake links log as part of the transport."""
     return target.replace("zenoh_link", "zenoh_transport::link", 1)

@@ -1,7 +1,7 @@
-"""`Unannotated`: what methods give that give None.
+"""`Unannotated`: the return type of methods that return None.
 
-To type checkers it is `Any`, as in eclipse-zenoh's stub, which does not annotate these methods:
-with None, `lambda query: (query.reply(key, value), query.drop())` would be an error.
+It is `Any`, as in eclipse-zenoh's stub, which does not annotate these methods: with None, type
+checkers would refuse `lambda query: (query.reply(key, value), query.drop())`.
 """
 
 from __future__ import annotations

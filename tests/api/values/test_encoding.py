@@ -45,8 +45,8 @@ def test_encoding_constants_are_the_same() -> None:
 def test_encodings_and_the_wire() -> None:
     encoding = zenlake.Encoding("text/plain;utf-8")
     assert encoding.wire == wire.Encoding(4, b"utf-8")
-    assert zenlake.Encoding.of_wire(encoding.wire) == encoding
-    assert zenlake.Encoding.of_wire(None) == zenlake.Encoding.ZENOH_BYTES == zenlake.Encoding()
+    assert zenlake.Encoding.from_wire(encoding.wire) == encoding
+    assert zenlake.Encoding.from_wire(None) == zenlake.Encoding.ZENOH_BYTES == zenlake.Encoding()
     assert into_encoding("text/plain;utf-8") == into_encoding(encoding) == encoding
     for wrong in (3, b"text/plain", encoding):
         ours, theirs = both(lambda z, wrong=wrong: z.Encoding(wrong))  # type: ignore[misc]

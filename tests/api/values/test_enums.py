@@ -54,7 +54,7 @@ def test_a_constant_equals_only_itself() -> None:
 def test_constants_stay_single_when_copied_or_pickled() -> None:
     assert copy.deepcopy(Priority.DATA) is copy.copy(Priority.DATA) is Priority.DATA
     assert pickle.loads(pickle.dumps(WhatAmI.PEER)) is WhatAmI.PEER
-    assert WhatAmI.of_number(4) is WhatAmI.CLIENT
+    assert WhatAmI.from_number(4) is WhatAmI.CLIENT
 
 
 def test_nobody_makes_further_constants() -> None:

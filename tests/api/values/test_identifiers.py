@@ -11,14 +11,14 @@ from zenlake import wire
 
 def test_identifiers() -> None:
     zid = wire.ZenohId.parse("102")
-    entity = zenlake.EntityGlobalId.of_wire(zid, 7)
+    entity = zenlake.EntityGlobalId.from_wire(zid, 7)
     assert str(entity.zid) == repr(entity.zid) == "102"
     assert bytes(entity.zid) == b"\2\1"
-    assert entity == zenlake.EntityGlobalId.of_wire(zid, 7)
+    assert entity == zenlake.EntityGlobalId.from_wire(zid, 7)
     assert repr(entity) == "EntityGlobalId { zid: 102, eid: 7 }"
     info = zenlake.SourceInfo(entity, 3)
     assert (info.source_id, info.source_sn) == (entity, 3)
-    assert zenlake.SourceInfo.of_wire(info.wire) == info
+    assert zenlake.SourceInfo.from_wire(info.wire) == info
     assert info.wire == wire.SourceInfo(zid, 7, 3)
     with pytest.raises(OverflowError):
         zenlake.SourceInfo(entity, 1 << 32)

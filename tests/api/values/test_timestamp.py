@@ -71,7 +71,7 @@ def test_clocks_are_ordered_as_bytes() -> None:
 
 def test_times_and_the_wire() -> None:
     on_wire = wire.Timestamp(7386664595088445305, wire.ZenohId(b"\x33"))
-    timestamp = zenlake.Timestamp.of_wire(on_wire)
+    timestamp = zenlake.Timestamp.from_wire(on_wire)
     assert timestamp == zenlake.Timestamp(WHEN, b"\x33")
     assert timestamp.wire == on_wire
     assert len({timestamp, zenlake.Timestamp(WHEN, b"\x33")}) == 1

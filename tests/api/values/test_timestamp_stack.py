@@ -43,7 +43,7 @@ def test_a_builder_does_not_change() -> None:
 def test_a_stack_prints_as_there() -> None:
     raw = bytes.fromhex("f0f7fae8c1a8c1fc6a01bb")
     records = (wire.StampRecord(1, raw), wire.StampRecord(4 | CUSTOM_FLAG, b"hi"))
-    stack = zenlake.TimestampStack.of_wire(wire.TimestampStack(5, records))
+    stack = zenlake.TimestampStack.from_wire(wire.TimestampStack(5, records))
     assert str(stack.records[0].point) == str(zenoh.InterceptionPoint.SEND)
     assert [record.is_custom for record in stack.records] == [False, True]
     stamp = stack.records[0].timestamp()
@@ -58,14 +58,14 @@ def test_a_stack_prints_as_there() -> None:
 
 
 def test_a_stamp_that_is_no_time_is_the_peers_mistake() -> None:
-    record = zenlake.TimestampStackRecord.of_wire(wire.StampRecord(2, b"\x01"))
+    record = zenlake.TimestampStackRecord.from_wire(wire.StampRecord(2, b"\x01"))
     assert record.point == zenlake.InterceptionPoint.ROUTE
     with pytest.raises(WireError):
         record.timestamp()
 
 
 def test_the_context_names_the_node() -> None:
-    context = zenlake.TimestampContext.of_wire(wire.ZenohId.parse("c8"), wire.WhatAmI.PEER)
+    context = zenlake.TimestampContext.from_wire(wire.ZenohId.parse("c8"), wire.WhatAmI.PEER)
     assert repr(context) == "TimestampContext(zid=c8, whatami=Peer)"
     assert context.whatami is zenlake.WhatAmI.PEER
 

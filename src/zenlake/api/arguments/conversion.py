@@ -1,6 +1,6 @@
-"""What users pass in, turned into what the session and the wire know.
+"""Arguments of users, checked and converted to the types of the session and the wire.
 
-The texts of errors are those of eclipse-zenoh where users may look at them.
+Error messages are those of eclipse-zenoh where a user's program may compare them.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _C = TypeVar("_C", bound=Constant)
 _CONGESTION_BITS: Final = (0x00, 0x08, 0x20)
 PUT_CONGESTION: Final = 0x00
 QUERY_CONGESTION: Final = 0x08
+# A cache of pure conversions, shared by all sessions: an entry depends on its text alone.
 _ENCODINGS_MAX: Final = 1_024
 _encodings: Final[dict[str, wire.Encoding | None]] = {}
 
@@ -64,7 +65,7 @@ def parameters_text(parameters: Parameters | dict[str, str] | str | None) -> str
 
 
 def constant(value: object, kind: type[_C], name: str, default: _C) -> _C:
-    """An argument that takes one of the constants of an enumeration."""
+    """Check an argument that is one of the constants of an enumeration."""
     if value is None:
         return default
     if not isinstance(value, kind):
@@ -76,7 +77,7 @@ def constant(value: object, kind: type[_C], name: str, default: _C) -> _C:
 
 
 def flag_of(value: bool | None, name: str) -> bool | None:
-    """An argument that takes True, False or nothing."""
+    """Check an argument that is True, False or None."""
     if value is not None and not isinstance(value, bool):
         kind = type(value).__name__
         raise TypeError(f"argument '{name}': '{kind}' object cannot be converted to 'PyBool'")
@@ -120,22 +121,22 @@ def attachment_of(value: object) -> bytes | None:
 
 
 def encoding_of(value: Encoding | str | None) -> wire.Encoding | None:
-    """None for `zenoh/bytes`, which is not written."""
+    """None for `zenoh/bytes`, which is the default on the wire and is not encoded."""
     if value is None:
         return None
     if type(value) is str:
         if value not in _encodings:
             if len(_encodings) >= _ENCODINGS_MAX:
                 _encodings.clear()
-            _encodings[value] = _written(into_encoding(value).wire)
+            _encodings[value] = _none_if_default(into_encoding(value).wire)
         return _encodings[value]
     if not isinstance(value, Encoding):
         kind = type(value).__name__
         raise TypeError(f"argument 'encoding': '{kind}' object cannot be converted to 'PyString'")
-    return _written(value.wire)
+    return _none_if_default(value.wire)
 
 
-def _written(encoding: wire.Encoding) -> wire.Encoding | None:
+def _none_if_default(encoding: wire.Encoding) -> wire.Encoding | None:
     return None if encoding.id == 0 and encoding.schema is None else encoding
 
 
@@ -165,9 +166,9 @@ def timeout_ms_of(value: float | None, default_ms: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = type(value).__name__
         raise TypeError(f"argument 'timeout': must be real number, not {kind}")
-    if not value >= 0:  # nor anything that is not a number
+    if not value >= 0:  # NaN is refused as well
         raise ValueError("negative timeout")
-    # 49 days are as good as forever, and fit every clock on the way.
+    # The wire has 32 bits of milliseconds: 49 days.
     return min(int(value * 1000), 0xFFFF_FFFF) if value < 1e9 else 0xFFFF_FFFF
 
 
@@ -175,5 +176,5 @@ def budget_of(value: int | None) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or value < 1 or value > 0xFFFF_FFFF:
-        raise ZError(f"a budget is a number of replies from 1 on, not {value!r}")
+        raise ZError(f"argument 'budget': expected a number of replies, at least 1, not {value!r}")
     return value

@@ -12,7 +12,7 @@ from zenlake.api.values.enums import CongestionControl, Priority
 def warn_of_ignored_qos(
     method: str, congestion_control: CongestionControl | None, priority: Priority | None
 ) -> None:
-    """A reply has the QoS of its query."""
+    """Warn of QoS arguments of a reply, whose QoS is that of its query."""
     constant(congestion_control, CongestionControl, "congestion_control", CongestionControl.DEFAULT)
     constant(priority, Priority, "priority", Priority.DEFAULT)
     for name, value in (("congestion_control", congestion_control), ("priority", priority)):
@@ -22,7 +22,7 @@ def warn_of_ignored_qos(
 
 
 def _frames_of_zenlake() -> int:
-    """How many frames above are zenlake's own, from the caller on; compiled code has none."""
+    """The number of frames from the caller on that belong to zenlake; compiled code has none."""
     count = 0
     while True:
         try:

@@ -1,4 +1,8 @@
-"""Keys that were seen before, as users hold them: one KeyExpr per text, as far as remembered."""
+"""A cache of valid key expressions by their text.
+
+All sessions of the process share it: an entry depends on its text alone, and validating a text
+costs more than most operations.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ _known: Final[dict[str, KeyExpr]] = {}
 
 
 def key_expr_of(text: str) -> KeyExpr:
-    """The KeyExpr of a text known to be valid; hot."""
+    """The KeyExpr of a text that is known to be valid. Hot."""
     found = _known.get(text)
     if found is None:
-        # One made of another is not validated; that is what makes this cheap.
+        # A copy of a KeyExpr is not validated again, which makes this cheap.
         found = KeyExpr(_ANY_KEY)
         found._text = text
         remember(found)
@@ -23,7 +27,7 @@ def key_expr_of(text: str) -> KeyExpr:
 
 
 def is_known(text: str) -> bool:
-    """Whether a text was seen before, and so is valid."""
+    """Whether the cache has this text, which therefore is valid."""
     return text in _known
 
 

@@ -1,4 +1,4 @@
-"""Named arguments that all overloads of a method have in common."""
+"""Types of the keyword arguments that all overloads of a method share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zenlake.keyexpr import Parameters
 
 
 class _CommonGetOptions(TypedDict, total=False):
-    """Of every query."""
+    """Of both `get` methods."""
 
     payload: Any
     encoding: Encoding | str | None

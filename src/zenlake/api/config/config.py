@@ -1,8 +1,8 @@
-"""`Config`: the configuration of a session, and how its parts are read.
+"""`Config`: the configuration of a session.
 
 Users write it as JSON5 and read it as JSON, whole or by path (`transport/link/tx/lease`). The
-node reads it with `get`, which gives Python values in which the mode has been taken into account
-and nothing is left to default.
+node reads it with `get`, which returns Python values with defaults filled in and the value of
+the node's mode selected.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from zenlake.wire import WhatAmI
 
 
 class ConfigError(LocalError):
-    """A configuration that cannot be: unknown key, wrong type, unreadable file."""
+    """An invalid configuration: unknown key, wrong type, unreadable file."""
 
 
 @final
 @no_subclasses
 class Config:
-    """Values by key; whatever is not set has its default."""
+    """Values by key; a key that is not set has its default."""
 
     __slots__ = ("_set",)
     DEFAULT_CONFIG_PATH_ENV: ClassVar[str] = "ZENOH_CONFIG"
 
     def __init__(self) -> None:
-        # Only what was set; a set value may equal its default.
+        # Only the keys that were set; a set value may equal its default.
         self._set: dict[str, Any] = {}
 
     @classmethod
     def from_env(cls) -> Self:
-        """From the file that the environment variable ZENOH_CONFIG names."""
+        """Read the file that the environment variable ZENOH_CONFIG names."""
         path = os.environ.get(cls.DEFAULT_CONFIG_PATH_ENV)
         if path is None:
             raise ConfigError(f"environment variable not found: {cls.DEFAULT_CONFIG_PATH_ENV}")
@@ -49,7 +49,7 @@ class Config:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """From a file of JSON or JSON5; its name must say so."""
+        """Read a file of JSON or JSON5; its name must end in `.json` or `.json5`."""
         suffix = Path(path).suffix.lower()
         if suffix in (".yaml", ".yml"):
             raise ConfigError(f"{path}: YAML is not supported, write the file as JSON5")
@@ -66,7 +66,7 @@ class Config:
 
     @classmethod
     def from_json5(cls, json: str) -> Self:
-        """From an object in JSON5."""
+        """Parse an object in JSON5."""
         config = cls()
         config._set = _flattened("", parse_json5(_checked_text(json)))
         return config
@@ -79,7 +79,7 @@ class Config:
         return _compact(self._at(path))
 
     def insert_json5(self, key: str, value: Any) -> Unannotated:
-        """Set `key`; an object replaces all that is below it."""
+        """Set `key`; an object replaces all keys below it."""
         path = _normal(key)
         if not path:
             raise ConfigError("unknown key: the empty one")
@@ -103,7 +103,7 @@ class Config:
         return copy.deepcopy(value) if isinstance(value, dict | list) else value
 
     def explicit(self) -> dict[str, Any]:
-        """What was set, by path."""
+        """The values that were set, by path."""
         return {path: value for path, value in self._set.items() if value is not None}
 
     @property
@@ -117,7 +117,7 @@ class Config:
         return WhatAmI[self.mode.upper()]
 
     def copy(self) -> Self:
-        """One that does not change with this one."""
+        """An independent copy."""
         config = type(self)()
         config._set = copy.deepcopy(self._set)
         return config
@@ -128,14 +128,14 @@ class Config:
         return self.copy()
 
     def __str__(self) -> str:
-        """All values as JSON, with passwords and private keys hidden; `get_json` gives those."""
+        """All values as JSON, with passwords and private keys hidden; `get_json` shows those."""
         return _compact(without_secrets(self._at("")), sort=True)
 
     def __repr__(self) -> str:
         return f"Config.from_json5({_compact(without_secrets(_nested(self._set)))!r})"
 
     def _at(self, path: str) -> Any:
-        """What lies at a path: a value, an object of values, or a part of a value."""
+        """A value, an object of values, or a part of a value, by its path."""
         if path in KEYS:
             return self._set.get(path, KEYS[path].default)
         if path in BRANCHES:
@@ -147,7 +147,7 @@ class Config:
         raise ConfigError(f"unknown key: {path}")
 
     def _branch(self, path: str) -> dict[str, Any] | None:
-        """All keys below a path, those that are set and those that are always shown."""
+        """The object of the keys below a path: those that are set or always shown."""
         if path in NULL_BRANCHES and not self._is_any_set(path):
             return None
         shown: dict[str, Any] = {}
@@ -177,7 +177,7 @@ class Config:
 
 
 def _flattened(path: str, value: Any) -> dict[str, Any]:
-    """The keys and checked values that `value`, given at `path`, sets."""
+    """The keys, with checked values, that setting `path` to `value` sets."""
     key = KEYS.get(path)
     if key is not None:
         if value is None and key.default is None:

@@ -1,8 +1,8 @@
-"""What `open` says about settings that zenlake does not implement.
+"""Settings that zenlake does not implement: `open` refuses them or warns of them.
 
-A security setting that had no effect would leave a node open that its owner believes protected,
-so `open` refuses it. Of the others it warns, by name. `Effect` in keys.py says which key
-is which.
+A security setting without effect would leave a node unprotected that its owner believes
+protected, so `open` refuses it. Of other settings it warns, by name. `Effect` in keys.py says
+which key is which.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def check_effects(config: Config, warn: Callable[[str], object] = _log.warning) 
 
 
 def _has_no_effect(path: str, value: Any) -> bool:
-    """Whether a node with this value does not do what it says.
+    """Whether a node ignores this value.
 
-    A security setting is one to its owner even where it equals the default: whoever writes
-    `default_permission: "deny"` expects it to hold.
+    A security setting counts even if it equals the default: a user who writes
+    `default_permission: "deny"` relies on it.
     """
     key = KEYS[path]
     if key.effect is REFUSED:
@@ -61,7 +61,7 @@ def _is_switched_off(path: str, values: dict[str, Any]) -> bool:
 
 
 def _check_endpoint(path: str, endpoint: Any, warn: Callable[[str], object]) -> None:
-    """Options behind `#`; a misspelt one could be about security, too."""
+    """Warn of unknown options behind `#`: a misspelt one could be about security."""
     locators = endpoint["locators"] if isinstance(endpoint, dict) else [endpoint]
     for text in locators:
         parsed = EndPoint.parse(text)

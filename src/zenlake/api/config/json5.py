@@ -1,7 +1,6 @@
-"""JSON5, the language of configurations: JSON with comments and fewer quotes (spec 1.0.0).
+"""A parser of JSON5 1.0.0, the format of configurations: JSON with comments and fewer quotes.
 
-A small reader for texts of a person's size: bounded in length and depth, no recursion deeper
-than that, and errors that name line and column.
+It is written for small texts: length and depth are bounded, and errors name line and column.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _NUMBER: Final = re.compile(
     r"|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.$])",
     re.ASCII,
 )
-# Digits of a number: beyond it, converting costs more than reading.
+# Digits of a number: the time to convert more grows faster than their count.
 _DIGITS_MAX: Final = 400
 _NAME: Final = re.compile(r"(?:[^\W\d]|[$_])(?:\w|[$_\u200c\u200d])*")
 _PLAIN: Final = {'"': re.compile(r'[^"\\\n\r]*'), "'": re.compile(r"[^'\\\n\r]*")}
@@ -28,7 +27,7 @@ _WORDS: Final = {"true": True, "false": False, "null": None}
 
 
 class Json5Error(LocalError):
-    """A text that is not JSON5, with the place."""
+    """A text that is not JSON5, with line and column."""
 
     def __init__(self, text: str, position: int, cause: str) -> None:
         self.line = text.count("\n", 0, position) + 1
@@ -39,7 +38,7 @@ class Json5Error(LocalError):
 
 
 def parse_json5(text: str) -> Any:
-    """The value that `text` spells: None, bool, int, float, str, list or dict."""
+    """The value of `text`: None, bool, int, float, str, list or dict."""
     if len(text) > CONFIG_CHARACTERS_MAX:
         raise Json5Error(text, 0, f"more than {CONFIG_CHARACTERS_MAX} characters")
     reader = _Reader(text)
@@ -141,7 +140,7 @@ class _Reader:
             parts.append(self.escape())
         self.at += 1
         self.skip_space()
-        # Two halves of a character outside the first 65,536 may have come as two escapes.
+        # Characters beyond U+FFFF may be written as two escapes: a surrogate pair.
         text = "".join(parts)
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")

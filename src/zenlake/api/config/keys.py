@@ -1,8 +1,8 @@
 """Every configuration key, one row each (behaviour reference §6.2).
 
-`default` is what `get_json` gives before anything is set, the same as eclipse-zenoh's; where it
-is null, `effective` is what then holds. `effect` says what a zenlake node does with the key. Keys
-that it does not implement are accepted and checked, so that a configuration works unchanged, but
+`default` is what `get_json` returns before a key is set, as in eclipse-zenoh; where it is null,
+`effective` is the value that a node uses. `effect` says what a node does with the key. Keys that
+zenlake does not implement are accepted and checked, so that a configuration works unchanged, but
 `open` warns of them, or refuses them if they are about security (effects.py).
 """
 
@@ -65,9 +65,9 @@ class Effect(Enum):
 
     HONOURED = "honoured"
     WARNED = "no effect: open warns"
-    """It is not implemented. Without it a node works less well, or does less."""
+    """Not implemented. A node without it does less, or is slower."""
     REFUSED = "open refuses it"
-    """It is not implemented, and without it a node would be less secure than it shall be."""
+    """Not implemented, and a node without it would be less secure than configured."""
 
 
 HONOURED: Final = Effect.HONOURED
@@ -82,7 +82,7 @@ class Key(NamedTuple):
     kind: Kind
     default: Any = None
     effective: Any = None
-    """What null stands for; an object with one value per mode where the modes differ."""
+    """The meaning of null; an object with one value per mode where the modes differ."""
     effect: Effect = HONOURED
     meaning: str = ""
     is_shown: bool = True
@@ -90,7 +90,7 @@ class Key(NamedTuple):
 
     @property
     def honoured(self) -> bool:
-        """Whether a node does what the key says."""
+        """Whether a node implements the key."""
         return self.effect is HONOURED
 
 
@@ -133,14 +133,14 @@ _ROWS: Final = [
     Key("gateway/south", ANYTHING, None, "auto", WARNED, "regions south of this node"),
     *_section(
         "connect/",
-        ("timeout_ms", _TIMEOUT, None, {"router": -1, "peer": -1, "client": 0}, "0 one try, -1 for ever"),
+        ("timeout_ms", _TIMEOUT, None, {"router": -1, "peer": -1, "client": 0}, "ms to keep trying; 0 tries once, -1 for ever"),
         ("endpoints", by_mode(list_of(ENDPOINT)), [], [], "where to connect to"),
         ("exit_on_failure", _SWITCH, None, {"router": False, "peer": False, "client": True}, "whether open fails when nothing can be connected"),
     ),
     *_retry("connect"),
     *_section(
         "listen/",
-        ("timeout_ms", _TIMEOUT, None, 0, "0 one try, -1 for ever"),
+        ("timeout_ms", _TIMEOUT, None, 0, "ms to keep trying; 0 tries once, -1 for ever"),
         ("endpoints", by_mode(list_of(ENDPOINT)), {"router": ["tcp/[::]:7447"], "peer": ["tcp/[::]:0"]}, [], "where to listen"),
         ("exit_on_failure", _SWITCH, None, True, "whether open fails when an endpoint cannot be bound"),
     ),
@@ -161,15 +161,15 @@ _ROWS: Final = [
         ("multicast/autoconnect", by_mode(ROLES), None, _AUTOCONNECT, "roles to connect to"),
         ("multicast/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),
         ("multicast/listen", _SWITCH, None, True, "whether to answer SCOUT"),
-        ("gossip/enabled", FLAG, None, True, "scouting by what neighbours tell"),
-        ("gossip/multihop", FLAG, None, False, "tell of all peers there are, not of neighbours only"),
-        ("gossip/target", by_mode(ROLES), None, ["router", "peer"], "roles that are told"),
+        ("gossip/enabled", FLAG, None, True, "scouting by addresses that neighbours announce"),
+        ("gossip/multihop", FLAG, None, False, "announce all known peers, not only neighbours"),
+        ("gossip/target", by_mode(ROLES), None, ["router", "peer"], "roles of neighbours that get these announcements"),
         ("gossip/autoconnect", by_mode(ROLES), None, _AUTOCONNECT, "roles to connect to"),
         ("gossip/autoconnect_strategy", by_mode(STRATEGY), None, "always", "which of two nodes connects"),
     ),
     *_section(
         "",
-        ("timestamping/enabled", _SWITCH, None, {"router": True, "peer": False, "client": False}, "stamp what has no timestamp"),
+        ("timestamping/enabled", _SWITCH, None, {"router": True, "peer": False, "client": False}, "stamp data that has no timestamp"),
         ("timestamping/drop_future_timestamp", FLAG, None, False, "drop instead of restamping"),
         ("queries_default_timeout", _MS, None, 10_000, "ms a query lasts at most"),
     ),
@@ -188,7 +188,7 @@ _ROWS: Final = [
     *_section(
         "transport/unicast/",
         ("open_timeout", _MS, 10_000, None, "ms for connecting and the handshake"),
-        ("accept_timeout", _MS, 10_000, None, "ms for the handshake of one who connects"),
+        ("accept_timeout", _MS, 10_000, None, "ms for the handshake of an incoming connection"),
         ("accept_pending", whole(), 100, None, "handshakes at once"),
         ("max_sessions", whole(), 1000, None, "sessions at once"),
         ("max_links", whole(), 1, None, "links of one session", WARNED),
@@ -206,9 +206,9 @@ _ROWS: Final = [
     *_section(
         "transport/link/",
         ("protocols", list_of(TEXT), None, None, "protocols allowed; null for all"),
-        ("tx/sequence_number_resolution", choice("8bit", "16bit", "32bit", "64bit"), "32bit", None, "the smaller of both ends holds"),
-        ("tx/lease", _MS, 10_000, None, "ms of silence after which a peer is gone"),
-        ("tx/keep_alive", whole(), 4, None, "signs of life per lease"),
+        ("tx/sequence_number_resolution", choice("8bit", "16bit", "32bit", "64bit"), "32bit", None, "the smaller of both ends is used"),
+        ("tx/lease", _MS, 10_000, None, "ms without a message after which a neighbour is considered gone"),
+        ("tx/keep_alive", whole(), 4, None, "keep-alive messages per lease"),
         ("tx/batch_size", whole(1, 0xFFFF), 65_535, None, "bytes of a batch"),
         *(
             (f"tx/queue/size/{lane}", whole(1, 16), 2, None, "batches that may wait; without priorities that of data")
@@ -216,16 +216,16 @@ _ROWS: Final = [
         ),
         ("tx/queue/congestion_control/drop/wait_before_drop", whole(-1), 1000, None, "us a message waits for room"),
         ("tx/queue/congestion_control/drop/max_wait_before_drop_fragments", whole(-1), 50_000, None, "us its fragments wait in all", WARNED),
-        ("tx/queue/congestion_control/block/wait_before_close", whole(-1), 5_000_000, None, "us a message waits before the session is given up"),
-        ("tx/queue/batching/enabled", FLAG, True, None, "gather messages while the link is busy"),
-        ("tx/queue/batching/time_limit", whole(), 1, None, "ms they gather at most"),
+        ("tx/queue/congestion_control/block/wait_before_close", whole(-1), 5_000_000, None, "us a message waits before the session is closed"),
+        ("tx/queue/batching/enabled", FLAG, True, None, "collect messages in a batch while the link is busy"),
+        ("tx/queue/batching/time_limit", whole(), 1, None, "ms a message waits in a batch at most"),
     ),
-    Key("transport/link/tx/queue/allocation/mode", choice("init", "lazy"), "lazy", None, WARNED, "when memory is taken"),
+    Key("transport/link/tx/queue/allocation/mode", choice("init", "lazy"), "lazy", None, WARNED, "when memory is allocated"),
     Key("transport/link/tx/threads", whole(), 1, None, WARNED, "threads that send"),
     *_section(
         "transport/link/rx/",
         ("buffer_size", whole(1), 65_535, None, "bytes read at once", WARNED),
-        ("max_message_size", whole(1), 1 << 30, None, "bytes of a message put together from fragments; larger ones are dropped, with a warning"),
+        ("max_message_size", whole(1), 1 << 30, None, "bytes of a message reassembled from fragments; larger ones are dropped, with a warning"),
     ),
     *_section(
         "transport/link/tls/",
@@ -235,8 +235,8 @@ _ROWS: Final = [
         ("enable_mtls", FLAG, None, False, "clients need certificates"),
         ("connect_private_key", TEXT, None, None, "PEM file"),
         ("connect_certificate", TEXT, None, None, "PEM file"),
-        ("verify_name_on_connect", FLAG, None, True, "the name must be the certificate's"),
-        ("close_link_on_expiration", FLAG, None, False, "when the certificate expires"),
+        ("verify_name_on_connect", FLAG, None, True, "the host name must match the certificate"),
+        ("close_link_on_expiration", FLAG, None, False, "close the link when the certificate expires"),
         ("so_sndbuf", whole(), None, None, "bytes of the socket's buffer"),
         ("so_rcvbuf", whole(), None, None, "bytes of the socket's buffer"),
     ),
@@ -262,7 +262,7 @@ _ROWS: Final = [
     ),
     *_section(
         "transport/auth/usrpwd/",
-        ("user", TEXT, None, None, "the name this node proves"),
+        ("user", TEXT, None, None, "the user name of this node"),
         ("password", TEXT, None, None, "its password"),
         ("dictionary_file", TEXT, None, None, "lines of user:password; only these may connect"),
     ),
@@ -277,17 +277,17 @@ _ROWS: Final = [
         "",
         ("adminspace/enabled", FLAG, False, None, "answer queries about this node"),
         ("adminspace/permissions/read", FLAG, True, None, "answer queries"),
-        ("adminspace/permissions/write", FLAG, False, None, "look at new configuration"),
+        ("adminspace/permissions/write", FLAG, False, None, "accept new configuration"),
     ),
     Key("namespace", KEY, None, None, HONOURED, "prefix of all keys of this session"),
     *_section(
         "",
         ("downsampling", list_of(DOWNSAMPLING), [], None, "messages per second by key"),
         ("access_control/enabled", FLAG, False, None, "access rules", REFUSED),
-        ("access_control/default_permission", choice("allow", "deny"), "deny", None, "where no rule speaks", REFUSED),
+        ("access_control/default_permission", choice("allow", "deny"), "deny", None, "where no rule applies", REFUSED),
         ("access_control/rules", list_of(ACL_RULE), None, None, "what is allowed or denied", REFUSED),
-        ("access_control/subjects", list_of(ACL_SUBJECT), None, None, "whom rules are for", REFUSED),
-        ("access_control/policies", list_of(ACL_POLICY), None, None, "which rules for whom", REFUSED),
+        ("access_control/subjects", list_of(ACL_SUBJECT), None, None, "nodes that rules apply to", REFUSED),
+        ("access_control/policies", list_of(ACL_POLICY), None, None, "which rules apply to which subjects", REFUSED),
         ("low_pass_filter", list_of(LOW_PASS), [], None, "bytes of a message by key"),
         ("stats/filters", list_of(STATS_FILTER), [], None, "statistics by key"),
         ("plugins_loading/enabled", FLAG, False, None, "load plugins"),
@@ -319,7 +319,7 @@ HONOURED_LIMITS: Final = frozenset(
         "limits/transport/sessions_per_address_percent",
     }
 )
-"""The others are built into the code: they can be read, and not be set to anything else."""
+"""Limits that can be set; the others are built into the code and can only be read."""
 
 for _limit in LIMITS:
     if _limit.key not in KEYS:
@@ -335,7 +335,7 @@ BRANCHES: Final = frozenset(
     for parts in (path.split("/") for path in KEYS)
     for count in range(len(parts))
 )
-"""The paths of objects that hold keys; the empty one is the whole configuration."""
+"""The paths of objects that contain keys; the empty path is the whole configuration."""
 
 NULL_BRANCHES: Final = frozenset({"connect/retry", "listen/retry"})
-"""Those that are null until something below them is set, and whole from then on."""
+"""Objects that are null until a key below them is set, and are then shown with all keys."""

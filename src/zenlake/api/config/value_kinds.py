@@ -1,7 +1,7 @@
-"""What a configuration key may hold: one `Kind` per type, with a name for people.
+"""The types of configuration values: one `Kind` each, with a readable name.
 
-A kind checks a value that JSON5 gave and returns it as it is kept, or raises `Mismatch` with
-what was expected.
+A kind checks a value parsed from JSON5 and returns it as it is stored, or raises `Mismatch` with
+the type that was expected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ADDRESS: Final = re.compile(r"(?:\[[^\]]+\]|[^:\[\]]+):(\d{1,5})", re.ASCII)
 
 
 class Mismatch(Exception):
-    """A value is not of the kind; the text says what was expected."""
+    """A value is not of the kind; the message names the kind that was expected."""
 
 
 class Kind:
@@ -34,7 +34,7 @@ class Kind:
         self.depends_on_mode = False
 
     def resolved(self, value: Any, default: Any, mode: str) -> Any:
-        """What `value` means for a node in `mode`, with `default` for what is absent."""
+        """`value` for a node in `mode`, or `default` where it is absent."""
         if self.depends_on_mode and isinstance(value, dict) and set(value) <= set(MODES):
             value = value.get(mode)
         return default if value is None else value
@@ -85,7 +85,7 @@ def whole(minimum: int = 0, maximum: int = (1 << 64) - 1) -> Kind:
 
 
 def constant(fixed: int) -> Kind:
-    """A number that is built in: it may be said, but not be another one."""
+    """A number that is built in: it may be set to that number only."""
 
     def check(value: Any) -> int:
         if type(value) is not int or value != fixed:
@@ -143,9 +143,9 @@ def either(name: str, *kinds: Kind) -> Kind:
             try:
                 return each.check(value)
             except Mismatch as mismatch:
-                told = mismatch
+                last = mismatch
         if len(kinds) == 1 or isinstance(value, dict):
-            raise told
+            raise last
         raise kind.fail(value)
 
     kind = Kind(name, check)
@@ -153,7 +153,7 @@ def either(name: str, *kinds: Kind) -> Kind:
 
 
 def optional(plain: Kind) -> Kind:
-    """Null is possible too."""
+    """The kind, or null."""
     return Kind(
         f"{plain.name}, or null", lambda value: None if value is None else plain.check(value)
     )

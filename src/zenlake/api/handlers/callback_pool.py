@@ -1,10 +1,13 @@
-"""CallbackPool: the threads of this process that run indirect callbacks.
+"""`CallbackPool`: the threads of this process that run indirect callbacks.
 
-A subscriber that gets nothing needs no thread. Whoever brings an item to a callback that does
-not run puts it into the queue, and a worker calls it until it has no more items: so a callback
-never runs twice at once, and its items come in order. Few workers are enough while callbacks are
-quick. One that runs for long does not count as working: others take its place, up to one for
-each callback. Workers end when there was nothing to do for a while.
+A callback without items needs no thread. The thread that brings an item to an idle callback puts
+the callback into the queue, and a worker calls it until it has no more items: so a callback never
+runs twice at once, and its items stay in order. A few workers are enough while callbacks are
+quick. A worker whose callback runs for long does not count as working: another worker takes its
+place, up to one for each callback. Workers end after being idle for a while.
+
+All sessions of the process share one pool: with a pool each, a program with many sessions would
+have many idle threads.
 """
 
 from __future__ import annotations
@@ -21,26 +24,26 @@ from zenlake.node.threads import start_soon
 
 _log: Final = logging.getLogger("zenlake.handlers")
 
-# Workers that start at once when there is something to call; more after HOLD_S.
+# The number of workers that start at once when callbacks are queued; more start after HOLD_S.
 _WORKERS: Final = 4
 _IDLE_S: Final = 1.0
 
 
 class Task(Protocol):
-    """A callback with items to be called for."""
+    """A callback with items in its queue."""
 
     def run(self) -> None:
-        """Call it; by one worker at a time."""
+        """Call the callback for its items; one worker at a time does so."""
 
 
 class Worker:
     """A thread of the pool."""
 
     def __init__(self) -> None:
-        self.wake = threading.Lock()  # held while it has nothing to do
+        self.wake = threading.Lock()  # held while the worker is idle
         self.wake.acquire()
         self.running_since = 0.0
-        self.is_slow = False  # others take its place
+        self.is_slow = False  # another worker takes its place
 
 
 class CallbackPool:
@@ -50,17 +53,17 @@ class CallbackPool:
         self.reset()
 
     def reset(self) -> None:
-        """In a forked child there are no workers, and the lock may be held for ever."""
-        # A finalizer may publish, and interrupt this very code to do so.
+        """A forked child has no workers, and its copy of the lock may never be released."""
+        # Reentrant: a finalizer may publish, and may run in the middle of this code.
         self._lock = threading.RLock()
         self._ready: deque[Task] = deque()
         self._idle: list[Worker] = []
         self._running: dict[int, Worker] = {}
         self._working = 0  # workers that are not idle and not slow
-        self._finished = 0  # callbacks that ran out of items since the last look
+        self._finished = 0  # callbacks that ran out of items since the last `look`
 
     def submit(self, one: Task) -> None:
-        """Have a callback called that no worker runs, and that is not in the queue."""
+        """Queue a callback that no worker runs and that is not queued."""
         with self._lock:
             self._ready.append(one)
             woken, starts = self._more_workers(1 if self._working < _WORKERS else 0)
@@ -69,7 +72,7 @@ class CallbackPool:
             READER_HANDOVER.watch()
 
     def _more_workers(self, count: int) -> tuple[list[Worker], int]:
-        """Under the lock: idle workers to wake, the last one that worked first, then new ones."""
+        """Under the lock: idle workers to wake, last used first, and how many to start."""
         woken = [self._idle.pop() for _ in range(min(count, len(self._idle)))]
         self._working += count
         return woken, count - len(woken)
@@ -82,7 +85,7 @@ class CallbackPool:
             start_soon(thread, self._not_started)
 
     def _not_started(self) -> None:
-        """There are no more threads; the next look tries again."""
+        """The system refused a thread; the next `look` tries again."""
         with self._lock:
             self._working -= 1
         if not READER_HANDOVER.is_watching:
@@ -96,9 +99,9 @@ class CallbackPool:
             self._running[me] = worker
             try:
                 one.run()
-            except BaseException:  # an interrupted callback must not end the worker
+            except BaseException:  # an exception of a callback must not end the worker
                 _log.exception("callback error")
-            del one  # not kept while there is nothing to do
+            del one  # an idle worker must not keep the callback alive
             with self._lock:
                 del self._running[me]
                 self._finished += 1
@@ -107,14 +110,14 @@ class CallbackPool:
                     self._working += 1
 
     def _next(self, worker: Worker) -> Task | None:
-        """The callback that waits longest; None if none came for a while."""
+        """The callback that was queued first; None if the worker was idle for too long."""
         while True:
             with self._lock:
                 if self._ready:
                     return self._ready.popleft()
                 self._working -= 1
                 self._idle.append(worker)
-            # Whoever takes it off the list counts it as working.
+            # The thread that removes the worker from the list counts it as working.
             if not worker.wake.acquire(timeout=_IDLE_S):
                 with self._lock:
                     if worker in self._idle:
@@ -123,7 +126,7 @@ class CallbackPool:
                 worker.wake.acquire()
 
     def hand_over(self, thread: int) -> None:
-        """The callback that this thread runs is about to wait."""
+        """The callback that this thread runs is about to block."""
         worker = self._running.get(thread)
         if worker is None or worker.is_slow:
             return
@@ -135,7 +138,7 @@ class CallbackPool:
         self._set_working(woken, starts)
 
     def look(self, now: float) -> bool:
-        """By the thread of `READER_HANDOVER`: more workers, if callbacks wait for one."""
+        """Called by the thread of `READER_HANDOVER`: start workers if callbacks are queued."""
         with self._lock:
             for worker in self._running.values():
                 if not worker.is_slow and worker.running_since < now - HOLD_S:
@@ -144,7 +147,7 @@ class CallbackPool:
             waiting, finished = len(self._ready), self._finished
             self._finished = 0
             count = max(0, _WORKERS - self._working)
-            if count == 0 and waiting > finished:  # they would wait for more than one look
+            if count == 0 and waiting > finished:  # the queue grows faster than it is served
                 count = self._working
             woken, starts = self._more_workers(min(count, waiting))
             is_busy = waiting > 0 or len(self._running) > 0
@@ -152,7 +155,7 @@ class CallbackPool:
         return is_busy
 
     def has_waiting(self) -> bool:
-        """Whether other callbacks wait for a worker."""
+        """Whether callbacks are queued."""
         return len(self._ready) > 0
 
 

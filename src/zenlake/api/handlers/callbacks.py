@@ -2,8 +2,8 @@
 
 An indirect callback runs on a thread of the pool, fed by a FIFO, or on the reader of a link as
 long as it is quick (see node/reader_handover.py); a direct one runs in `after_unlock`, on the
-thread that brought the item. Either way calls come one after the other, in order, what they raise
-is logged, and `drop` runs once after the last of them.
+thread that brought the item. In both cases calls are made one at a time, in order, exceptions are
+logged, and `drop` runs once after the last call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from zenlake.api.handlers.callback_pool import POOL
-from zenlake.api.handlers.channels import FifoChannelSink, Waiting
+from zenlake.api.handlers.channels import FifoChannelSink, WaitingThreads
 from zenlake.api.handlers.item_bytes import item_bytes
 from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
 from zenlake.node.before_waiting import before_waiting
@@ -23,24 +23,26 @@ from zenlake.session.sink import Sink
 
 LOGGER: Final = logging.getLogger("zenlake.handlers")
 
-# So many times a callback that took long runs on its own thread, before a reader tries again:
-# more each time that it took long again, since a busy machine makes any callback slow at times.
+# The number of times that a slow callback runs on a thread of the pool before a reader runs it
+# again. It grows each time that the callback is slow again: on a busy machine any callback may be
+# slow once.
 _SLOW_CALLS_MIN: Final = 16
 _SLOW_CALLS_MAX: Final = 4096
-# After so many calls a worker goes on with another callback, if one waits.
+# After this many calls a worker continues with another callback, if one is queued.
 _CALLS_IN_A_ROW: Final = 64
 
 
 class IndirectSink(FifoChannelSink):
-    """A FIFO whose items a thread of the pool takes, while there are any.
+    """A FIFO whose items are passed to a callback, by a worker of the pool or a link's reader.
 
-    Whoever calls, it or the reader of a link, holds `_turn` from taking an item to the last call.
-    `_scheduled` is held while the sink is in the queue of the pool or a worker runs it. Both look
-    for items again after they let go, and whoever brings an item looks at both after that: so one
-    of them always sees the other.
+    The calling thread holds `_call_lock` from taking the first item to the last call. `_scheduled`
+    is held while the sink is queued in the pool or a worker runs it. A thread that releases one of
+    the two looks for items afterwards; a thread that pushes looks at the two locks afterwards. So
+    no item is left behind.
     """
 
     __slots__ = (
+        "_call_lock",
         "_callback",
         "_caller_id",
         "_cancellers",
@@ -49,28 +51,32 @@ class IndirectSink(FifoChannelSink):
         "_scheduled",
         "_slow_calls",
         "_slow_calls_next",
-        "_turn",
     )
 
     def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
-        # A feeder that waits is woken when half is called for: else they would take turns.
+        # A blocked sender is woken when the queue is half empty, not for each item: otherwise the
+        # two threads would switch after every item.
         super().__init__(HANDLER_ITEMS_MAX, HANDLER_ITEMS_MAX // 2)
         self._callback = callback
         self._drop = drop
         self._ended: Callable[[], None] | None = None
         self._scheduled = threading.Lock()
-        self._turn = threading.Lock()
-        self._cancellers: Waiting | None = None
+        self._call_lock = threading.Lock()
+        self._cancellers: WaitingThreads | None = None
         self._caller_id: int | None = None
         self._slow_calls = 0
         self._slow_calls_next = _SLOW_CALLS_MIN
 
     def after_unlock(self) -> None:
         if not self._items and not self._is_closed:
-            return  # called for already
-        if self._is_due() and not self._turn.locked() and self._scheduled.acquire(blocking=False):
+            return  # another thread has called for the items
+        if (
+            self._is_due()
+            and not self._call_lock.locked()
+            and self._scheduled.acquire(blocking=False)
+        ):
             POOL.submit(self)
-        # A callback that feeds itself must not wait for itself.
+        # A callback that publishes to its own subscriber must not wait for itself.
         if self._caller_id != threading.get_ident():
             self._wait_for_room()
 
@@ -84,10 +90,10 @@ class IndirectSink(FifoChannelSink):
         if self._slow_calls > 0:
             self._slow_calls -= 1
             return False
-        return not self._turn.locked()
+        return not self._call_lock.locked()
 
     def run_on_reader(self) -> None:
-        if not self._turn.acquire(blocking=False):
+        if not self._call_lock.acquire(blocking=False):
             return
         self._caller_id = threading.get_ident()
         try:
@@ -96,11 +102,11 @@ class IndirectSink(FifoChannelSink):
             if self._slow_calls_next > _SLOW_CALLS_MIN and self._slow_calls == 0:
                 self._slow_calls_next >>= 1
         finally:
-            self._end_turn()
+            self._release_call_lock()
 
-    def _end_turn(self) -> None:
+    def _release_call_lock(self) -> None:
         self._caller_id = None
-        self._turn.release()
+        self._call_lock.release()
         if self._cancellers is not None:
             self._cancellers.wake_all()
 
@@ -109,26 +115,26 @@ class IndirectSink(FifoChannelSink):
         self._slow_calls_next = min(4 * self._slow_calls_next, _SLOW_CALLS_MAX)
 
     def run(self) -> None:
-        """By a worker of the pool, which holds `_scheduled`."""
+        """Called by a worker of the pool; `_scheduled` is held."""
         while True:
-            if self._turn.acquire(blocking=False):
+            if self._call_lock.acquire(blocking=False):
                 self._caller_id = threading.get_ident()
                 try:
                     is_done = self._call_all()
                 finally:
-                    self._end_turn()
+                    self._release_call_lock()
                 if not is_done:
                     POOL.submit(self)
                     return
             self._scheduled.release()
-            # Whoever holds the turn settles afterwards.
-            if not self._is_due() or self._turn.locked():
+            # If another thread holds the lock, that thread looks for items after releasing it.
+            if not self._is_due() or self._call_lock.locked():
                 return
             if not self._scheduled.acquire(blocking=False):
                 return
 
     def _call_all(self) -> bool:
-        """False if other callbacks shall be called before the rest."""
+        """False if other callbacks are queued and this one has had its share of calls."""
         calls = 0
         while self._items:
             calls += 1
@@ -147,7 +153,7 @@ class IndirectSink(FifoChannelSink):
         return True
 
     def _call_next(self) -> None:
-        """Hot. By the thread that holds the turn."""
+        """Hot. Called by the thread that holds `_call_lock`."""
         try:
             item = self._items.popleft()
         except IndexError:
@@ -171,11 +177,11 @@ class IndirectSink(FifoChannelSink):
     def wait_for_callback(self) -> None:
         cancellers = self._cancellers
         if cancellers is None:
-            cancellers = self._cancellers = Waiting()
+            cancellers = self._cancellers = WaitingThreads()
         # A callback may cancel its own query: it does not wait for itself.
-        while self._turn.locked() and self._caller_id != threading.get_ident():
+        while self._call_lock.locked() and self._caller_id != threading.get_ident():
             lock = cancellers.announce()
-            if self._turn.locked():
+            if self._call_lock.locked():
                 cancellers.sleep(lock)
             else:
                 cancellers.withdraw(lock)
@@ -186,12 +192,13 @@ class IndirectSink(FifoChannelSink):
 
 
 class DirectSink(Sink):
-    """Calls on the thread that brought the item, or on one that is calling already.
+    """Runs the callback on the thread that brought the item, or on one that runs it already.
 
-    A callback may bring further items itself: they are called for when it returned.
+    A callback may itself cause further items: they are delivered after it returns.
     """
 
     __slots__ = (
+        "_call_lock",
         "_callback",
         "_caller_id",
         "_cancellers",
@@ -201,7 +208,6 @@ class DirectSink(Sink):
         "_items",
         "_pushed_bytes",
         "_taken_bytes",
-        "_turn",
     )
 
     def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
@@ -211,8 +217,8 @@ class DirectSink(Sink):
         self._items: deque[object] = deque()
         self._pushed_bytes = 0
         self._taken_bytes = 0
-        self._turn = threading.Lock()
-        self._cancellers: Waiting | None = None
+        self._call_lock = threading.Lock()
+        self._cancellers: WaitingThreads | None = None
         self._caller_id: int | None = None
         self._is_closed = False
 
@@ -239,11 +245,11 @@ class DirectSink(Sink):
     def wait_for_callback(self) -> None:
         cancellers = self._cancellers
         if cancellers is None:
-            cancellers = self._cancellers = Waiting()
+            cancellers = self._cancellers = WaitingThreads()
         # A callback may cancel its own query: it does not wait for itself.
-        while self._turn.locked() and self._caller_id != threading.get_ident():
+        while self._call_lock.locked() and self._caller_id != threading.get_ident():
             lock = cancellers.announce()
-            if self._turn.locked():
+            if self._call_lock.locked():
                 cancellers.sleep(lock)
             else:
                 cancellers.withdraw(lock)
@@ -254,18 +260,18 @@ class DirectSink(Sink):
         self._items.clear()
 
     def after_unlock(self) -> None:
-        # Asked again after each turn: an item may have come when the turn was all but over.
+        # Checked again after each release: an item may have come just before it.
         while self._is_due():
-            if not self._turn.acquire(blocking=False):
+            if not self._call_lock.acquire(blocking=False):
                 if self._caller_id == threading.get_ident() or not self._is_too_full():
                     return
                 before_waiting()
-                self._turn.acquire()
+                self._call_lock.acquire()
             self._caller_id = threading.get_ident()
             try:
                 self._call()
             finally:
-                self._end_turn()
+                self._release_call_lock()
 
     def _is_due(self) -> bool:
         """Whether there is something to call."""
@@ -273,9 +279,9 @@ class DirectSink(Sink):
             return True
         return self._is_closed and (self._drop is not None or self._ended is not None)
 
-    def _end_turn(self) -> None:
+    def _release_call_lock(self) -> None:
         self._caller_id = None
-        self._turn.release()
+        self._call_lock.release()
         if self._cancellers is not None:
             self._cancellers.wake_all()
 

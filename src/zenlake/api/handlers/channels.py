@@ -1,14 +1,14 @@
 """Channels: sinks that a user reads, a bounded FIFO and a ring (behaviour reference §2.14).
 
-A channel is full when it holds as many items as it was made for, or items with more than
-`HANDLER_BYTES_MAX`; there is always room for one.
+A channel is full when it holds `capacity` items, or more than `HANDLER_BYTES_MAX` bytes; there is
+always room for one item.
 
-`push` only appends, under the node's lock. Everything that may take time happens in `after_unlock`,
-outside that lock: waking readers, once per burst however many items it brought, and waiting
-while a FIFO is too full, which holds back the link that fills it.
+`push` only appends, under the node's lock. Everything that may take time happens in
+`after_unlock`, outside that lock: waking readers, once per burst of items, and blocking while a
+FIFO is full, which holds back the link that fills it.
 
-A reader that finds nothing announces that it sleeps *before* it looks again, and a writer looks
-for sleepers *after* it appended: so one of the two always sees the other.
+A reader that finds no item registers as waiting *before* it looks again, and a writer looks for
+waiting readers *after* it appended. So a wakeup is never lost.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from zenlake.limits import HANDLER_BYTES_MAX
 from zenlake.node.before_waiting import before_waiting
 from zenlake.session.sink import Sink
 
-_LOOK_UP_S: Final = -1.0 if os.name == "posix" else 0.1
+_POLL_S: Final = -1.0 if os.name == "posix" else 0.1
 
 
-class Waiting:
-    """Threads that wait for something to change: a lock each, which is the quickest way to wake.
+class WaitingThreads:
+    """Threads that wait for a change, with one lock each: the fastest way to wake a thread.
 
-    Whoever waits announces itself, looks again whether it must, and then sleeps; whoever
-    changed something wakes all. A list is safe to use from any thread, also from a finalizer.
+    A waiting thread calls `announce`, checks its condition again, and then calls `sleep` or
+    `withdraw`; a thread that changed the state calls `wake_all`. The list needs no lock of its
+    own, so that finalizers may use it.
     """
 
     __slots__ = ("_locks",)
@@ -53,11 +54,11 @@ class Waiting:
             return  # woken already
 
     def sleep(self, lock: Lock) -> None:
-        """Until `wake_all`; Ctrl-C ends it as well."""
+        """Wait for `wake_all`; Ctrl-C ends the waiting too."""
         before_waiting()
         try:
-            # Without a limit it is interrupted on POSIX only.
-            while not lock.acquire(timeout=_LOOK_UP_S):
+            # Without a timeout, Ctrl-C interrupts `acquire` on POSIX only.
+            while not lock.acquire(timeout=_POLL_S):
                 pass
         except BaseException:
             self.withdraw(lock)
@@ -76,7 +77,7 @@ class Waiting:
 
 
 class Channel(Sink):
-    """Items on their way to one or more readers; this class keeps them all."""
+    """A queue of items for one or more readers, without a bound."""
 
     __slots__ = (
         "_error_text",
@@ -90,14 +91,14 @@ class Channel(Sink):
 
     def __init__(self) -> None:
         self._items: deque[object] = deque()
-        # Two counters, so that whoever pushes and whoever takes do not write the same one.
-        # Several may take: an addition to an attribute is not interrupted by other threads.
+        # Two counters, because the writer and the readers must not write the same one. Several
+        # readers may: other threads do not interrupt an addition to an attribute.
         self._pushed_bytes = 0
         self._taken_bytes = 0
-        self._readers = Waiting()
+        self._readers = WaitingThreads()
         self._is_closed = False
         self._is_abandoned = False
-        self._error_text = ""  # why a forked child cannot read it
+        self._error_text = ""  # the error that a read in a forked child raises
 
     def push(self, item: object) -> None:
         if not self._is_abandoned:
@@ -111,7 +112,7 @@ class Channel(Sink):
             self._items.extend(items)
 
     def held_bytes(self) -> int:
-        """Payloads and attachments of all items there are, but for small ones."""
+        """Bytes of the payloads and attachments in the queue, not counting small ones."""
         return self._pushed_bytes - self._taken_bytes
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class Channel(Sink):
         self._items.clear()
 
     def abandon(self) -> None:
-        """Nobody will read any more: what comes is dropped, and nothing waits for room."""
+        """There is no reader any more: drop all items, and never block a writer."""
         self._is_abandoned = True
         self._items.clear()
         self._wake()
@@ -136,8 +137,8 @@ class Channel(Sink):
         self._readers.wake_all()
 
     def try_take(self) -> object | None:
-        """The oldest item, None if there is none now; `ZError` if there will be none."""
-        # Asked before looking: what was pushed before closing is still there to be found.
+        """The oldest item, None if the queue is empty; `ZError` if it is closed as well."""
+        # Read before the queue: items that were pushed before closing can still be read.
         is_closed = self._is_closed
         try:
             item = self._items.popleft()
@@ -150,14 +151,14 @@ class Channel(Sink):
         return item
 
     def take(self) -> object:
-        """The oldest item, as soon as there is one; `ZError` if there will be none."""
+        """The oldest item; waits for one. `ZError` if the queue is empty and closed."""
         item = self.next_item()
         if item is None:
             raise ZError("channel is empty and closed")
         return item
 
     def next_item(self) -> object | None:
-        """The oldest item, as soon as there is one; None if there will be none."""
+        """The oldest item; waits for one. None if the queue is empty and closed."""
         while True:
             is_closed = self._is_closed
             if self._items:
@@ -173,7 +174,7 @@ class Channel(Sink):
             self._sleep()
 
     def _sleep(self) -> None:
-        """Wait until there may be items or the end."""
+        """Wait until there may be an item, or the channel is closed."""
         lock = self._readers.announce()
         if self._items or self._is_closed:
             self._readers.withdraw(lock)
@@ -185,7 +186,7 @@ class Channel(Sink):
             raise InheritedError(self._error_text)
 
     def _taken(self, item: object) -> None:
-        """An item was taken."""
+        """Account for an item that was taken."""
         if self._taken_bytes != self._pushed_bytes:
             size = item_bytes(item)
             self._taken_bytes += size
@@ -222,9 +223,9 @@ class RingChannelSink(Channel):
 
 
 class FifoChannelSink(Channel):
-    """Loses nothing: whoever brings more than `capacity` waits in `after_unlock`.
+    """Loses nothing: a writer that exceeds `capacity` waits in `after_unlock`.
 
-    Who waits is woken when there are `room_at` items left.
+    It is woken when there are `room_at` items left.
     """
 
     __slots__ = ("_capacity", "_room_at", "_writers")
@@ -233,7 +234,7 @@ class FifoChannelSink(Channel):
         super().__init__()
         self._capacity = capacity
         self._room_at = room_at
-        self._writers = Waiting()
+        self._writers = WaitingThreads()
 
     def after_unlock(self) -> None:
         if self._items or self._is_closed:
@@ -269,5 +270,5 @@ class FifoChannelSink(Channel):
 
 
 def fifo_channel(capacity: int) -> FifoChannelSink:
-    """For users: whoever waits is woken as soon as there is room for one item."""
+    """A channel for users: a waiting writer is woken as soon as there is room for one item."""
     return FifoChannelSink(capacity, capacity)

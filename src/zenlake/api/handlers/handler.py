@@ -12,22 +12,22 @@ T = TypeVar("T")
 
 @final
 class Handler(Generic[T]):
-    """The reading end of a channel. When it is collected, what comes is dropped."""
+    """The reading end of a channel. After it is garbage collected, items are dropped."""
 
     __slots__ = ("_channel",)
 
     def __init__(self, channel: Channel | None = None) -> None:
-        """For the library alone; a channel has one reading end only."""
+        """Not for users. A channel has one reading end only."""
         if channel is None:
             no_constructor(Handler)
         self._channel = channel
 
     def try_recv(self) -> T | None:
-        """The next item, None if there is none now; `ZError` at the end of the stream."""
+        """The next item, None if the channel is empty; `ZError` at the end of the stream."""
         return cast("T | None", self._channel.try_take())
 
     def recv(self) -> T:
-        """The next item, waiting for it if need be; `ZError` at the end of the stream."""
+        """The next item; waits for one. `ZError` at the end of the stream."""
         return cast(T, self._channel.take())
 
     def __iter__(self) -> Handler[T]:
@@ -40,7 +40,7 @@ class Handler(Generic[T]):
         return cast(T, item)
 
     def __del__(self) -> None:
-        channel = getattr(self, "_channel", None)  # None after a call that was refused
+        channel = getattr(self, "_channel", None)  # None if the constructor raised
         if channel is not None:
             channel.abandon()
 

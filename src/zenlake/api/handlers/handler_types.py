@@ -1,9 +1,9 @@
-"""The handlers that users give, and the sink that the session makes of each.
+"""The `handler` argument of an operation: its types, and the sink that is made of it.
 
-`make_sink` turns the `handler` argument of any operation (nothing, a channel, a callable, a
-`Callback`, or a pair of a callable and an object) into a sink and what `.handler` returns.
-`IntoChannel`, `IntoPair` and `IntoCallback` are the types of that argument; overloads say what
-comes of each: a `Handler`, the object of the pair, None.
+`make_sink` turns the argument (None, a channel, a callable, a `Callback`, or a pair of a callable
+and an object) into a sink and the object that `.handler` returns. `IntoChannel`, `IntoPair` and
+`IntoCallback` are the types of the argument; overloads select the type of `.handler`: a `Handler`,
+the object of the pair, or None.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ H = TypeVar("H")
 @final
 @no_subclasses
 class DefaultHandler(Generic[T]):
-    """What no handler stands for: a FIFO of 256 items."""
+    """The handler that None stands for: a FIFO of 256 items."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class DefaultHandler(Generic[T]):
 @final
 @no_subclasses
 class FifoChannel(Generic[T]):
-    """A bounded FIFO; when it is full, the link that fills it waits. Loses nothing."""
+    """A bounded FIFO. While it is full, the link that fills it is not read: no item is lost."""
 
     __slots__ = ("_capacity",)
 
@@ -44,7 +44,7 @@ class FifoChannel(Generic[T]):
 @final
 @no_subclasses
 class RingChannel(Generic[T]):
-    """The newest items; when it is full, the oldest goes."""
+    """A buffer of the newest items: when it is full, the oldest item is dropped."""
 
     __slots__ = ("_capacity",)
 
@@ -55,7 +55,7 @@ class RingChannel(Generic[T]):
 @final
 @no_subclasses
 class Callback(Generic[T]):
-    """A function to call for each item, and one to call when there will be no more."""
+    """A function to call for each item, and one to call after the last."""
 
     __slots__ = ("_callback", "_drop", "_indirect")
 
@@ -96,7 +96,7 @@ IntoPair: TypeAlias = tuple[Callable[[T], Any], H]
 
 
 def make_sink(handler: object) -> tuple[Sink, Any]:
-    """Where the session pushes, and what `.handler` of the entity is."""
+    """The sink that the session fills, and the object that `.handler` returns."""
     if handler is None or isinstance(handler, DefaultHandler):
         return _channel(fifo_channel(HANDLER_ITEMS_MAX))
     if isinstance(handler, FifoChannel):
@@ -111,7 +111,7 @@ def make_sink(handler: object) -> tuple[Sink, Any]:
 
 
 def is_background(handler: object) -> bool:
-    """Whether an entity with this handler lives on when its Python object is collected."""
+    """Whether an entity with this handler stays declared when its Python object is collected."""
     channels = (DefaultHandler, FifoChannel, RingChannel)
     return callable(handler) and not isinstance(handler, channels)
 
@@ -129,7 +129,7 @@ def _callback_sink(callback: Callable[[Any], Any]) -> Sink:
 
 def _checked_capacity(capacity: int) -> int:
     if not isinstance(capacity, int):
-        raise TypeError(f"a capacity is an int, not {type(capacity).__name__}")
+        raise TypeError(f"argument 'capacity': expected an int, not {type(capacity).__name__}")
     if not 0 <= capacity < 1 << 64:
-        raise OverflowError(f"a capacity is not negative and fits 64 bits: {capacity}")
+        raise OverflowError(f"argument 'capacity': expected 0 to 2**64 - 1, not {capacity}")
     return capacity

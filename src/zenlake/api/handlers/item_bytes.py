@@ -1,4 +1,4 @@
-"""How many bytes of an item count towards the limit of its handler (session/held_bytes.py)."""
+"""The number of bytes that an item counts for in its handler's limit (session/held_bytes.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zenlake.session.held_bytes import held_bytes, held_bytes_of
 
 
 def item_bytes(item: object) -> int:
-    """Of samples, replies and queries; all else is small."""
+    """The bytes of a sample, reply or query; other items are small and count as 0."""
     if isinstance(item, Reply):
         result = item._result
         if isinstance(result, ReplyError):

@@ -1,4 +1,4 @@
-"""`scout`: who is out there."""
+"""`scout`: finds nodes by multicast."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zenlake.protocol.scouting import Found
 @final
 @no_subclasses
 class Hello:
-    """A node that answered: its id, role and addresses."""
+    """The answer of a node: its id, role and addresses."""
 
     __slots__ = ("_locators", "_whatami", "_zid")
     _zid: wire.ZenohId
@@ -35,7 +35,7 @@ class Hello:
         no_constructor(cls)
 
     @classmethod
-    def of_found(cls, found: Found) -> Self:
+    def from_found(cls, found: Found) -> Self:
         made = object.__new__(cls)
         made._zid = found.zid
         made._whatami = found.role
@@ -44,11 +44,11 @@ class Hello:
 
     @property
     def whatami(self) -> WhatAmI:
-        return WhatAmI.of_number(int(self._whatami))
+        return WhatAmI.from_number(int(self._whatami))
 
     @property
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._zid)
+        return ZenohId.from_wire(self._zid)
 
     @property
     def locators(self) -> list[str]:
@@ -61,7 +61,7 @@ class Hello:
 
 @final
 class Scout(Generic[H]):
-    """Asks until it is stopped or lost."""
+    """Sends SCOUT messages until it is stopped or garbage collected."""
 
     __slots__ = ("__weakref__", "_binding", "_scouting")
     _scouting: Scouting | None
@@ -71,7 +71,7 @@ class Scout(Generic[H]):
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, scouting: Scouting, binding: HandlerBinding) -> Self:
+    def _make(cls, scouting: Scouting, binding: HandlerBinding) -> Self:
         made = object.__new__(cls)
         made._scouting = scouting
         made._binding = binding
@@ -89,7 +89,7 @@ class Scout(Generic[H]):
         return handler
 
     def stop(self) -> Unannotated:
-        """Ask no more; the stream ends."""
+        """Stop scouting; the stream of answers ends."""
         scouting = self._check()
         self._scouting = None
         scouting.close()
@@ -142,16 +142,16 @@ def scout(
     what: WhatAmIMatcher | str | None = None,
     config: Config | None = None,
 ) -> Scout[Any]:
-    """Look for nodes in the roles `what` names, all if it names none.
+    """Look for nodes with the roles in `what`; with all roles if it is None.
 
-    Whoever is there answers each time it is asked, so the same node is heard again.
+    SCOUT is sent periodically, and nodes answer each time: the same node is reported repeatedly.
     """
     matcher = into_matcher("router|peer|client" if what is None else what)
     settings = node_settings(Config() if config is None else config)
     binding = HandlerBinding(handler)
 
     def found(one: Found) -> None:
-        binding.sink.push(Hello.of_found(one))
+        binding.sink.push(Hello.from_found(one))
         binding.sink.after_unlock()
 
-    return Scout._of(start_scouting(settings, matcher.wire.mask, found), binding)
+    return Scout._make(start_scouting(settings, matcher.wire.mask, found), binding)

@@ -1,8 +1,7 @@
-"""`@/<zid>/session/**`: where a session answers itself about its transports and links.
+"""`@/<zid>/session/**`: the transports and links of a session, for its own queries.
 
-Nobody else can ask: the queryable and the publications stay in the session (behaviour reference
-§5). They begin when the session first uses a key that begins with `@/`, so that a session which
-never does pays nothing.
+Queryable and publications are local to the session (behaviour reference §5). They are declared
+when the session first uses a key that begins with `@/`, so that other sessions pay nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _PRIORITIES: Final = (
 
 
 class SessionAdminKeys:
-    """Answers on these keys, and publishes there."""
+    """The queryable and the publications on these keys."""
 
     __slots__ = ("_root", "_session")
 
@@ -49,9 +48,9 @@ class SessionAdminKeys:
         self._root = f"@/{session.core.zid}/session"
 
     def begin(self) -> None:
-        """Under the node's lock."""
+        """Declare the queryable; the caller holds the node's lock."""
         core = self._session.core
-        # A callback, since whoever asks has to read replies while they are made.
+        # A callback, so that the requester can read replies while they are made.
         sink, _ = make_sink(self._answer)
         core.port.adopt(sink)
         core.queryables.declare(
@@ -77,14 +76,14 @@ class SessionAdminKeys:
         return f"{self._root}/transport/{kind}/{info.zid}"
 
     def _link_key(self, info: LinkInfo) -> str:
-        """The last chunk is a number of 64 bits that belongs to this link as long as it lives."""
+        """The last chunk is a number of 64 bits that identifies the link."""
         ends = f"{info.src} {info.dst}".encode()
         number = int.from_bytes(hashlib.blake2b(ends, digest_size=8).digest(), "little")
         kind = "unicast" if info.group is None else "multicast"
         return f"{self._root}/transport/{kind}/{info.zid}/link/{number}"
 
     def _publish(self, is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
-        """A transport with its one link came or went; outside all locks."""
+        """A transport with its one link was opened or closed; no lock is held."""
         transport_key = self._transport_key(transport)
         link_key = self._link_key(link)
         if is_new:
@@ -95,7 +94,7 @@ class SessionAdminKeys:
             self._put(transport_key, wire.Del())
 
     def _put(self, key: str, body: wire.Put | wire.Del) -> None:
-        """Past `qos/publication` of the configuration, which could send it to the network."""
+        """Ignores `qos/publication` of the configuration, which could send it to the network."""
         session = self._session
         publication = Publication(
             key,
@@ -125,7 +124,7 @@ def transport_json(info: TransportInfo) -> bytes:
 
 
 def link_json(info: LinkInfo) -> bytes:
-    """Without QoS official sessions leave the last two fields out."""
+    """eclipse-zenoh omits the last two fields for links without QoS."""
     shown: dict[str, object] = {
         "src": info.src,
         "dst": info.dst,

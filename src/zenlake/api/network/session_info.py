@@ -21,7 +21,7 @@ from zenlake.api.values.identifiers import ZenohId
 
 @final
 class SessionInfo:
-    """Answers for the moment it is asked."""
+    """Each method returns the state at the time of the call."""
 
     __slots__ = ("_session",)
     _session: SessionHandle
@@ -30,13 +30,13 @@ class SessionInfo:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, session: SessionHandle) -> Self:
+    def _make(cls, session: SessionHandle) -> Self:
         made = object.__new__(cls)
         made._session = session
         return made
 
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._session.core.zid)
+        return ZenohId.from_wire(self._session.core.zid)
 
     def routers_zid(self) -> list[ZenohId]:
         return self._zids(wire.WhatAmI.ROUTER)
@@ -45,25 +45,25 @@ class SessionInfo:
         return self._zids(wire.WhatAmI.PEER)
 
     def _zids(self, role: wire.WhatAmI) -> list[ZenohId]:
-        """Who is connected; as deployed, members of groups are among `transports` alone."""
+        """Ids of connected nodes; as in eclipse-zenoh, without members of multicast groups."""
         self._session.check_process()
         infos = self._session.node.transports()
         return [
-            ZenohId.of_wire(info.zid)
+            ZenohId.from_wire(info.zid)
             for info in infos
             if info.whatami == role and not info.is_multicast
         ]
 
     def transports(self) -> list[Transport]:
         self._session.check_process()
-        return [Transport.of_info(info) for info in self._session.node.transports()]
+        return [Transport.from_info(info) for info in self._session.node.transports()]
 
     def links(self) -> list[Link]:
         self._session.check_process()
-        return [Link.of_info(info) for info in self._session.node.links()]
+        return [Link.from_info(info) for info in self._session.node.links()]
 
     def stats(self) -> dict[str, int]:
-        """What went in and out so far, and everything that was dropped, by cause."""
+        """Counters of messages received, sent and dropped, by cause."""
         self._session.check_process()
         return self._session.node.stats() | self._session.core.stats()
 
@@ -82,8 +82,8 @@ class SessionInfo:
     def declare_transport_events_listener(
         self, handler: Any = None, *, history: bool | None = None
     ) -> TransportEventsListener[Any]:
-        """Be told of transports that come and go; `history` begins with those there are."""
-        return TransportEventsListener._of(self._session, handler)._listen(history)
+        """Report transports that are opened and closed; `history` reports open ones first."""
+        return TransportEventsListener._make(self._session, handler)._listen(history)
 
     @overload
     def declare_link_events_listener(
@@ -100,5 +100,5 @@ class SessionInfo:
     def declare_link_events_listener(
         self, handler: Any = None, *, history: bool | None = None
     ) -> LinkEventsListener[Any]:
-        """Be told of links that come and go; `history` begins with those there are."""
-        return LinkEventsListener._of(self._session, handler)._listen(history)
+        """Report links that are opened and closed; `history` reports open ones first."""
+        return LinkEventsListener._make(self._session, handler)._listen(history)

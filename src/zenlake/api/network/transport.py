@@ -1,4 +1,4 @@
-"""`Transport` and `Link`: connections to other nodes, as they were when asked for."""
+"""`Transport` and `Link`: snapshots of connections to other nodes."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Transport:
         no_constructor(cls)
 
     @classmethod
-    def of_info(cls, info: TransportInfo) -> Self:
+    def from_info(cls, info: TransportInfo) -> Self:
         made = object.__new__(cls)
         made._info = info
         return made
 
     @property
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._info.zid)
+        return ZenohId.from_wire(self._info.zid)
 
     @property
     def whatami(self) -> WhatAmI:
-        return WhatAmI.of_number(int(self._info.whatami))
+        return WhatAmI.from_number(int(self._info.whatami))
 
     @property
     def is_qos(self) -> bool:
@@ -76,14 +76,14 @@ class Link:
         no_constructor(cls)
 
     @classmethod
-    def of_info(cls, info: LinkInfo) -> Self:
+    def from_info(cls, info: LinkInfo) -> Self:
         made = object.__new__(cls)
         made._info = info
         return made
 
     @property
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._info.zid)
+        return ZenohId.from_wire(self._info.zid)
 
     @property
     def src(self) -> str:

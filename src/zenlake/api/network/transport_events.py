@@ -1,4 +1,4 @@
-"""Events of transports and links, and the listeners that get them."""
+"""Events of transports and links, and the listeners that receive them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Event:
-    """Something came (PUT) or went (DELETE)."""
+    """A transport or link was opened (PUT) or closed (DELETE)."""
 
     __slots__ = ("_is_new", "_what")
     _is_new: bool
@@ -31,7 +31,7 @@ class _Event:
         no_constructor(cls)
 
     @classmethod
-    def of(cls, is_new: bool, what: Any) -> Self:
+    def _make(cls, is_new: bool, what: Any) -> Self:
         made = object.__new__(cls)
         made._is_new = is_new
         made._what = what
@@ -70,7 +70,7 @@ class LinkEvent(_Event):
 
 
 class _EventsListener(Generic[T, H]):
-    """Gets events of the node, outside all locks."""
+    """Receives events of the node; no lock is held."""
 
     __slots__ = ("__weakref__", "_binding", "_hook", "_session")
     _NAME: ClassVar[str] = ""
@@ -82,7 +82,7 @@ class _EventsListener(Generic[T, H]):
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, session: SessionHandle, handler: object) -> Self:
+    def _make(cls, session: SessionHandle, handler: object) -> Self:
         made = object.__new__(cls)
         made._session = session
         made._binding = HandlerBinding(handler)
@@ -94,18 +94,18 @@ class _EventsListener(Generic[T, H]):
     def _hook_of(cls, listener: _EventsListener[T, H]) -> Listener:
         sink = listener._binding.sink
         events = listener._session.node.events
-        # Who has a callable stays; others are not kept alive by what they listen to.
+        # A listener with a callback stays declared; any other must not be kept alive by its hook.
         kept = listener if listener._binding.is_background else None
-        known = weakref.ref(listener)
+        weak = weakref.ref(listener)
 
-        def tell(is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
-            if kept is None and known() is None:
-                events.remove(tell)
+        def hook(is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
+            if kept is None and weak() is None:
+                events.remove(hook)
                 return
             sink.push(cls._event(is_new, transport, link))
             sink.after_unlock()
 
-        return tell
+        return hook
 
     def _listen(self, history: bool | None) -> Self:
         self._session.check_open()
@@ -162,23 +162,23 @@ class _EventsListener(Generic[T, H]):
 
 @final
 class TransportEventsListener(_EventsListener[TransportEvent, H]):
-    """Transports that come and go."""
+    """Receives an event for each transport that is opened or closed."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "transport events listener"
 
     @staticmethod
     def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
-        return TransportEvent.of(is_new, Transport.of_info(transport))
+        return TransportEvent._make(is_new, Transport.from_info(transport))
 
 
 @final
 class LinkEventsListener(_EventsListener[LinkEvent, H]):
-    """Links that come and go."""
+    """Receives an event for each link that is opened or closed."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "link events listener"
 
     @staticmethod
     def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
-        return LinkEvent.of(is_new, Link.of_info(link))
+        return LinkEvent._make(is_new, Link.from_info(link))

@@ -1,4 +1,4 @@
-"""`KnownPublications`: what `put` and `delete` of a session need, remembered by key."""
+"""`KnownPublications`: a cache by key of what `Session.put` and `Session.delete` need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Prepare = Callable[[str, wire.QoS, bool, CoreLocality, wire.Encoding | None], P
 
 
 class KnownPublications:
-    """Remembers those without options, which are asked for again and again."""
+    """Keeps publications without options, which most programs repeat."""
 
     __slots__ = ("_prepare", "_remembered")
 
@@ -27,7 +27,7 @@ class KnownPublications:
         self._prepare = prepare
         self._remembered: dict[str, Publication] = {}
 
-    def of(
+    def get(
         self,
         key_expr: KeyExpr | str,
         congestion_control: CongestionControl | None,

@@ -1,4 +1,4 @@
-"""`MatchingListener`: is told when somebody begins or ceases to listen."""
+"""`MatchingListener`: reports when matching subscribers or queryables appear or disappear."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zenlake.session.matching import MatchingEntity, MatchingSource
 
 @final
 class MatchingListener(DeclaredWithHandler[MatchingStatus, H]):
-    """First told if there is somebody already, then of every change."""
+    """Reports a match that exists at the declaration, then every change."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "matching listener"
@@ -31,11 +31,11 @@ def declare_matching_listener(
         entity = session.core.declare_matching_listener(source, binding.sink, time.monotonic())
     finally:
         session.end()
-    return MatchingListener._of_handler(session, entity, binding)
+    return MatchingListener._make_with_handler(session, entity, binding)
 
 
 def matching_status(session: SessionHandle, source: MatchingSource) -> MatchingStatus:
-    """After close nobody listens any more."""
+    """Whether there is a match; False after the session is closed."""
     session.begin()
     try:
         core = session.core

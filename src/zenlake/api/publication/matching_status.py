@@ -1,4 +1,4 @@
-"""`MatchingStatus`: whether anybody listens."""
+"""`MatchingStatus`: whether there is a matching subscriber or queryable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.api.final_classes import no_constructor, no_subclasses
 @final
 @no_subclasses
 class MatchingStatus:
-    """True if there is a matching entity; `matching` says the same."""
+    """True if there is a matching entity, as is its attribute `matching`."""
 
     __slots__ = ("_matching",)
     _matching: bool

@@ -1,6 +1,6 @@
-"""`PlainPut`: a publisher's `put` of a payload with nothing else, the hottest call there is.
+"""`PlainPut`: a publisher's `put` of a payload without options, the most frequent call.
 
-Compiled, which `Publisher` is not: most puts are over before its own code begins.
+This module is compiled and `Publisher` is not: most puts end here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class PlainPut:
         """False once the publisher is undeclared."""
 
     def put(self, payload: object) -> bool:
-        """Publish it by the shortcut, without any lock; False if there is none. Hot."""
+        """Publish by the shortcut, without a lock; False if there is no shortcut. Hot."""
         if not self.is_live or self._publication.shortcut is None:
             return False
         if type(payload) is bytes:

@@ -1,4 +1,4 @@
-"""`Publisher`: publishes on one key, with what does not change decided once."""
+"""`Publisher`: publishes on one key expression with the same options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _monotonic = time.monotonic
 
 @final
 class Publisher(Declared):
-    """Knows whether anybody listens; what nobody wants stays here."""
+    """Knows whether there are subscribers; publications without one are not sent."""
 
     __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
     _NAME: ClassVar[str] = "publisher"
@@ -60,12 +60,12 @@ class Publisher(Declared):
     _put: Callable[[Publication, wire.Put | wire.Del, wire.TimestampStack | None, float], None]
 
     @classmethod
-    def _of_publication(
+    def _make_with_publication(
         cls, session: SessionHandle, entity: MatchingSource, publication: Publication
     ) -> Self:
-        made = cls._of(session, entity)
+        made = cls._make(session, entity)
         made._publication = publication
-        # Looked up once: `put` is the hottest call there is.
+        # Looked up once: `put` is the most frequent call.
         made._begin = session.begin
         made._end = session.end
         made._put = session.core.put
@@ -77,7 +77,7 @@ class Publisher(Declared):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
+        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -87,17 +87,17 @@ class Publisher(Declared):
     @property
     def encoding(self) -> Encoding:
         self._check()
-        return Encoding.of_wire(self._publication.encoding)
+        return Encoding.from_wire(self._publication.encoding)
 
     @property
     def congestion_control(self) -> CongestionControl:
         self._check()
-        return CongestionControl.of_number(int(self._publication.qos.congestion))
+        return CongestionControl.from_number(int(self._publication.qos.congestion))
 
     @property
     def priority(self) -> Priority:
         self._check()
-        return Priority.of_number(int(self._publication.qos.priority))
+        return Priority.from_number(int(self._publication.qos.priority))
 
     @property
     def reliability(self) -> Reliability:
@@ -164,7 +164,7 @@ class Publisher(Declared):
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         source_info: SourceInfo | None = None,
     ) -> Unannotated:
-        """Publish that there is no value any more."""
+        """Publish the deletion of the value."""
         self._check()
         body = wire.Del(
             timestamp_of(timestamp), source_info_of(source_info), attachment_of(attachment)
@@ -189,7 +189,7 @@ class Publisher(Declared):
         self, handler: IntoCallback[MatchingStatus]
     ) -> MatchingListener[None]: ...
     def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
-        """Be told when somebody begins or ceases to listen."""
+        """Report when matching subscribers appear or disappear."""
         self._check()
         return declare_matching_listener(self._session, self._entity, handler)
 
@@ -224,4 +224,4 @@ def declare_publisher(
         entity = session.core.declare_publisher(key, publication.destination, time.monotonic())
     finally:
         session.end()
-    return Publisher._of_publication(session, entity, publication)
+    return Publisher._make_with_publication(session, entity, publication)

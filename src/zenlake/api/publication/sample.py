@@ -1,6 +1,6 @@
 """`Sample`: a value that was published, or the deletion of one.
 
-It is made from the message that brought it; what users ask for is computed when they ask.
+It keeps the message that brought it; its properties are computed when they are read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sample:
         qos: wire.QoS | None,
         stamps: wire.TimestampStack | None,
     ) -> None:
-        """For the library alone: users get samples, they do not make them."""
+        """Not for users, who receive samples and do not make them."""
         self._key = key
         self._body = body
         self._qos = qos
@@ -50,7 +50,7 @@ class Sample:
     def payload(self) -> ZBytes:
         """Empty for a deletion."""
         body = self._body
-        return ZBytes.of_raw(body.payload if isinstance(body, wire.Put) else b"")
+        return ZBytes.from_raw(body.payload if isinstance(body, wire.Put) else b"")
 
     @property
     def kind(self) -> SampleKind:
@@ -59,21 +59,21 @@ class Sample:
     @property
     def encoding(self) -> Encoding:
         body = self._body
-        return Encoding.of_wire(body.encoding if isinstance(body, wire.Put) else None)
+        return Encoding.from_wire(body.encoding if isinstance(body, wire.Put) else None)
 
     @property
     def timestamp(self) -> Timestamp | None:
         timestamp = self._body.timestamp
-        return None if timestamp is None else Timestamp.of_wire(timestamp)
+        return None if timestamp is None else Timestamp.from_wire(timestamp)
 
     @property
     def congestion_control(self) -> CongestionControl:
-        return CongestionControl.of_number(int((self._qos or _DEFAULT_QOS).congestion))
+        return CongestionControl.from_number(int((self._qos or _DEFAULT_QOS).congestion))
 
     @property
     def priority(self) -> Priority:
         # CONTROL is not offered to users; a peer that sends it means the most urgent there is.
-        return Priority.of_number(max(1, int((self._qos or _DEFAULT_QOS).priority)))
+        return Priority.from_number(max(1, int((self._qos or _DEFAULT_QOS).priority)))
 
     @property
     def express(self) -> bool:
@@ -82,16 +82,16 @@ class Sample:
     @property
     def attachment(self) -> ZBytes | None:
         attachment = self._body.attachment
-        return None if attachment is None else ZBytes.of_raw(attachment)
+        return None if attachment is None else ZBytes.from_raw(attachment)
 
     @property
     def source_info(self) -> SourceInfo | None:
         info = self._body.source_info
-        return None if info is None else SourceInfo.of_wire(info)
+        return None if info is None else SourceInfo.from_wire(info)
 
     @property
     def timestamp_stack(self) -> TimestampStack | None:
-        return None if self._stamps is None else TimestampStack.of_wire(self._stamps)
+        return None if self._stamps is None else TimestampStack.from_wire(self._stamps)
 
     def __repr__(self) -> str:
         kind = str(self.kind).partition(".")[2].capitalize()

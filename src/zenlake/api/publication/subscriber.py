@@ -1,4 +1,4 @@
-"""`Subscriber`: samples on the keys it names."""
+"""`Subscriber`: receives the samples of a key expression."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zenlake.session.subscribers import Subscription
 
 @final
 class Subscriber(DeclaredWithHandler[Sample, H]):
-    """Receives every sample whose key intersects its own, from its declaration on."""
+    """Receives every sample whose key intersects its own, published after its declaration."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "subscriber"
@@ -30,7 +30,7 @@ class Subscriber(DeclaredWithHandler[Sample, H]):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
+        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -52,4 +52,4 @@ def declare_subscriber(
         entity = session.core.declare_subscriber(key, binding.sink, origin, time.monotonic())
     finally:
         session.end()
-    return Subscriber._of_handler(session, entity, binding)
+    return Subscriber._make_with_handler(session, entity, binding)

@@ -1,4 +1,4 @@
-"""`CancellationToken`: ends queries that are under way."""
+"""`CancellationToken`: ends open queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zenlake.api.unannotated import Unannotated
 @final
 @no_subclasses
 class CancellationToken:
-    """Given to any number of queries; `cancel` ends them, also those that come later."""
+    """Belongs to any number of queries; `cancel` ends them, and later ones at their start."""
 
     __slots__ = ("_hooks", "_is_cancelled", "_lock", "_registered")
 
@@ -24,7 +24,7 @@ class CancellationToken:
         self._registered = 0
 
     def cancel(self) -> Unannotated:
-        """End all queries with this token, and wait for callbacks that run.
+        """End all queries with this token, and wait for running callbacks.
 
         Afterwards no callback of these queries is called but `drop`. A callback may cancel its
         own query: it does not wait for itself. Every call waits, not only the first.
@@ -32,7 +32,7 @@ class CancellationToken:
         with self._lock:
             self._is_cancelled = True
             hooks = list(self._hooks.values())
-        # Outside the lock: a hook may wait for a callback, which may ask this very token.
+        # Outside the lock: a hook may wait for a callback, which may use this token.
         for hook in hooks:
             hook()
 
@@ -53,7 +53,7 @@ class CancellationToken:
             return self._registered
 
     def unregister(self, number: int) -> None:
-        """The query is over; its hook may be running or be gone already."""
+        """The query is over; its hook may be running or may have been removed."""
         with self._lock:
             self._hooks.pop(number, None)
 

@@ -40,7 +40,7 @@ QueryConsolidation.AUTO = QueryConsolidation.DEFAULT = QueryConsolidation(Consol
 
 
 def consolidation_mode_of(value: ConsolidationMode | QueryConsolidation) -> ConsolidationMode:
-    """What the arguments named `consolidation` accept, as a mode."""
+    """The mode of an argument named `consolidation`."""
     if isinstance(value, ConsolidationMode):
         return value
     if isinstance(value, QueryConsolidation):

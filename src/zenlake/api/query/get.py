@@ -1,4 +1,4 @@
-"""Asking: what `Session.get`, `Querier.get` and `Liveliness.get` have in common."""
+"""The common part of `Session.get`, `Querier.get` and `Liveliness.get`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BYTES = wire.Encoding(0)
 
 
 def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody | None:
-    """Giving one of the two sends the other's default (behaviour reference §2.5)."""
+    """With one of the two, the other's default is sent as well (behaviour reference §2.5)."""
     if payload is None and encoding is None:
         return None
     raw = b"" if payload is None else payload_of(payload)
@@ -32,12 +32,12 @@ def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody 
 
 
 class CancellableSink(Sink):
-    """The sink of a query with a token, between the two.
+    """The sink of a query with a cancellation token: it wraps the sink of the user's handler.
 
-    The query stays with its token until the last callback has returned, which may be long after
-    its final: until then `cancel` discards the replies that no callback has been called for, and
-    waits for the one that runs. It is taken off the token in `after_unlock`, outside the node's
-    lock, because the token has a lock of its own.
+    The query stays registered with its token until the last callback has returned, which may be
+    long after the query's end: until then `cancel` discards replies that were not delivered and
+    waits for a running callback. It is unregistered in `after_unlock`, outside the node's lock,
+    because the token has a lock of its own.
     """
 
     __slots__ = (
@@ -62,7 +62,7 @@ class CancellableSink(Sink):
         self._calls_back = sink.on_end(self._unregister)
 
     def register(self) -> bool:
-        """False if the token is cancelled already."""
+        """False if the token is already cancelled."""
         self._number = self._token.register(self.cancel)
         return self._number is not None
 
@@ -70,11 +70,11 @@ class CancellableSink(Sink):
         self._query = query
 
     def cancel(self) -> None:
-        """The hook of the token; after it only `drop` is called. By several threads at once."""
+        """The hook of the token; afterwards only `drop` is called. Several threads may call it."""
         self._is_cancelled = True
         query = self._query
         if query is None:
-            return  # it is not started yet, and whoever starts it ends it
+            return  # the query is not started yet; `get_with_handler` cancels it afterwards
         if query.is_open:
             self._session.begin()
             try:
@@ -115,7 +115,7 @@ class CancellableSink(Sink):
 def get_with_defaults(
     session: SessionHandle, key: str, parameters: str, spec: QuerySpec
 ) -> Handler[Any]:
-    """For the default handler, and without a token: the short way."""
+    """A query with the default handler and without a token: the fast path."""
     channel = fifo_channel(HANDLER_ITEMS_MAX)
     session.begin()
     try:
@@ -131,7 +131,7 @@ def get_with_handler(
     token: CancellationToken | None,
     start: Callable[[Sink, float], OpenQuery],
 ) -> Any:
-    """Start a query and give the user's end of it; `start` is called under the lock."""
+    """Start a query and return the user's handler; `start` is called under the node's lock."""
     if token is not None and not isinstance(token, CancellationToken):
         kind = type(token).__name__
         raise TypeError(
@@ -152,6 +152,6 @@ def get_with_handler(
     finally:
         session.end()
     if cancellable is not None and token is not None and token.is_cancelled:
-        # Cancelled between registering and starting, when there was nothing to cancel yet.
+        # Cancelled between registration and start, when there was no query to cancel.
         cancellable.cancel()
     return binding.handler

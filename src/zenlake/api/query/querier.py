@@ -1,4 +1,4 @@
-"""`Querier`: asks again and again about one key, with what does not change decided once."""
+"""`Querier`: sends queries on one key expression with the same options."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from zenlake.session.sink import Sink
 
 @final
 class Querier(Declared):
-    """Knows whether anybody would answer. Undeclaring it ends its queries."""
+    """Knows whether there are matching queryables. Undeclaring it ends its queries."""
 
     __slots__ = ("_default_spec", "_options")
     _NAME: ClassVar[str] = "querier"
@@ -68,10 +68,10 @@ class Querier(Declared):
         return GenericAlias(cls, item)
 
     @classmethod
-    def _of_options(
+    def _make_with_options(
         cls, session: SessionHandle, entity: MatchingSource, options: QueryOptions
     ) -> Self:
-        made = cls._of(session, entity)
+        made = cls._make(session, entity)
         made._options = options
         made._default_spec = options.spec(
             body=None, attachment=None, source_info=None, stamps=None, owner_eid=entity.eid
@@ -81,7 +81,7 @@ class Querier(Declared):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
+        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -119,7 +119,7 @@ class Querier(Declared):
         cancellation_token: CancellationToken | None = None,
         timestamp_instrumentation: TimestampInstrumentation | None = None,
     ) -> Any:
-        """Ask; gives the handler through which replies come."""
+        """Send a query; returns the handler that receives the replies."""
         self._check()
         session = self._session
         key = self._options.key
@@ -157,7 +157,7 @@ class Querier(Declared):
         self, handler: IntoCallback[MatchingStatus]
     ) -> MatchingListener[None]: ...
     def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
-        """Be told when somebody begins or ceases to answer."""
+        """Report when matching queryables appear or disappear."""
         self._check()
         return declare_matching_listener(self._session, self._entity, handler)
 
@@ -196,4 +196,4 @@ def declare_querier(
         )
     finally:
         session.end()
-    return Querier._of_options(session, entity, options)
+    return Querier._make_with_options(session, entity, options)

@@ -1,4 +1,4 @@
-"""`Query`: a query that reached a queryable; it wants replies, then `drop`."""
+"""`Query`: a query that a queryable received; it must be dropped after the last reply."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from zenlake.session.lost_queries import LostQuery
 
 @final
 class Query:
-    """Use it in a `with` block, or `drop` it: the querier waits for that.
+    """Use it in a `with` block, or call `drop`: the requester waits for the end.
 
-    One that is lost without is finished by the garbage collector, with a warning.
+    A query that is garbage collected without `drop` is finished then, with a warning.
     """
 
     __slots__ = ("_eid", "_incoming", "_is_dropped", "_session")
 
     def __init__(self, session: SessionHandle, incoming: IncomingQuery, eid: int) -> None:
-        """For the library alone: users get queries, they do not make them."""
+        """Not for users, who receive queries and do not make them."""
         self._session = session
         self._incoming = incoming
         self._eid = eid
@@ -76,27 +76,27 @@ class Query:
     @property
     def payload(self) -> ZBytes | None:
         body = self._checked().body.body
-        return None if body is None else ZBytes.of_raw(body.payload)
+        return None if body is None else ZBytes.from_raw(body.payload)
 
     @property
     def encoding(self) -> Encoding | None:
         body = self._checked().body.body
-        return None if body is None else Encoding.of_wire(body.encoding)
+        return None if body is None else Encoding.from_wire(body.encoding)
 
     @property
     def attachment(self) -> ZBytes | None:
         attachment = self._checked().body.attachment
-        return None if attachment is None else ZBytes.of_raw(attachment)
+        return None if attachment is None else ZBytes.from_raw(attachment)
 
     @property
     def source_info(self) -> SourceInfo | None:
         info = self._checked().body.source_info
-        return None if info is None else SourceInfo.of_wire(info)
+        return None if info is None else SourceInfo.from_wire(info)
 
     @property
     def timestamp_stack(self) -> TimestampStack | None:
         stamps = self._checked().stamps
-        return None if stamps is None else TimestampStack.of_wire(stamps)
+        return None if stamps is None else TimestampStack.from_wire(stamps)
 
     def accepts_replies(self) -> ReplyKeyExpr:
         """Which keys replies may have."""
@@ -115,7 +115,7 @@ class Query:
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
     ) -> Unannotated:
-        """Answer with a value. Priority and congestion control are those of the query."""
+        """Reply with a value. Priority and congestion control are those of the query."""
         if congestion_control is not None or priority is not None:
             warn_of_ignored_qos("reply", congestion_control, priority)
         body = wire.Put(
@@ -138,14 +138,14 @@ class Query:
         attachment: object | None = None,
         timestamp: Timestamp | None = None,
     ) -> Unannotated:
-        """Answer that there is no value any more."""
+        """Reply that the value was deleted."""
         if congestion_control is not None or priority is not None:
             warn_of_ignored_qos("reply_del", congestion_control, priority)
         body = wire.Del(timestamp_of(timestamp), None, attachment_of(attachment))
         self._reply(key_expr, body, express)
 
     def reply_err(self, payload: object, *, encoding: Encoding | str | None = None) -> Unannotated:
-        """Answer with an error."""
+        """Reply with an error."""
         incoming = self._checked()
         body = wire.Err(payload_of(payload), encoding_of(encoding))
         session = self._session
@@ -169,7 +169,7 @@ class Query:
             session.end_reply()
 
     def drop(self) -> Unannotated:
-        """No more replies; the second time it does nothing."""
+        """End the replies; a second call does nothing."""
         session = self._session
         try:
             session.begin()
@@ -184,7 +184,7 @@ class Query:
             session.end_reply()
 
     def __del__(self) -> None:
-        if not getattr(self, "_is_dropped", True):  # not there if a user tried to make one
+        if not getattr(self, "_is_dropped", True):  # absent if a user's constructor call failed
             self._session.finish_later(LostQuery(self._incoming, self._eid))
 
     def __str__(self) -> str:

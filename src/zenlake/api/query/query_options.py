@@ -11,7 +11,7 @@ from zenlake.session.queries import QuerySpec
 
 
 class QueryOptions:
-    """How a querier asks: what all its queries have in common."""
+    """The options that all queries of a querier share."""
 
     __slots__ = (
         "accepts_any_key",

@@ -1,4 +1,4 @@
-"""`Queryable`: answers queries on the keys it names."""
+"""`Queryable`: receives the queries of a key expression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zenlake.session.queryables import QueryableEntity
 
 @final
 class Queryable(DeclaredWithHandler[Query, H]):
-    """Receives every query whose key intersects its own; each wants replies and `drop`."""
+    """Receives every query whose key intersects its own; each must be dropped."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "queryable"
@@ -29,7 +29,7 @@ class Queryable(DeclaredWithHandler[Query, H]):
     @property
     def id(self) -> EntityGlobalId:
         self._check()
-        return EntityGlobalId.of_wire(self._session.core.zid, self._entity.eid)
+        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
 
     @property
     def key_expr(self) -> KeyExpr:
@@ -55,4 +55,4 @@ def declare_queryable(
         )
     finally:
         session.end()
-    return Queryable._of_handler(session, entity, binding)
+    return Queryable._make_with_handler(session, entity, binding)

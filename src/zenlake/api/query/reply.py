@@ -1,4 +1,4 @@
-"""`Reply` and `ReplyError`: what answers a query."""
+"""`Reply` and `ReplyError`: the replies to a query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zenlake.api.values.zbytes import ZBytes
 @final
 @mypyc_attr(acyclic=True)
 class ReplyError:
-    """A queryable could not answer, or the query took too long."""
+    """A queryable replied with an error, or the query timed out."""
 
     __slots__ = ("_encoding", "_payload", "_stamps")
 
@@ -27,22 +27,22 @@ class ReplyError:
         encoding: wire.Encoding | None,
         stamps: wire.TimestampStack | None,
     ) -> None:
-        """For the library alone, as that of `Reply`."""
+        """Not for users, as that of `Reply`."""
         self._payload = payload
         self._encoding = encoding
         self._stamps = stamps
 
     @property
     def payload(self) -> ZBytes:
-        return ZBytes.of_raw(self._payload)
+        return ZBytes.from_raw(self._payload)
 
     @property
     def encoding(self) -> Encoding:
-        return Encoding.of_wire(self._encoding)
+        return Encoding.from_wire(self._encoding)
 
     @property
     def timestamp_stack(self) -> TimestampStack | None:
-        return None if self._stamps is None else TimestampStack.of_wire(self._stamps)
+        return None if self._stamps is None else TimestampStack.from_wire(self._stamps)
 
     def __repr__(self) -> str:
         return f"ReplyError {{ payload: {self.payload!r}, encoding: {self.encoding} }}"
@@ -51,7 +51,7 @@ class ReplyError:
 @final
 @mypyc_attr(acyclic=True)
 class Reply:
-    """One answer: a sample or an error, and who gave it."""
+    """One reply: a sample or an error, and the id of the replier."""
 
     __slots__ = ("_responder", "_result")
 
@@ -74,7 +74,7 @@ class Reply:
     @property
     def replier_id(self) -> EntityGlobalId | None:
         who = self._responder
-        return None if who is None else EntityGlobalId.of_wire(who.zid, who.eid)
+        return None if who is None else EntityGlobalId.from_wire(who.zid, who.eid)
 
     def __repr__(self) -> str:
         return f"Reply {{ result: {self._result!r}, replier_id: {self.replier_id} }}"

@@ -1,8 +1,8 @@
 """Python values as bytes in Zenoh's serialization format (behaviour reference §6.9).
 
 Numbers are little-endian in their width, strings and collections begin with a LEB128 count,
-tuples are their items back to back. The bytes do not say what they are: whoever reads them
-must know the type, which is therefore turned into a reader before any byte is looked at.
+tuples are their items back to back. The bytes do not contain their type: the caller passes it,
+and it is turned into a reader before any byte is read.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def z_serialize(obj: Any) -> ZBytes:
     """The bytes of a number, text, bytes, or a list, set, dict or tuple of these."""
     out = bytearray()
     _write(out, obj)
-    return ZBytes.of_raw(bytes(out))
+    return ZBytes.from_raw(bytes(out))
 
 
 def z_deserialize(tp: type[T], zbytes: ZBytes) -> T:
-    """The value of type `tp` in `zbytes`; collections say of what: `list[int]`."""
+    """The value of type `tp` in `zbytes`; collections need the type of items: `list[int]`."""
     read = _reader(tp)
     if not isinstance(zbytes, ZBytes):
         raise TypeError(f"expected ZBytes, not {type(zbytes).__name__}")
@@ -144,7 +144,7 @@ _WRITERS: Final[dict[type, Callable[[bytearray, Any], None]]] = {
 
 
 class _Source:
-    """Bytes and how far they have been read."""
+    """Bytes and the position of the next read."""
 
     __slots__ = ("at", "free_items", "raw")
 
@@ -182,7 +182,7 @@ class _Source:
             before = self.at
             items.append(read(self))
             if self.at == before:
-                # Items without bytes: only this bound stands between a count and all memory.
+                # Items of no bytes: only this bound keeps a count from using up all memory.
                 self.free_items += 1
                 if self.free_items > DESERIALIZED_ITEMS_MAX:
                     raise ZDeserializeError("too many items that take no bytes")
@@ -193,7 +193,7 @@ _Reader = Callable[[_Source], Any]
 
 
 def _reader(tp: Any) -> _Reader:
-    """How a value of this type is read."""
+    """The function that reads a value of this type."""
     origin, parameters = get_origin(tp), get_args(tp)
     if origin is None:
         if tp in (list, set, frozenset, dict, tuple):
@@ -265,5 +265,5 @@ _READERS: Final[dict[type, _Reader]] = {
     str: _read_text,
     bytes: _read_bytes,
     bytearray: lambda source: bytearray(_read_bytes(source)),
-    ZBytes: lambda source: ZBytes.of_raw(_read_bytes(source)),
+    ZBytes: lambda source: ZBytes.from_raw(_read_bytes(source)),
 }

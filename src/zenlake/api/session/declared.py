@@ -1,7 +1,7 @@
-"""What all declared objects have in common: they can be undeclared, once.
+"""The base classes of declared objects, which can be undeclared once.
 
-An object that is lost undeclares itself, unless its handler is a callable: then it stays in
-the background until the session closes (behaviour reference §2.14).
+An object that is garbage collected undeclares itself, unless its handler is a callable: then it
+stays declared until the session closes (behaviour reference §2.14).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.session.core import Entity
 
 
 class Declared:
-    """The Python object of an entity."""
+    """The user's object of an entity."""
 
     __slots__ = ("__weakref__", "_entity", "_is_background", "_is_undeclared", "_session")
     _NAME: ClassVar[str] = ""
@@ -32,7 +32,7 @@ class Declared:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, session: SessionHandle, entity: Entity, is_background: bool = False) -> Self:
+    def _make(cls, session: SessionHandle, entity: Entity, is_background: bool = False) -> Self:
         made = object.__new__(cls)
         made._session = session
         made._entity = entity
@@ -45,7 +45,7 @@ class Declared:
             raise ZError(f"Undeclared {self._NAME}")
 
     def undeclare(self) -> Unannotated:
-        """Take it back; the second time is an error."""
+        """Undeclare the entity; a second call is an error."""
         self._check()
         self._is_undeclared = True
         self._session.undeclare(self._entity)
@@ -68,14 +68,16 @@ class Declared:
 
 
 class DeclaredWithHandler(Declared, Generic[T, H]):
-    """An entity that gives items to a handler, with the methods of a `Handler` if it is one."""
+    """An entity with a handler; has the methods of `Handler` if the handler is one."""
 
     __slots__ = ("_handler",)
     _handler: H
 
     @classmethod
-    def _of_handler(cls, session: SessionHandle, entity: Entity, binding: HandlerBinding) -> Self:
-        made = cls._of(session, entity, binding.is_background)
+    def _make_with_handler(
+        cls, session: SessionHandle, entity: Entity, binding: HandlerBinding
+    ) -> Self:
+        made = cls._make(session, entity, binding.is_background)
         made._handler = binding.handler
         return made
 
@@ -85,12 +87,12 @@ class DeclaredWithHandler(Declared, Generic[T, H]):
         return self._handler
 
     def try_recv(self: DeclaredWithHandler[T, Handler[T]]) -> T | None:
-        """The next item, None if there is none now."""
+        """The next item, None if the channel is empty."""
         self._check()
         return self._handler.try_recv()
 
     def recv(self: DeclaredWithHandler[T, Handler[T]]) -> T:
-        """The next item, waiting for it if need be."""
+        """The next item; waits for one."""
         self._check()
         return self._handler.recv()
 

@@ -1,4 +1,4 @@
-"""`DeclaredKeys`: the key expressions that a session declared, each as often as it did."""
+"""`DeclaredKeys`: counts how often a session declared each key expression."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zenlake.errors import ZError
 
 
 class DeclaredKeys:
-    """Nothing is sent of them: only what was declared can be undeclared."""
+    """Declared keys are not sent; the counts make undeclaring an unknown key an error."""
 
     __slots__ = ("_counts",)
 

@@ -1,4 +1,4 @@
-"""`Liveliness` and `LivelinessToken`: who is there."""
+"""`Liveliness` and `LivelinessToken`: keys that exist as long as their declarer is connected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from zenlake.session.sink import Sink
 
 @final
 class LivelinessToken(Declared):
-    """Its key is alive until it is undeclared or lost, or its session ends."""
+    """Its key is alive until the token is undeclared or collected, or its session ends."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "LivelinessToken"
@@ -34,7 +34,7 @@ class LivelinessToken(Declared):
 
 @final
 class Liveliness:
-    """Declares tokens, and tells which are alive."""
+    """Declares tokens, and finds those of other sessions."""
 
     __slots__ = ("_session",)
     _session: SessionHandle
@@ -43,13 +43,13 @@ class Liveliness:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, session: SessionHandle) -> Self:
+    def _make(cls, session: SessionHandle) -> Self:
         made = object.__new__(cls)
         made._session = session
         return made
 
     def declare_token(self, key_expr: KeyExpr | str) -> LivelinessToken:
-        """Say that `key_expr` is alive."""
+        """Declare that `key_expr` is alive."""
         key = key_text(key_expr)
         session = self._session
         session.begin()
@@ -57,7 +57,7 @@ class Liveliness:
             token = session.core.declare_token(key, time.monotonic())
         finally:
             session.end()
-        return LivelinessToken._of(session, token)
+        return LivelinessToken._make(session, token)
 
     @overload
     def get(
@@ -94,7 +94,7 @@ class Liveliness:
         timeout: float | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> Any:
-        """One reply for each key that is alive now."""
+        """Query the keys that are alive: one reply for each."""
         key = key_text(key_expr)
         core = self._session.core
         timeout_ms = timeout_ms_of(timeout, core.settings.query_timeout_ms)
@@ -123,7 +123,7 @@ class Liveliness:
     def declare_subscriber(
         self, key_expr: KeyExpr | str, handler: Any = None, *, history: bool | None = None
     ) -> Subscriber[Any]:
-        """A PUT for each key that becomes alive, a DELETE for each that ceases to be."""
+        """Receive a PUT for each key that becomes alive, and a DELETE when it no longer is."""
         key = key_text(key_expr)
         with_history = bool(flag_of(history, "history"))
         binding = HandlerBinding(handler)
@@ -135,4 +135,4 @@ class Liveliness:
             )
         finally:
             session.end()
-        return Subscriber._of_handler(session, entity, binding)
+        return Subscriber._make_with_handler(session, entity, binding)

@@ -1,4 +1,4 @@
-"""The sessions that are open in this process, which are closed when the interpreter exits."""
+"""The open sessions of this process, which are closed when the interpreter exits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OpenSessions:
-    """Does not keep sessions alive."""
+    """A set of weak references: it does not keep sessions alive."""
 
     def __init__(self) -> None:
         self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
@@ -23,8 +23,8 @@ class OpenSessions:
     def add(self, session: Session) -> None:
         self._sessions.add(session)
         if not self._is_registered:
-            # By the first session of each process: `multiprocessing` clears all exit handlers
-            # in its children.
+            # Registered by the first session of each process, not at import: `multiprocessing`
+            # clears all exit handlers in its children.
             self._is_registered = True
             atexit.register(self._close_all)
 
@@ -38,12 +38,13 @@ class OpenSessions:
         atexit.unregister(self._close_all)
 
     def _close_all(self) -> None:
-        """Say goodbye to the network before the interpreter goes."""
+        """Close all sessions properly before the interpreter ends."""
         for session in list(self._sessions):
-            # One that cannot close must not keep the others from it.
+            # An error in one must not keep the others open.
             with contextlib.suppress(Exception):
                 session.close()
 
 
+# Shared by all sessions, because the interpreter exits once.
 open_sessions = OpenSessions()
 reset_after_fork(open_sessions.reset)

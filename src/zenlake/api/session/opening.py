@@ -23,10 +23,10 @@ def open(
     *,
     timestamp_callback: Callable[[TimestampContext], bytes] | None = None,
 ) -> Session:
-    """Start a node and a session on it; returns when behaviour reference §2.1 says so.
+    """Start a node and a session on it; behaviour reference §2.1 defines when it returns.
 
-    `timestamp_callback` makes the times of this node's records in timestamp stacks. It is called
-    while the node is locked: it must return quickly and may not use the session.
+    `timestamp_callback` provides the times of this node's records in timestamp stacks. It is
+    called under the node's lock: it must return quickly and may not use the session.
     """
     if not isinstance(config, Config):
         kind = type(config).__name__
@@ -39,7 +39,7 @@ def open(
     handle = SessionHandle(node, session_settings(config), callback)
     try:
         run_uninterruptible(node.open)
-        return Session._of(handle)
+        return Session._make(handle)
     except BaseException:
         handle.close()
         raise
@@ -52,7 +52,7 @@ def node_settings(config: Config) -> NodeSettings:
 
 
 def session_settings(config: Config) -> SessionSettings:
-    """What the configuration says about the session itself."""
+    """The settings of the session itself."""
     return SessionSettings(
         namespace=config.get("namespace") or "",
         query_timeout_ms=int(config.get("queries_default_timeout")),
@@ -81,7 +81,7 @@ def _rule(entry: dict[str, Any]) -> PublicationRule:
 
 
 def _reader(config: Config) -> Callable[[str], object]:
-    """Values by path; a path with keys below it gives a dictionary of them."""
+    """A function that returns values by path; for a path with keys below it, a dictionary."""
 
     def get(path: str) -> object:
         if path in KEYS:

@@ -1,4 +1,4 @@
-"""`Session`: an application's place in the network."""
+"""`Session`: an application's connection to the network."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from zenlake.session.sink import Sink
 
 @final
 class Session:
-    """Made by `open`. The last reference to it closes it, as does a `with` block."""
+    """Made by `open`. Closed at the end of a `with` block, or when it is garbage collected."""
 
     __slots__ = ("__weakref__", "_declared_keys", "_default_spec", "_handle", "_publications")
     _handle: SessionHandle
@@ -75,7 +75,7 @@ class Session:
         no_constructor(cls)
 
     @classmethod
-    def _of(cls, handle: SessionHandle) -> Self:
+    def _make(cls, handle: SessionHandle) -> Self:
         made = object.__new__(cls)
         made._handle = handle
         qos = qos_of(None, None, None, QUERY_CONGESTION)
@@ -93,17 +93,17 @@ class Session:
 
     @property
     def info(self) -> SessionInfo:
-        return SessionInfo._of(self._handle)
+        return SessionInfo._make(self._handle)
 
     @property
     def id(self) -> EntityGlobalId:
-        return EntityGlobalId.of_wire(self._handle.core.zid, 1)
+        return EntityGlobalId.from_wire(self._handle.core.zid, 1)
 
     def zid(self) -> ZenohId:
-        return ZenohId.of_wire(self._handle.core.zid)
+        return ZenohId.from_wire(self._handle.core.zid)
 
     def close(self) -> Unannotated:
-        """End all that was declared and asked, and leave the network; twice is fine."""
+        """End all declarations and queries, and disconnect; a second call does nothing."""
         open_sessions.discard(self)
         self._publications.clear()
         self._handle.close()
@@ -115,11 +115,11 @@ class Session:
         self._handle.close_later()
 
     def new_timestamp(self) -> Timestamp:
-        """The time by this node's clock; works after close too."""
+        """A timestamp of this node's clock; works after `close` too."""
         handle = self._handle
         handle.begin()
         try:
-            return Timestamp.of_wire(handle.core.port.new_timestamp())
+            return Timestamp.from_wire(handle.core.port.new_timestamp())
         finally:
             handle.end()
 
@@ -131,7 +131,7 @@ class Session:
         return key_expr_of(key)
 
     def undeclare(self, obj: Any) -> Unannotated:
-        """Take back a key expression of `declare_keyexpr`, or anything declared."""
+        """Undeclare a key expression of `declare_keyexpr`, or any declared object."""
         if isinstance(obj, KeyExpr):
             self._declared_keys.remove(str(obj))
         else:
@@ -153,7 +153,7 @@ class Session:
         source_info: SourceInfo | None = None,
     ) -> Unannotated:
         """Publish a value."""
-        publication = self._publications.of(
+        publication = self._publications.get(
             key_expr, congestion_control, priority, express, allowed_destination
         )
         body = wire.Put(
@@ -179,8 +179,8 @@ class Session:
         allowed_destination: Locality | None = None,
         source_info: SourceInfo | None = None,
     ) -> Unannotated:
-        """Publish that there is no value any more."""
-        publication = self._publications.of(
+        """Publish the deletion of the value."""
+        publication = self._publications.get(
             key_expr, congestion_control, priority, express, allowed_destination
         )
         body = wire.Del(
@@ -230,7 +230,7 @@ class Session:
         timestamp_instrumentation: TimestampInstrumentation | None = None,
         budget: int | None = None,
     ) -> Any:
-        """Ask; gives the handler through which replies come.
+        """Send a query; returns the handler that receives the replies.
 
         After `budget` replies the query ends (eclipse-zenoh has no such argument).
         """
@@ -327,7 +327,7 @@ class Session:
         complete: bool | None = None,
         allowed_origin: Locality | None = None,
     ) -> Queryable[Any]:
-        """Answer queries; `complete` promises all there is to say about the key."""
+        """Answer queries; `complete` promises that the replies contain all values of the key."""
         return declare_queryable(self._handle, key_expr, handler, complete, allowed_origin)
 
     def declare_publisher(
@@ -341,7 +341,7 @@ class Session:
         reliability: Reliability | None = None,
         allowed_destination: Locality | None = None,
     ) -> Publisher:
-        """Publish again and again."""
+        """Declare a publisher, for repeated publications with the same options."""
         return declare_publisher(
             self._handle,
             key_expr,
@@ -366,7 +366,7 @@ class Session:
         express: bool | None = None,
         allowed_destination: Locality | None = None,
     ) -> Querier:
-        """Ask again and again."""
+        """Declare a querier, for repeated queries with the same options."""
         return declare_querier(
             self._handle,
             key_expr,
@@ -381,8 +381,8 @@ class Session:
         )
 
     def liveliness(self) -> Liveliness:
-        """Tokens, and who holds them."""
-        return Liveliness._of(self._handle)
+        """Liveliness tokens of this session and of others."""
+        return Liveliness._make(self._handle)
 
     def __repr__(self) -> str:
         return f"Session {{ id: {self._handle.core.zid} }}"

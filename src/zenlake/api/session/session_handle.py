@@ -1,8 +1,8 @@
-"""What all objects of one open session share: the node, the core and the lock around them.
+"""`SessionHandle`: the node, the core and the node's lock, shared by all objects of a session.
 
-Every operation is `begin`, one call of the core, `end`. `end` releases the lock, sends what
-the core left for links, and settles the sinks it touched: all that may wait or run the
-user's code happens there.
+Every operation is `begin`, one call of the core, `end`. `end` releases the lock, sends the
+messages that the core queued for links, and calls `after_unlock` of the sinks that got items: all
+code that may block, and all code of users, runs there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _monotonic = time.monotonic
 
 
 class NodeLike(Protocol):
-    """What a session needs of its node."""
+    """The part of `Node` that a session uses."""
 
     @property
     def zid(self) -> wire.ZenohId: ...
@@ -65,7 +65,7 @@ class NodeLike(Protocol):
 
 
 class SessionHandle:
-    """One open session, without the object that users hold."""
+    """An open session. The user's `Session` refers to it, and closes it when it is collected."""
 
     __slots__ = (
         "__weakref__",
@@ -102,19 +102,19 @@ class SessionHandle:
         node.begin()
         try:
             self.core = SessionCore(
-                node.zid, node.dispatcher, factory, time.time_ns, settings, _complain
+                node.zid, node.dispatcher, factory, time.time_ns, settings, _warn_of_lost_queries
             )
             node.add_session(self.core)
         finally:
             node.end()
         self.is_inherited = False  # from the process that forked this one
-        # Of listeners that the core knows nothing of; they end with the session too.
+        # Sinks of listeners that the core does not know; they are closed with the session too.
         self.other_sinks: set[Sink] = set()
         self.core.on_admin_key = SessionAdminKeys(self).begin
         leave_to_parent_after_fork(self)
 
     def _begin_outside_callback(self) -> None:
-        """The timestamp callback runs under the node's lock, which is taken once at a time."""
+        """Raise if the timestamp callback is the caller: it runs under the node's lock."""
         assert self._timestamp_callback is not None
         self._timestamp_callback.check_outside()
         self.node.begin()
@@ -133,7 +133,7 @@ class SessionHandle:
             self.end()
 
     def check_process(self) -> None:
-        """Of what does not take the node's lock, which raises in a forked child."""
+        """For operations without `begin`, which raises in a forked child by itself."""
         if self.is_inherited:
             raise InheritedError(inherited_text())
 
@@ -143,7 +143,7 @@ class SessionHandle:
             raise ZError("session closed")
 
     def undeclare(self, entity: Entity) -> None:
-        if self.is_inherited:  # a `with` block ends in the child too
+        if self.is_inherited:  # a `with` block ends in a forked child too
             return
         self.begin()
         try:
@@ -152,7 +152,7 @@ class SessionHandle:
             self.end()
 
     def finish_later(self, entity: Entity | LostQuery) -> None:
-        """For finalizers, which run anywhere, also under the lock: the timer does the rest."""
+        """For finalizers, which may run under the lock: the timer undeclares or finishes it."""
         if not self.core.is_closed:
             self.core.lost.append(entity)
             self.node.wake_timer()
@@ -164,7 +164,7 @@ class SessionHandle:
         return None if instrumentation is None else wire.TimestampStack(instrumentation.points, ())
 
     def leave_to_parent(self) -> None:
-        """In a forked child: every use is an error, and closing does nothing."""
+        """In a forked child: every operation is an error, and `close` does nothing."""
         self.is_inherited = True
         text = inherited_text()
         for sink in self.other_sinks:
@@ -174,7 +174,7 @@ class SessionHandle:
     def close(self) -> None:
         if self.is_inherited:
             return
-        self.begin()  # in case Ctrl-C left a turn of this thread without an end
+        self.begin()  # in case Ctrl-C interrupted this thread between `begin` and `end`
         self.end()
         run_uninterruptible(self._close)
 
@@ -191,16 +191,16 @@ class SessionHandle:
         self.other_sinks.clear()
 
     def close_later(self) -> None:
-        """For finalizers, which may run under the very lock that closing takes."""
+        """For finalizers, which may run under the lock that closing takes."""
         if not self.core.is_closed:
             thread = threading.Thread(target=self.close, name="zenlake-close", daemon=True)
-            # Refused when the interpreter is going down, and the links with it.
+            # An exiting interpreter starts no threads; it closes the links anyway.
             with contextlib.suppress(RuntimeError):
                 thread.start()
 
 
-def _complain(text: str) -> None:
+def _warn_of_lost_queries(text: str) -> None:
     _log.warning(text)
-    # A filter may make an error of it, and there is nobody up here who could take one.
+    # A filter may turn the warning into an error, which nobody could handle here.
     with contextlib.suppress(ResourceWarning):
         warnings.warn(text, ResourceWarning, stacklevel=2)

@@ -1,7 +1,8 @@
-"""Work that Ctrl-C does not tear apart.
+"""Runs work that Ctrl-C must not interrupt.
 
-Only the main thread gets Ctrl-C, anywhere: also between taking a lock and noting that it is
-taken, in Python's own code too. So what starts and ends threads is done by another one.
+KeyboardInterrupt is raised in the main thread, at any point: also between taking a lock and
+recording that it is taken, in Python's own code too. So threads are started and ended by another
+thread.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 
 
 def run_uninterruptible(work: Callable[[], None]) -> None:
-    """Do it and wait for its end; Ctrl-C ends the waiting, and never the work."""
+    """Run `work` and wait for its end; Ctrl-C ends the waiting, but not the work."""
     if threading.current_thread() is not threading.main_thread():
         work()
         return
@@ -30,14 +31,14 @@ def run_uninterruptible(work: Callable[[], None]) -> None:
     def start() -> None:
         try:
             threading.Thread(target=run, name="zenlake-uninterruptible", daemon=True).start()
-        except RuntimeError:  # the system has no more
+        except RuntimeError:  # the system has no more threads
             run()
 
     done.acquire()
     try:
-        # Not `Thread.start`, whose locks are among those that Ctrl-C may find half taken.
+        # Not `Thread.start`: Ctrl-C may interrupt it while it takes its locks.
         _thread.start_new_thread(start, ())
-    except RuntimeError:  # there are no more threads: the interpreter is going down
+    except RuntimeError:  # the interpreter is exiting and starts no threads
         work()
         return
     done.acquire()

@@ -1,4 +1,4 @@
-"""`Encoding`: what a payload is, written `type/subtype[;schema]` (behaviour reference §2.12)."""
+"""`Encoding`: the format of a payload, as `type/subtype[;schema]` (behaviour reference §2.12)."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Encoding:
         self._wire = wire.Encoding.parse(encoding or "")
 
     @classmethod
-    def of_wire(cls, encoding: wire.Encoding | None) -> Self:
-        """From what a message holds; an absent encoding is `zenoh/bytes`."""
+    def from_wire(cls, encoding: wire.Encoding | None) -> Self:
+        """From the field of a message; an absent encoding is `zenoh/bytes`."""
         if encoding is None:
             encoding = _BYTES
         made = cls.__new__(cls)
@@ -94,13 +94,13 @@ class Encoding:
         return self._wire
 
     def with_schema(self, schema: str) -> Self:
-        """The same encoding with another schema; of a name nobody numbered, what follows `;`."""
+        """The same encoding with another schema; of a custom name, the part after `;`."""
         old = self._wire
         if old.id != CUSTOM_ID:
-            return self.of_wire(wire.Encoding(old.id, schema.encode()))
+            return self.from_wire(wire.Encoding(old.id, schema.encode()))
         name = (old.schema or b"").partition(b";")[0]
         parts = [part for part in (name, schema.encode()) if part]
-        return self.of_wire(wire.Encoding(CUSTOM_ID, b";".join(parts)))
+        return self.from_wire(wire.Encoding(CUSTOM_ID, b";".join(parts)))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Encoding):
@@ -130,9 +130,9 @@ def _parsed(text: str) -> wire.Encoding | None:
 
 
 def into_encoding(value: Encoding | str) -> Encoding:
-    """What the arguments named `encoding` accept."""
+    """Convert an argument named `encoding`."""
     return value if isinstance(value, Encoding) else Encoding(value)
 
 
 for _id, _name in enumerate(ENCODING_NAMES):
-    setattr(Encoding, re.sub(r"\W", "_", _name).upper(), Encoding.of_wire(wire.Encoding(_id)))
+    setattr(Encoding, re.sub(r"\W", "_", _name).upper(), Encoding.from_wire(wire.Encoding(_id)))

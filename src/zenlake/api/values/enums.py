@@ -34,8 +34,8 @@ class Constant(_Base):
         no_constructor(cls)
 
     @classmethod
-    def of_number(cls, number: int) -> Self:
-        """The constant with this number; for the session, which reads them off the wire."""
+    def from_number(cls, number: int) -> Self:
+        """The constant with this number, as the wire has it."""
         constant = cls._all[number]
         assert isinstance(constant, cls)
         return constant
@@ -58,11 +58,11 @@ class Constant(_Base):
 
 
 def _restore(cls: type[Constant], number: int) -> Constant:
-    return cls.of_number(number)
+    return cls.from_number(number)
 
 
 def _constants(cls: type[_C]) -> type[_C]:
-    """Make constants of the numbers in a class; a number's later names are other names of it."""
+    """Make constants of the numbers in a class; a repeated number is an alias."""
     cls._all = {}
     for name, number in list(vars(cls).items()):
         if name.isupper():
@@ -191,7 +191,7 @@ class SampleKind(Constant):
 @no_subclasses
 @_constants
 class InterceptionPoint(Constant):
-    """Where on its way a message was stamped."""
+    """The point on its way at which a message was stamped."""
 
     __slots__ = ()
     SEND = 0
@@ -227,7 +227,7 @@ class WhatAmI(Constant):
         return self._label.capitalize()
 
 
-# What eclipse-zenoh has, but its stub does not say. The default of reliability is not what
-# publishers default to (that is RELIABLE), but what eclipse-zenoh calls so.
+# eclipse-zenoh has these two, though its stub lacks them. Publishers do not use this default of
+# reliability (theirs is RELIABLE).
 Priority.NUM = 7  # type: ignore[attr-defined]
 Reliability.DEFAULT = Reliability.BEST_EFFORT  # type: ignore[attr-defined]

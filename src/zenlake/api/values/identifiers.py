@@ -1,4 +1,4 @@
-"""`ZenohId`, `EntityGlobalId` and `SourceInfo`: who made something."""
+"""`ZenohId`, `EntityGlobalId` and `SourceInfo`: ids of nodes, entities and messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ZenohId:
         no_constructor(cls)
 
     @classmethod
-    def of_wire(cls, zid: wire.ZenohId) -> Self:
+    def from_wire(cls, zid: wire.ZenohId) -> Self:
         made = object.__new__(cls)
         made._wire = zid
         return made
@@ -48,7 +48,7 @@ class ZenohId:
 @final
 @no_subclasses
 class EntityGlobalId:
-    """The id of a publisher, subscriber or the like: its node's, and a number there."""
+    """The id of a publisher, subscriber or other entity: its node's id and a number."""
 
     __slots__ = ("_eid", "_zid")
     _zid: ZenohId
@@ -58,9 +58,9 @@ class EntityGlobalId:
         no_constructor(cls)
 
     @classmethod
-    def of_wire(cls, zid: wire.ZenohId, eid: int) -> Self:
+    def from_wire(cls, zid: wire.ZenohId, eid: int) -> Self:
         made = object.__new__(cls)
-        made._zid, made._eid = ZenohId.of_wire(zid), eid
+        made._zid, made._eid = ZenohId.from_wire(zid), eid
         return made
 
     @property
@@ -86,7 +86,7 @@ class EntityGlobalId:
 @final
 @no_subclasses
 class SourceInfo:
-    """Which entity made a value, and its number in that entity's own count."""
+    """The entity that made a value, and the entity's sequence number of it."""
 
     __slots__ = ("_source_id", "_source_sn")
 
@@ -101,8 +101,8 @@ class SourceInfo:
         self._source_sn = source_sn
 
     @classmethod
-    def of_wire(cls, info: wire.SourceInfo) -> Self:
-        return cls(EntityGlobalId.of_wire(info.zid, info.eid), info.sn)
+    def from_wire(cls, info: wire.SourceInfo) -> Self:
+        return cls(EntityGlobalId.from_wire(info.zid, info.eid), info.sn)
 
     @property
     def wire(self) -> wire.SourceInfo:

@@ -18,7 +18,7 @@ _RFC3339: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(?:\.(\d*))?Z",
 @final
 @no_subclasses
 class NTP64:
-    """An instant; ordered, printed as its 64-bit number."""
+    """A point in time; ordered, printed as its 64-bit number."""
 
     __slots__ = ("_value",)
     _value: int
@@ -33,7 +33,7 @@ class NTP64:
             raise OverflowError(f"{seconds} seconds do not fit 32 bits")
 
     @classmethod
-    def of_value(cls, value: int) -> Self:
+    def from_value(cls, value: int) -> Self:
         """From the number on the wire."""
         made = cls.__new__(cls)
         made._value = value
@@ -54,7 +54,7 @@ class NTP64:
         return self.as_secs() * _NS_PER_S + self.subsec_nanos()
 
     def subsec_nanos(self) -> int:
-        """Rounded up, so that nanoseconds survive the way through NTP64."""
+        """Rounded up, so that converting nanoseconds to NTP64 and back changes nothing."""
         return -(-(self._value & 0xFFFF_FFFF) * _NS_PER_S >> 32)
 
     def to_datetime(self) -> datetime:

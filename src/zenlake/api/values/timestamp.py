@@ -1,4 +1,4 @@
-"""`Timestamp` and `TimestampId`: when, and by whose clock (behaviour reference §2.11)."""
+"""`Timestamp` and `TimestampId`: a time and the clock it comes from (behaviour reference §2.11)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TimestampId:
         self._wire = wire.ZenohId(raw)
 
     @classmethod
-    def of_wire(cls, zid: wire.ZenohId) -> Self:
+    def from_wire(cls, zid: wire.ZenohId) -> Self:
         made = cls.__new__(cls)
         made._wire = zid
         return made
@@ -68,7 +68,7 @@ class TimestampId:
 @final
 @no_subclasses
 class Timestamp:
-    """A time and the id of the clock that gave it; ordered by both."""
+    """A time and the id of its clock; ordered by both."""
 
     __slots__ = ("_wire",)
     _wire: wire.Timestamp
@@ -78,7 +78,7 @@ class Timestamp:
         self._wire = wire.Timestamp(_ntp64(time).value, clock.wire)
 
     @classmethod
-    def of_wire(cls, timestamp: wire.Timestamp) -> Self:
+    def from_wire(cls, timestamp: wire.Timestamp) -> Self:
         made = cls.__new__(cls)
         made._wire = timestamp
         return made
@@ -93,15 +93,15 @@ class Timestamp:
         return self.get_time_as_ntp64().to_datetime()
 
     def get_time_as_ntp64(self) -> NTP64:
-        return NTP64.of_value(self._wire.time)
+        return NTP64.from_value(self._wire.time)
 
     def get_id(self) -> TimestampId:
-        return TimestampId.of_wire(self._wire.id)
+        return TimestampId.from_wire(self._wire.id)
 
     def get_diff_duration(self, other: Timestamp) -> timedelta:
-        """How much later than `other` this is; negative if it is earlier."""
+        """The time since `other`; negative if this timestamp is earlier."""
         difference = self._wire.time - other._wire.time
-        micros = NTP64.of_value(abs(difference)).as_nanos() // 1000
+        micros = NTP64.from_value(abs(difference)).as_nanos() // 1000
         return timedelta(microseconds=micros if difference >= 0 else -micros)
 
     def to_string_rfc3339_lossy(self) -> str:
@@ -114,7 +114,7 @@ class Timestamp:
         if not slash:
             raise LocalError(f"No '/' found in '{s}'")
         ntp64 = NTP64.parse_rfc3339(time)
-        return cls.of_wire(wire.Timestamp(ntp64.value, wire.ZenohId.parse(zid.lower())))
+        return cls.from_wire(wire.Timestamp(ntp64.value, wire.ZenohId.parse(zid.lower())))
 
     def _order(self) -> tuple[int, bytes]:
         return self._wire.time, self._wire.id.raw

@@ -1,8 +1,8 @@
-"""Stamps that a message gathers on its way: which are asked for, and what came (unstable).
+"""Timestamp stacks: times that nodes add to a message on its way (unstable).
 
-On the wire a stack is a byte of points asked for (bit 0 send, 1 route, 2 receive) and records:
-a byte (the bit of the point, bit 7 for a custom stamp) and the time as bytes (wire reference
-§2.4).
+On the wire a stack is a byte with the requested points (bit 0 send, 1 route, 2 receive) and
+records: a byte (the bit of the point, bit 7 for a custom stamp) and the time as bytes (wire
+reference §2.4).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _log: Final = logging.getLogger("zenlake.session")
 
 
 def point_bit(point: InterceptionPoint) -> int:
-    """The bit of a point, in what is asked for and in a record."""
+    """The bit of a point, in the requested points and in a record."""
     return 1 << int(point)
 
 
 @final
 @no_subclasses
 class TimestampContext:
-    """What the callback of `open(timestamp_callback=...)` is told: the node that stamps."""
+    """The argument of the callback of `open(timestamp_callback=...)`: the node that stamps."""
 
     __slots__ = ("_whatami", "_zid")
     _zid: ZenohId
@@ -43,9 +43,9 @@ class TimestampContext:
         no_constructor(cls)
 
     @classmethod
-    def of_wire(cls, zid: wire.ZenohId, whatami: wire.WhatAmI) -> Self:
+    def from_wire(cls, zid: wire.ZenohId, whatami: wire.WhatAmI) -> Self:
         made = object.__new__(cls)
-        made._zid, made._whatami = ZenohId.of_wire(zid), WhatAmI.of_number(int(whatami))
+        made._zid, made._whatami = ZenohId.from_wire(zid), WhatAmI.from_number(int(whatami))
         return made
 
     @property
@@ -71,10 +71,10 @@ class TimestampCallback:
         self._thread: int | None = None
 
     def __call__(self, zid: wire.ZenohId, whatami: wire.WhatAmI) -> bytes:
-        """Empty if the function failed: then nothing is recorded."""
+        """The time as bytes; empty if the function failed: then nothing is recorded."""
         self._thread = get_ident()
         try:
-            made = self._function(TimestampContext.of_wire(zid, whatami))
+            made = self._function(TimestampContext.from_wire(zid, whatami))
             return bytes(memoryview(made))
         except Exception:
             _log.exception("the timestamp callback failed; nothing is recorded")
@@ -83,7 +83,7 @@ class TimestampCallback:
             self._thread = None
 
     def check_outside(self) -> None:
-        """Raise if the calling thread is within the function."""
+        """Raise if the current thread is executing the function."""
         if self._thread == get_ident():
             raise LocalError("a timestamp callback may not use the session it belongs to")
 
@@ -91,7 +91,7 @@ class TimestampCallback:
 @final
 @no_subclasses
 class TimestampInstrumentation:
-    """At which points stamps are asked for."""
+    """The points at which nodes are asked to stamp."""
 
     __slots__ = ("_points",)
     _points: int
@@ -100,7 +100,7 @@ class TimestampInstrumentation:
         no_constructor(cls)
 
     @classmethod
-    def of_points(cls, points: int) -> Self:
+    def from_points(cls, points: int) -> Self:
         """From the bits on the wire."""
         made = object.__new__(cls)
         made._points = points
@@ -121,7 +121,7 @@ class TimestampInstrumentation:
 @final
 @no_subclasses
 class TimestampInstrumentationBuilder:
-    """Immutable: each `set_` gives a new one."""
+    """Immutable: each `set_` method returns a new builder."""
 
     __slots__ = ("_points",)
 
@@ -139,7 +139,7 @@ class TimestampInstrumentationBuilder:
 
     def _set(self, point: InterceptionPoint, enabled: bool) -> Self:
         if not isinstance(enabled, bool):
-            raise TypeError(f"True or False, not {enabled!r}")
+            raise TypeError(f"argument 'enabled': expected True or False, not {enabled!r}")
         builder = type(self)()
         rest = self._points & ~point_bit(point)
         builder._points = rest | (point_bit(point) if enabled else 0)
@@ -148,13 +148,13 @@ class TimestampInstrumentationBuilder:
     def build(self) -> TimestampInstrumentation:
         if not self._points:
             raise LocalError("Invalid instrumentation config: at least one point must be active")
-        return TimestampInstrumentation.of_points(self._points)
+        return TimestampInstrumentation.from_points(self._points)
 
 
 @final
 @no_subclasses
 class TimestampStackRecord:
-    """One stamp: where it was taken, and when."""
+    """One stamp: its point and its time."""
 
     __slots__ = ("_wire",)
     _wire: wire.StampRecord
@@ -163,7 +163,7 @@ class TimestampStackRecord:
         no_constructor(cls)
 
     @classmethod
-    def of_wire(cls, record: wire.StampRecord) -> Self:
+    def from_wire(cls, record: wire.StampRecord) -> Self:
         made = object.__new__(cls)
         made._wire = record
         return made
@@ -186,7 +186,7 @@ class TimestampStackRecord:
         if self.is_custom:
             return raw
         try:
-            return Timestamp.of_wire(read_timestamp(raw, 0, len(raw))[0])
+            return Timestamp.from_wire(read_timestamp(raw, 0, len(raw))[0])
         except (IndexError, Malformed) as error:
             raise WireError("StampRecord", "time", 0, str(error) or "too short") from None
 
@@ -201,7 +201,7 @@ class TimestampStackRecord:
 @final
 @no_subclasses
 class TimestampStack:
-    """All stamps of a received message, in the order they were taken."""
+    """All stamps of a received message, in the order in which they were added."""
 
     __slots__ = ("_wire",)
     _wire: wire.TimestampStack
@@ -210,18 +210,18 @@ class TimestampStack:
         no_constructor(cls)
 
     @classmethod
-    def of_wire(cls, stack: wire.TimestampStack) -> Self:
+    def from_wire(cls, stack: wire.TimestampStack) -> Self:
         made = object.__new__(cls)
         made._wire = stack
         return made
 
     @property
     def instrumentation(self) -> TimestampInstrumentation:
-        return TimestampInstrumentation.of_points(self._wire.points)
+        return TimestampInstrumentation.from_points(self._wire.points)
 
     @property
     def records(self) -> list[TimestampStackRecord]:
-        return [TimestampStackRecord.of_wire(record) for record in self._wire.records]
+        return [TimestampStackRecord.from_wire(record) for record in self._wire.records]
 
     def __repr__(self) -> str:
         return (

@@ -15,7 +15,7 @@ _BITS: Final = {"router": 1, "peer": 2, "client": 4}
 @final
 @no_subclasses
 class WhatAmIMatcher:
-    """Written `router|peer`; immutable, so `router()` and its like give a new one."""
+    """Written `router|peer`. Immutable: `router()` and the like return a new matcher."""
 
     __slots__ = ("_mask",)
 
@@ -50,7 +50,7 @@ class WhatAmIMatcher:
         return self._mask == 0
 
     def matches(self, whatami: WhatAmI) -> bool:
-        """Whether the role, also given as text, belongs to the set."""
+        """Whether the role belongs to the set; it may be a text."""
         if isinstance(whatami, str) and whatami in _BITS:
             return self._mask & _BITS[whatami] != 0
         if not isinstance(whatami, WhatAmI):
@@ -78,5 +78,5 @@ class WhatAmIMatcher:
 
 
 def into_matcher(value: WhatAmIMatcher | str) -> WhatAmIMatcher:
-    """What the arguments named `what` accept."""
+    """Convert an argument named `what`."""
     return value if isinstance(value, WhatAmIMatcher) else WhatAmIMatcher(value)

@@ -7,7 +7,7 @@ from typing import Any, final
 from zenlake._mypyc import mypyc_attr
 from zenlake.api.final_classes import no_subclasses
 
-_Bytes = bytes  # whose name an argument has
+_Bytes = bytes  # an argument below has the name `bytes`
 
 
 @final
@@ -18,15 +18,15 @@ class ZBytes:
     __slots__ = ("_raw",)
 
     def __init__(self, bytes: bytearray | bytes | str | None = None) -> None:
-        # Asked first: what comes from the wire is of this kind.
+        # Checked first: payloads from the wire have this type.
         if type(bytes) is _Bytes:
             self._raw = bytes
         else:
             self._raw = b"" if bytes is None else _bytes_of(bytes)
 
     @staticmethod
-    def of_raw(raw: bytes) -> ZBytes:
-        """For what comes from the wire."""
+    def from_raw(raw: bytes) -> ZBytes:
+        """From bytes of the wire."""
         return ZBytes(raw)
 
     def to_bytes(self) -> bytes:
@@ -72,7 +72,7 @@ no_subclasses(ZBytes)
 
 
 def payload_bytes(value: object) -> bytes:
-    """The bytes of what arguments named `payload` and `attachment` accept. Hot."""
+    """The bytes of an argument named `payload` or `attachment`. Hot."""
     if type(value) is bytes:
         return value
     if isinstance(value, ZBytes):
