@@ -21,7 +21,7 @@ zstd: Any = importlib.import_module(
 
 
 def payloads(count: int, seed: int = 1) -> list[bytes]:
-    """Bytes of no shape, of differing lengths, never empty."""
+    """Random bytes of different lengths, never empty."""
     chance = random.Random(seed)
     return [chance.randbytes(chance.randrange(1, 120)) for _ in range(count)]
 
@@ -87,7 +87,7 @@ def time_ns(number: int) -> int:
 
 
 class Outcome:
-    """What reading gave."""
+    """The packets that were read, and what was skipped."""
 
     def __init__(self, path: Path) -> None:
         self.skipped = Skipped()

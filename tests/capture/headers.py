@@ -1,4 +1,4 @@
-"""Headers put before payloads, the other way round from the code under test."""
+"""Builds the headers of packets, which the code under test reads."""
 
 from __future__ import annotations
 

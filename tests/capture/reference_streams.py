@@ -1,4 +1,4 @@
-"""Streams put together in the plainest way, to compare with; Ethernet, IPv4 and TCP only."""
+"""A simple reference reassembler, to compare with; Ethernet, IPv4 and TCP only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import dpkt
 
 Stream = tuple[str, str, int]
-"""Source and destination, and which connection between them: 0 began before the capture."""
+"""Source, destination and the number of the connection: 0 began before the capture."""
 
 STREAM_BYTES_MAX = 1 << 28
 
@@ -27,7 +27,7 @@ def frames(path: Path) -> Iterator[bytes]:
 
 @cache
 def reference_streams(path: Path) -> dict[Stream, bytes]:
-    """By source, destination and turn: every byte at its place after the last SYN."""
+    """The bytes of each stream, placed by their distance from the last SYN."""
     turns: dict[tuple[str, str], int] = {}
     starts: dict[tuple[str, str], int] = {}
     pieces: dict[Stream, list[tuple[int, bytes]]] = {}

@@ -1,4 +1,4 @@
-"""Capture: segments fed one by one, and what came of them in a form that is easy to compare."""
+"""Capture: feeds segments one by one and keeps the events in a form that is easy to compare."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MASK = 0xFFFFFFFF
 MILLISECOND = 1_000_000
 
 Part = bytes | tuple[int | None, str]
-"""What a direction gave: bytes, or a gap and its cause."""
+"""A part of a stream: bytes, or a gap and its cause."""
 
 
 class Capture:
-    """Segments of one connection, fed in turn, a millisecond apart, and all that came of them."""
+    """Feeds the segments of one connection, a millisecond apart, and keeps all events."""
 
     def __init__(self, streams: TcpStreams | None = None) -> None:
         self.streams = TcpStreams() if streams is None else streams
@@ -48,7 +48,7 @@ class Capture:
         return [short(event) for event in events]
 
     def connect(self, isn: int = 999, back_isn: int = 4999) -> None:
-        """The three packets that open: bytes are at 1000 and 5000 then."""
+        """The three-way handshake: the first bytes have the numbers 1000 and 5000."""
         self.feed(isn, flags=SYN)
         self.feed(back_isn, flags=SYN | ACK, ack=isn + 1, ends=BACK)
         self.feed(isn + 1, ack=back_isn + 1)
@@ -76,7 +76,7 @@ def short(event: StreamEvent) -> str:
 
 
 def parts(events: list[StreamEvent]) -> list[Part]:
-    """Bytes and gaps, neighbours of a kind joined."""
+    """Bytes and gaps; adjacent ones of the same kind are joined."""
     out: list[Part] = []
     for event in events:
         last = out[-1] if out else None

@@ -165,7 +165,7 @@ def test_noise_between_records_costs_no_packet(tmp_path: Path, parts: Parts, ord
 
 @formats
 @orders
-def test_missing_bytes_cost_the_packets_they_are_of(
+def test_missing_bytes_cost_only_the_packets_they_belong_to(
     tmp_path: Path, parts: Parts, order: str
 ) -> None:
     head, records = parts(order)
@@ -190,7 +190,7 @@ def test_missing_bytes_cost_the_packets_they_are_of(
         assert bool(outcome.skipped) == (missing != 0)
 
 
-def test_bad_magic_is_one_clear_line(tmp_path: Path) -> None:
+def test_bad_magic_raises_an_error_of_one_line(tmp_path: Path) -> None:
     for content in (b"".join((h, *r)) for h, r in map(pcap_parts, ORDERS)):
         for seed in range(SEEDS):
             damaged = random.Random(seed).randbytes(4) + content[4:]

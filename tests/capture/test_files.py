@@ -1,4 +1,4 @@
-"""Several files as one capture; rotated files; files that are none."""
+"""Several files as one capture; rotated files; files that are no captures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PRINT = (
 )
 
 
-def test_files_of_all_kinds_are_numbered_through(tmp_path: Path) -> None:
+def test_packets_are_numbered_over_files_of_all_kinds(tmp_path: Path) -> None:
     contents = {
         "a": pcap_header() + pcap_record(b"1", 0) + pcap_record(b"2", 1),
         "b": gzip.compress(
@@ -81,7 +81,7 @@ def test_packets_of_a_live_pipe_come_as_they_are_captured() -> None:
         (b"{}\r\n\n" * 50, "neither pcap nor pcapng"),
     ],
 )
-def test_what_is_no_capture_raises_one_clear_line(
+def test_file_that_is_no_capture_raises_an_error_of_one_line(
     tmp_path: Path, content: bytes, cause: str
 ) -> None:
     path = tmp_path / "file"
@@ -92,7 +92,7 @@ def test_what_is_no_capture_raises_one_clear_line(
     assert "\n" not in str(caught.value)
 
 
-def test_what_cannot_be_opened_raises_one_clear_line(tmp_path: Path) -> None:
+def test_file_that_cannot_be_opened_raises_an_error_of_one_line(tmp_path: Path) -> None:
     for path in (str(tmp_path / "none"), str(tmp_path), "nul\0byte"):
         with pytest.raises(CaptureError, match="cannot be opened") as caught:
             next(packets([path], Skipped()))
@@ -153,14 +153,16 @@ def test_rotated_file_that_is_not_written_yet_is_left_out(tmp_path: Path) -> Non
     assert rotated(paths[0]) == [*paths, str(tmp_path / "x.pcap0")]
 
 
-def test_rotated_files_beside_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotated_files_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_rotated(tmp_path, ["x.pcap", "x.pcap1"])
     monkeypatch.chdir(tmp_path)
     assert rotated("x.pcap") == ["x.pcap", "x.pcap1"]
 
 
-def test_rotated_files_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="no such file, nor numbered ones"):
+def test_missing_rotated_files_raise_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="no such file, and no rotated files"):
         rotated(str(tmp_path / "x.pcap"))
     with pytest.raises(CaptureError, match="cannot be opened"):
         rotated(str(tmp_path / "none" / "x.pcap"))

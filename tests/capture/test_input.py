@@ -1,4 +1,4 @@
-"""Where bytes come from: compressed, piped, cut, and expanding without end."""
+"""Input: compressed files, pipes, truncated files and decompression bombs."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_zstd_with_metadata_in_front(tmp_path: Path) -> None:
 
 
 @both
-def test_truncated_file_gives_what_it_has(tmp_path: Path, kind: str, compress: Compress) -> None:
-    # Of several parts, because zstd gives nothing of a block that is not whole.
+def test_truncated_file_is_read_to_its_end(tmp_path: Path, kind: str, compress: Compress) -> None:
+    # Of several frames, because zstd returns nothing of an incomplete block.
     parts = [compress(CONTENT[n : n + 1_000]) for n in range(0, len(CONTENT), 1_000)]
     whole = b"".join(parts)
     for cut in range(1_500, len(whole), len(whole) // 40):
@@ -168,14 +168,14 @@ def test_zstd_that_is_not_installed_says_what_to_install(
 
 
 class Dribble(io.BytesIO):
-    """A pipe that gives a few bytes at a time."""
+    """A pipe that returns a few bytes at a time."""
 
     def read1(self, size: int | None = -1, /) -> bytes:
         return super().read1(7)
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
-def test_pipe_that_gives_a_few_bytes_at_a_time(
+def test_pipe_that_returns_a_few_bytes_at_a_time(
     monkeypatch: pytest.MonkeyPatch, compress: Compress
 ) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Dribble(compress(CONTENT[:20_000]))))
@@ -192,7 +192,7 @@ def test_no_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Failing(io.BytesIO):
-    """A disk that breaks after a while."""
+    """A disk whose reads fail after a while."""
 
     def read1(self, size: int | None = -1, /) -> bytes:
         if self.tell() > 50_000:

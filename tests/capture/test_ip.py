@@ -47,7 +47,7 @@ def test_the_payload_is_what_the_header_claims() -> None:
     assert whole(ipv6(b"payload")) == (A6, B6, 17, b"payload", 0)
 
 
-def test_padding_of_the_link_layer_falls_away() -> None:
+def test_padding_of_the_link_layer_is_dropped() -> None:
     assert whole(ipv4(b"pay") + bytes(23)) == (A, B, 17, b"pay", 0)
     assert whole(ipv6(b"pay") + bytes(3)) == (A6, B6, 17, b"pay", 0)
 
@@ -99,7 +99,7 @@ def chain(kinds: list[int], payload: bytes, protocol: int = 17) -> bytes:
 @pytest.mark.parametrize(
     "kinds", [[0], [43], [51], [60], [135], [44], [0, 60, 43, 44, 51, 60], [60] * 8]
 )
-def test_ipv6_extension_headers_are_passed(kinds: list[int]) -> None:
+def test_ipv6_extension_headers_are_skipped(kinds: list[int]) -> None:
     assert whole(chain(kinds, b"payload")) == (A6, B6, 17, b"payload", 0)
 
 
@@ -195,7 +195,7 @@ def test_a_cut_fragment_leaves_the_rest_of_its_datagram_missing() -> None:
     assert (found.payload, found.missing) == (b"a" * 50, 70)
 
 
-def test_datagrams_in_progress_are_bounded_in_number() -> None:
+def test_incomplete_datagrams_are_bounded_in_number() -> None:
     ip = Ip()
     for number in range(IP_DATAGRAMS_MAX + 10):
         assert ip.read(fragment(4, b"a" * 8, 0, True, number)) is None
@@ -210,7 +210,7 @@ def test_datagrams_in_progress_are_bounded_in_number() -> None:
 
 
 @pytest.mark.parametrize("size", [8, 60_000])
-def test_datagrams_in_progress_are_bounded_in_bytes(size: int) -> None:
+def test_incomplete_datagrams_are_bounded_in_bytes(size: int) -> None:
     ip = Ip()
     fits = IP_FRAGMENT_BYTES_MAX // (size + PIECE_COST)
     per_datagram = 65_528 // size
@@ -221,7 +221,7 @@ def test_datagrams_in_progress_are_bounded_in_bytes(size: int) -> None:
     assert ip.skipped.counts == {"IP datagram incomplete": 1}
 
 
-def test_datagrams_in_progress_grow_old() -> None:
+def test_incomplete_datagrams_expire() -> None:
     ip = Ip()
     age = IP_FRAGMENT_SECONDS_MAX * SECOND
     assert ip.read(fragment(4, b"a" * 8, 0, True, 1), 5) is None

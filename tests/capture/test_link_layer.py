@@ -88,7 +88,7 @@ def test_a_header_cut_anywhere_is_counted_as_cut(name: str) -> None:
             assert network_layer(link_type, whole[:size])[0] == CUT
 
 
-def test_what_is_not_read_is_named() -> None:
+def test_reason_for_a_skipped_packet_is_named() -> None:
     cases = [
         (1, ethernet(bytes(40), 0x0806), "ethertype 0x0806"),
         (1, ethernet(bytes(40), tags=(0x8100,) * (VLAN_TAGS_MAX + 1)), "too many VLAN tags"),

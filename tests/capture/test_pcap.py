@@ -58,7 +58,7 @@ def test_frame_check_bits_are_not_part_of_the_link_type(tmp_path: Path) -> None:
     assert outcome.packets[0].link_type == 113
 
 
-def test_packets_cut_by_the_snap_length_say_so(tmp_path: Path) -> None:
+def test_packets_cut_by_the_snap_length_are_marked(tmp_path: Path) -> None:
     outcome = read(tmp_path, pcap_header() + pcap_record(b"abc", 0, original=1500))
     assert outcome.packets[0].is_cut
     assert outcome.packets[0].original_bytes == 1500
@@ -88,7 +88,7 @@ def test_records_across_the_window_are_whole(tmp_path: Path) -> None:
     assert read(tmp_path, pcap_header() + b"".join(pcap_records(bodies))).data == bodies
 
 
-def test_captures_put_one_after_the_other(tmp_path: Path) -> None:
+def test_concatenated_captures_are_read(tmp_path: Path) -> None:
     first = pcap_header() + pcap_record(b"one", 0)
     second = pcap_header(">", 0xA1B23C4D, link=101) + pcap_record(b"two", 1, ">")
     outcome = read(tmp_path, first + pcap_header() * 2_000 + second)

@@ -1,4 +1,4 @@
-"""pcapng: sections, interfaces and their clocks, options, and what it costs to read them."""
+"""pcapng: sections, interfaces and their clocks, options, and the memory that reading needs."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_every_resolution_is_exact(code: int, units: int) -> None:
     assert units * clock.multiplier // clock.divisor == exact.__floor__()
 
 
-def test_time_beyond_64_bits_is_counted_not_given(tmp_path: Path) -> None:
+def test_packet_with_a_time_beyond_64_bits_is_counted_and_skipped(tmp_path: Path) -> None:
     content = section() + interface(1, option(9, b"\0")) + packet_block(b"x", 2**63)
     outcome = read(tmp_path, content + packet_block(b"y", 3))
     assert outcome.data == [b"y"]
@@ -129,7 +129,7 @@ def test_old_and_simple_packet_blocks(tmp_path: Path, order: str) -> None:
     assert not outcome.skipped
 
 
-def test_blocks_without_packets_are_passed_over(tmp_path: Path) -> None:
+def test_blocks_without_packets_are_skipped(tmp_path: Path) -> None:
     good = packet_blocks(payloads(2))
     others = [block(type, bytes(40)) for type in (4, 5, 9, 10, 0x0BAD, 0x40000BAD)]
     outcome = read(tmp_path, b"".join((section(), interface(), good[0], *others, good[1])))
@@ -176,7 +176,7 @@ def test_packet_longer_than_its_block_or_the_limit_is_counted(tmp_path: Path) ->
     assert outcome.skipped.counts == {pcapng.TOO_LONG: 2}
 
 
-def test_longest_block_is_passed_and_a_longer_one_is_damage(tmp_path: Path) -> None:
+def test_longest_block_is_skipped_and_a_longer_one_is_damage(tmp_path: Path) -> None:
     good = packet_blocks(payloads(2))
     longest = block(10, bytes(CAPTURE_BLOCK_BYTES_MAX - 12))
     outcome = read(tmp_path, section() + interface() + good[0] + longest + good[1])

@@ -1,4 +1,4 @@
-"""What we write: read back by us and by another reader, byte for byte."""
+"""Files of PcapngWriter, read by our reader and by another one."""
 
 from __future__ import annotations
 
@@ -105,16 +105,16 @@ def test_file_without_packets_is_an_empty_capture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("packet", "comment", "cause"),
     [
-        (Packet(1, -1, 1, b"", 0), "", "at -1 ns"),
-        (Packet(1, 1 << 64, 1, b"", 0), "", "at 18446744073709551616 ns"),
+        (Packet(1, -1, 1, b"", 0), "", "time -1 ns"),
+        (Packet(1, 1 << 64, 1, b"", 0), "", "time 18446744073709551616 ns"),
         (Packet(1, 0, 65_536, b"", 0), "", "link type 65536"),
-        (Packet(1, 0, 1, b"", 1 << 32), "", "original length of 4294967296"),
+        (Packet(1, 0, 1, b"", 1 << 32), "", "original length 4294967296"),
         (Packet(1, 0, 1, bytes(PACKET_BYTES_MAX + 1), 0), "", "packet of 262145 bytes"),
         (Packet(1, 0, 1, b"", 0), "ä" * 32_768, "comment of 65536 bytes"),
     ],
     ids=["before 1970", "after 64 bits", "link type", "original", "length", "comment"],
 )
-def test_what_the_format_cannot_say_is_refused_and_nothing_written(
+def test_value_outside_the_format_is_refused_and_nothing_written(
     packet: Packet, comment: str, cause: str
 ) -> None:
     file = io.BytesIO()

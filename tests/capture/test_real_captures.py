@@ -1,4 +1,4 @@
-"""The bundled captures of real traffic, all the way from the file to streams."""
+"""The bundled captures of real traffic, from the file to TCP streams."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_captures_the_reference_cannot_read_have_no_gap(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["impaired", "snaplen"])
-def test_gaps_are_told(name: str) -> None:
+def test_gaps_are_reported(name: str) -> None:
     assert any(isinstance(event, StreamGap) for event in stream_events(CAPTURES[name]))
 
 

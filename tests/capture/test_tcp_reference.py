@@ -13,7 +13,7 @@ from zenlake.capture.transport import ACK, FIN, SYN
 
 
 class Reference:
-    """A reassembler too simple to be wrong: what each place was given first, None if cut."""
+    """A reassembler too simple to be wrong: the first value of each byte, None if it was cut."""
 
     def __init__(self) -> None:
         self.known: dict[int, int | None] = {}
@@ -28,7 +28,7 @@ class Reference:
             self.numbers.setdefault(start + i, number)
 
     def complete_at(self, start: int, end: int) -> list[int]:
-        """For each byte, the packet with which all since the last missing one were there."""
+        """For each byte, the packet that completed the stream since the last missing byte."""
         out = []
         number = 0
         for place in range(start, end):
@@ -58,7 +58,7 @@ class Reference:
 
 
 def schedule(rng: random.Random, size: int) -> list[tuple[int, bytes, int]]:
-    """Places, bytes and cut bytes of segments as a bad network and a bad tap leave them."""
+    """Segments (place, bytes, cut bytes) as a bad network and a bad capture have them."""
     stream = rng.randbytes(size)
     out = []
     place = 0
@@ -120,7 +120,7 @@ def check_against_reference(rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_with_acknowledgements_nothing_is_invented_and_every_gap_is_told(seed: int) -> None:
+def test_with_acknowledgements_nothing_is_invented_and_every_gap_is_reported(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randrange(2_000, 20_000)
     stream = rng.randbytes(size)

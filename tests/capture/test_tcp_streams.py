@@ -1,4 +1,4 @@
-"""Streams put together from segments, as captures have them: late, twice, cut, or not at all."""
+"""Reassembly of captured segments, which are late, duplicated, cut or missing."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def test_a_capture_that_starts_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize("offset", [1, -3])
-def test_an_acknowledgement_does_not_say_where_a_stream_starts(offset: int) -> None:
+def test_an_acknowledgement_does_not_fix_the_start_of_a_stream(offset: int) -> None:
     capture = Capture()
     assert capture.feed(5000) == [f"> opened {NAME}#0 without SYN"]
     assert capture.feed(5000 + offset, b"abc") == ["> abc"]
     assert capture.feed(5003 + offset, b"def") == ["> def"]
 
 
-def test_a_missing_syn_of_one_side_is_made_up_for_by_the_other() -> None:
+def test_acknowledgement_replaces_a_missing_syn_of_the_other_side() -> None:
     capture = Capture()
     capture.feed(999, flags=SYN)
     capture.feed(1000, ack=5000)
@@ -155,14 +155,14 @@ def test_a_fin_waits_for_the_bytes_before_it() -> None:
     assert capture.feed(1000, b"abc") == ["> abc", "> def", "> closed fin"]
 
 
-def test_a_fin_behind_a_hole_tells_its_size() -> None:
+def test_a_fin_behind_a_hole_fixes_the_size_of_the_hole() -> None:
     capture = Capture()
     capture.connect()
     assert capture.feed(1010, flags=FIN | ACK) == []
     assert capture.end() == ["> gap 10 missing", "> closed fin", "< closed end"]
 
 
-def test_bytes_behind_a_fin_are_not_of_the_stream() -> None:
+def test_bytes_behind_a_fin_are_dropped() -> None:
     capture = Capture()
     capture.connect()
     capture.feed(1005, b"fghij", FIN | ACK)
@@ -174,7 +174,7 @@ def test_bytes_behind_a_fin_are_not_of_the_stream() -> None:
     assert capture.streams.skipped.bytes == {"TCP bytes after the end": 12}
 
 
-def test_a_reset_hands_out_what_is_held() -> None:
+def test_a_reset_delivers_held_bytes() -> None:
     capture = Capture()
     capture.connect()
     capture.feed(1003, b"def")
@@ -191,7 +191,7 @@ def test_a_reset_hands_out_what_is_held() -> None:
     assert capture.end() == []
 
 
-def test_a_reset_from_nowhere_is_counted() -> None:
+def test_a_reset_with_a_distant_sequence_number_is_counted() -> None:
     capture = Capture()
     capture.connect()
     assert capture.feed(1000 + TCP_HOLE_BYTES_MAX + 1, flags=RST) == []
@@ -248,7 +248,7 @@ def test_a_closed_connection_may_be_followed_by_one_without_syn() -> None:
     assert capture.streams.skipped.bytes == {"TCP bytes after the end": 4}
 
 
-def test_more_missing_than_sequence_numbers_can_tell() -> None:
+def test_more_bytes_missing_than_sequence_numbers_can_express() -> None:
     capture = Capture()
     capture.connect()
     capture.feed(1000, b"before")
@@ -261,7 +261,7 @@ def test_more_missing_than_sequence_numbers_can_tell() -> None:
     assert capture.feed(resumed + 5, b"wards") == ["> wards"]
 
 
-def test_the_least_recently_used_connection_makes_room() -> None:
+def test_the_least_recently_used_connection_is_evicted() -> None:
     capture = Capture(TcpStreams(flows_max=3))
     ends = [Ends(f"10.0.0.1:{port}", B) for port in range(5)]
     for one in ends[:3]:
@@ -303,7 +303,7 @@ def test_many_connections_take_bounded_memory() -> None:
         tracemalloc.stop()
     assert closed == flows_max
     assert peak < flows_max * 4_000
-    # Names of connections that made room are still known.
+    # Names of evicted connections are still known.
     assert last < first + flows_max * 400
     assert sum(isinstance(event, StreamClosed) for event in streams.finish()) == flows_max
 
@@ -348,8 +348,8 @@ def test_random_segments_keep_the_order_of_events(
     assert "open" not in states.values()
 
 
-def test_connections_of_one_segment_push_out_no_other() -> None:
-    """A scan or a flood makes room for itself."""
+def test_connections_of_one_segment_evict_no_other() -> None:
+    """The connections of a scan or a flood evict each other."""
     assert TcpStreams()._new_max == TCP_NEW_FLOWS_MAX
     capture = Capture(TcpStreams(flows_max=100, new_flows_max=10))
     capture.connect()

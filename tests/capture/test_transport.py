@@ -100,7 +100,7 @@ def test_udp_lengths() -> None:
         (ipv6(b"", 59), "IP protocol 59"),
     ],
 )
-def test_what_is_not_read_is_named(data: bytes, reason: str) -> None:
+def test_reason_for_a_skipped_packet_is_named(data: bytes, reason: str) -> None:
     reader = TransportReader()
     assert reader.read(packet(data, RAW)) is None
     assert reader.skipped.counts == {reason: 1}

@@ -1,4 +1,4 @@
-"""A capture in which two nodes say odd things: values at their extremes, in every field.
+"""A capture in which two nodes send odd messages: extreme values in every field.
 
 The messages are legal on the wire as far as the codec can write them; some have bytes exchanged
 afterwards, so that keys are no UTF-8 and flags no known ones.
@@ -240,7 +240,7 @@ class OddCapture(NamedTuple):
 
 
 def write_odd_capture(path: Path, seed: int, count: int, times: Sequence[int] = ()) -> OddCapture:
-    """So many odd messages, in sessions of twenty.
+    """Writes `count` odd messages, in sessions of twenty.
 
     With `times`, the clock of the capture jumps to one of them now and then.
     """
@@ -270,7 +270,7 @@ def write_odd_capture(path: Path, seed: int, count: int, times: Sequence[int] = 
 
 
 def _odd_handshake(random: Random) -> dict[str, Any]:
-    """Leases and sizes at their extremes, which change nothing of how the rest is read."""
+    """Leases and sizes at their extremes, which do not change how later messages are read."""
     leases = (0, 1, (1 << 64) - 1)
     return {
         "syn": {"batch_size": random.choice((0, 1, 0xFFFF))},
@@ -280,7 +280,7 @@ def _odd_handshake(random: Random) -> dict[str, Any]:
 
 
 def _send_raw(chat: Chat, side: int, data: bytes) -> None:
-    """In a batch of its own: what cannot be read costs no other message."""
+    """Sends bytes in a batch of their own, so that undecodable ones cost no other message."""
     if len(data) < 60_000:
         chat.unit(side, bytes(Frame(chat.next_sn(side, 5, True), [])) + data)
     else:

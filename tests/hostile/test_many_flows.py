@@ -18,15 +18,15 @@ from zenlake.limits import TCP_NEW_FLOWS_MAX
 
 COUNT = 300_000 if IS_FULL else 6_000
 MEBIBYTES_MAX = 600 if IS_FULL else 150
-"""Of the process; an INIT each is the dearest: sessions are kept for the summary."""
+"""Of the process. Connections with an INIT cost most: the summary keeps their sessions."""
 SECONDS_PER_FLOW_MAX = 0.001
-"""Ten times what it takes on a busy machine: what grows with the square is far beyond."""
+"""Ten times the time on a busy machine; quadratic growth would exceed it by far."""
 SESSIONS = {"init": COUNT, "mixed": COUNT // 5}
 
 
 def spent(arguments: list[str]) -> tuple[str, float, float]:
     """What a command prints, its processor time in seconds and its largest size in MiB."""
-    # The size that `getrusage` gives would be that of this process, if it is the larger one.
+    # `getrusage` would return the size of this process if it is larger than the child.
     script = (
         "import re, sys; from zenlake.cli.main import main; code = main(sys.argv[1:]);"
         "[size] = re.findall('VmHWM:[^0-9]+([0-9]+)', open('/proc/self/status').read());"

@@ -1,4 +1,4 @@
-"""One bad message costs one message: every command and every table gives all the others."""
+"""One bad message costs one message: every command and every table has all others."""
 
 from __future__ import annotations
 

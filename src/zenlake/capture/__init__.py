@@ -1,7 +1,7 @@
-"""Captured traffic: from files to packets, and from packets to what they carried.
+"""Captured traffic: from files to packets, from packets to TCP streams and UDP datagrams.
 
-This package knows files, link layers, IP, TCP and UDP; it knows no Zenoh messages. `open` is
-the one exception, because this is where people look for it: it is `zenlake.trace.open`.
+This package does not know Zenoh messages. The one exception is `open`, which is
+`zenlake.trace.open`: users look for it here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["open"]
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:
-    """The events of a capture: every Zenoh message in it, and what became of sessions."""
+    """The events of a capture: every Zenoh message in it, and the changes of sessions."""
     from zenlake.trace import open as open_trace
 
     return open_trace(paths, ports)

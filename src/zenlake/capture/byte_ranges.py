@@ -1,7 +1,7 @@
-"""ByteRanges: pieces that arrived ahead of their turn, in order, the first seen winning.
+"""ByteRanges: pieces that arrived out of order, sorted; of two copies of a byte the first wins.
 
-IP fragments and TCP segments are put together by the same rules. A piece may end in bytes
-that were sent but cut from the capture; those places count as seen.
+IP fragments and TCP segments are reassembled by the same rules. A piece may end in bytes that a
+snap length cut from the capture; these count as received.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import Final
 
 PIECE_COST: Final = 128
-"""What a piece costs besides its bytes, so that a million pieces of one byte are bounded too."""
+"""Memory of a piece besides its bytes, so that a million pieces of one byte are bounded too."""
 
 
 class Piece:
@@ -27,13 +27,13 @@ class Piece:
         self.time_ns = time_ns
 
     def part(self, start: int, end: int) -> Piece:
-        """What lies between two places within the piece."""
+        """The part of the piece from `start` to `end`."""
         data = self.data[start - self.start : end - self.start]
         return Piece(start, data, end - start - len(data), self.number, self.time_ns)
 
 
 class ByteRanges:
-    """Pieces without overlap, sorted; `cost` is what they take of the memory allowed."""
+    """Sorted pieces without overlap; `cost` is the memory they use."""
 
     __slots__ = ("conflicting", "cost", "covered", "pieces", "repeated", "starts")
 
@@ -42,14 +42,14 @@ class ByteRanges:
         self.starts: list[int] = []
         self.cost = 0
         self.covered = 0
-        """Places that are known, the cut ones included."""
+        """Bytes received, including those that a snap length cut."""
         self.repeated = 0
-        """Bytes that were there already."""
+        """Bytes that were received before."""
         self.conflicting = 0
-        """Those of them that differed, where both copies are known."""
+        """Bytes received before with another value."""
 
     def add(self, piece: Piece) -> None:
-        """Keep what is new of a piece."""
+        """Adds the bytes of a piece that were not received before."""
         pieces = self.pieces
         at = bisect_right(self.starts, piece.start)
         if at == len(pieces) and (not at or pieces[at - 1].end <= piece.start):
@@ -75,7 +75,7 @@ class ByteRanges:
         self._replace(first, at, new)
 
     def pop_first(self, count: int) -> list[Piece]:
-        """The first pieces, which are no longer kept."""
+        """Removes the first pieces and returns them."""
         taken = self.pieces[:count]
         del self.pieces[:count], self.starts[:count]
         for piece in taken:

@@ -1,7 +1,7 @@
 """Files: the packets of one or more capture files, read as one capture.
 
-The format is told by the first bytes, never by the name. A file that is no capture raises
-`CaptureError`; damage after its beginning never does, and is counted instead.
+The first bytes decide the format, never the name. A file that is no capture raises
+`CaptureError`; damage after its header never does, and is counted instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.capture.pcapng import Comments, PcapngReader
 from zenlake.errors import CaptureError
 
 HARMLESS: Final = frozenset((pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT))
-"""What may be passed over in a file that is as it should be."""
+"""Reasons to skip a part of a file that are no damage."""
 
 _NUMBERED: Final = re.compile(r"(.*\.(?:pcap|pcapng|cap|dump|dmp))\d+", re.DOTALL)
 _COMPRESSED: Final = re.compile(r"(.*)\.(?:gz|zst)", re.DOTALL)
@@ -28,9 +28,9 @@ _COMPRESSED: Final = re.compile(r"(.*)\.(?:gz|zst)", re.DOTALL)
 def packets(
     paths: Iterable[str], skipped: Skipped, comments: Comments | None = None
 ) -> Generator[Packet, None, None]:
-    """All packets, numbered through from 1, in the order of the paths; `-` is standard input.
+    """All packets in the order of the paths, numbered from 1; the path `-` is standard input.
 
-    Who stops before the end calls `close` on what this returns, which closes the file.
+    A caller that stops early calls `close` on the generator, which closes the file.
     """
     number = 0
     kept = Comments() if comments is None else comments
@@ -59,11 +59,11 @@ def _reader(
 
 
 def rotated(path: str) -> list[str]:
-    """The files that tcpdump made of one, by the times of their first packets.
+    """The files into which tcpdump rotated one capture, by the times of their first packets.
 
     `path` is the name given to tcpdump (`x.pcap` with `x.pcap1`, `x.pcap2` beside it) or one
-    of the numbered names. Numbers do not give the order: with a bound on their count they are
-    used again. A file that was opened but not written to yet has no bytes, and is left out.
+    of the numbered names. The numbers do not give the order: with `-W` tcpdump reuses them. A file
+    without bytes was opened and not written to yet; it is left out.
     """
     folder, name = os.path.split(path)
     if match := _COMPRESSED.fullmatch(name):
@@ -82,7 +82,7 @@ def rotated(path: str) -> list[str]:
         if match is not None and os.path.isfile(place) and os.path.getsize(place) > 0:
             found.append((_first_time(place), int(match[1] or "0"), place))
     if not found:
-        raise CaptureError(path, 0, "no such file, nor numbered ones of that name")
+        raise CaptureError(path, 0, "no such file, and no rotated files of that name")
     return [place for _, _, place in sorted(found)]
 
 

@@ -1,11 +1,11 @@
 """Input: the bytes of one capture file or of standard input, decompressed, through a window.
 
-A reader works on `buffer`, the part of the file that is in memory, and asks `has` for more
-when a record reaches beyond it. What lies before the record is dropped then, so memory stays
-at a chunk and a record, whatever the size of the file. `base` says where in the file (after
-decompression) the buffer begins; a place is counted from the beginning of the file.
+A reader works on `buffer`, the part of the file that is in memory, and calls `has` when a record
+reaches beyond it. `has` drops the bytes before the record, so memory stays at one chunk and one
+record, whatever the size of the file. `base` is the offset of the buffer in the file (after
+decompression); a "place" is an offset in the file.
 
-Chunks are what the system has at hand: a live pipe is read as its packets arrive.
+A chunk is what one system call returns: a live pipe is read as its packets arrive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zenlake.errors import CaptureError
 from zenlake.limits import CAPTURE_EXPANSION_FREE_BYTES_MAX, CAPTURE_EXPANSION_RATIO_MAX
 
 CHUNK_BYTES: Final = 1 << 20
-# Small, because the libraries give nothing of a piece that has damage in it.
+# Small, because the libraries return nothing of a chunk that contains damage.
 _COMPRESSED_CHUNK_BYTES: Final = 1 << 12
 
 _GZIP: Final = b"\x1f\x8b"
@@ -31,13 +31,13 @@ _ZSTD_SKIPPABLE: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 
 
 class Source:
-    """Chunks of a file as it is on disk; an empty one is the end."""
+    """Chunks of a file as it is on disk; an empty chunk is the end."""
 
     def __init__(self, path: str, file: IO[bytes], skipped: Skipped) -> None:
         self.path = path
         self.skipped = skipped
         self.problem = ""
-        """Why there is no more, if it is not simply the end of the file."""
+        """Why reading stopped before the end of the file; empty otherwise."""
         self._read1: Any = getattr(file, "read1", file.read)
 
     def read(self, size: int) -> bytes:
@@ -54,7 +54,7 @@ class Source:
 
 
 class CompressedSource(Source):
-    """Chunks of what a gzip or zstd file contains, as far as it can be decompressed."""
+    """Chunks of the content of a gzip or zstd file, as far as it can be decompressed."""
 
     def __init__(self, source: Source, head: bytes, is_gzip: bool) -> None:
         self.path = source.path
@@ -85,7 +85,7 @@ class CompressedSource(Source):
             except self._error:
                 self._end(f"damaged {self._kind} data", len(pending))
                 return b""
-            # zstd keeps what it has not used yet, zlib hands it back.
+            # zstd keeps unused input, zlib returns it.
             self._pending = self._stream.unconsumed_tail if self._is_gzip else b""
             if self._stream.eof:
                 self._next_member(self._stream.unused_data)
@@ -112,7 +112,7 @@ class CompressedSource(Source):
             self._end(self._source.problem or f"{self._kind} data ends too early", 0)
 
     def _next_member(self, rest: bytes) -> None:
-        """Compressed files may be put one after the other; zeros after them are padding."""
+        """Compressed files may be concatenated; zeros after them are padding."""
         while len(rest) < 4:
             more = self._source.read(_COMPRESSED_CHUNK_BYTES)
             self._bytes_in += len(more)
@@ -129,7 +129,7 @@ class CompressedSource(Source):
 
     def _end(self, problem: str, bytes: int) -> None:
         self._ended = True
-        # What the file below said is counted already.
+        # The underlying source has counted its own problem.
         if problem == self._source.problem:
             self.problem = problem
         else:
@@ -165,9 +165,9 @@ class Input:
         return self._source.problem
 
     def has(self, place: int, needed: int) -> bool:
-        """Whether `needed` bytes follow byte `place` of the file; then they are in the window.
+        """Whether the file has `needed` bytes from `place` on; if so, they are in the window now.
 
-        `place` is in the window or at its end; what lies before it may be gone afterwards.
+        `place` is in the window or at its end; bytes before it may be dropped.
         """
         position = place - self.base
         length = len(self.buffer) - position
@@ -185,7 +185,7 @@ class Input:
         return length >= needed
 
     def end_place(self) -> int:
-        """The place after the window; the size of the file, once `has` said no."""
+        """The place after the window; the size of the file once `has` returned False."""
         return self.base + len(self.buffer)
 
     def find(self, pattern: re.Pattern[bytes], start: int, stop: int, width: int) -> int:
@@ -201,7 +201,7 @@ class Input:
         return -1
 
     def drain(self) -> int:
-        """Read to the end, keeping nothing: the size of the file."""
+        """Reads to the end without keeping anything; returns the size of the file."""
         self.base += len(self.buffer)
         self.buffer = b""
         while chunk := self._source.read(CHUNK_BYTES):

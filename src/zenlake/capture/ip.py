@@ -1,8 +1,8 @@
-"""IP: from the bytes of a packet to whole datagrams, fragments put together.
+"""IP: from the bytes of a packet to whole datagrams, with fragments reassembled.
 
-Lengths are those the headers claim: padding of the link layer falls away, and what a snap
-length cut off is known as `missing`. Checksums are not looked at, since hosts that leave them
-to the network card capture them before they are there.
+Lengths are those of the headers: padding of the link layer is dropped, and `missing` counts the
+bytes that a snap length cut. Checksums are not verified: a host that leaves them to its network
+card captures packets before the checksum is written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _EXTENSIONS: Final = frozenset(
 
 
 class Datagram:
-    """What IP carried: `data[start:end]`, then `missing` bytes that were not captured."""
+    """One IP datagram: its payload is `data[start:end]`, then `missing` bytes not captured."""
 
     __slots__ = ("addresses", "data", "end", "identification", "missing", "protocol", "start")
 
@@ -53,14 +53,14 @@ class Datagram:
         identification: int = 0,
     ) -> None:
         self.addresses = addresses
-        """Source and destination as on the wire, one after the other."""
+        """Source and destination address as on the wire, concatenated."""
         self.protocol = protocol
         self.data = data
         self.start = start
         self.end = end
         self.missing = missing
         self.identification = identification
-        """Differs from that of the datagrams before it; 0 where the sender gives none."""
+        """Differs from that of the datagrams before; 0 if the sender sets none."""
 
     @property
     def source(self) -> str:
@@ -80,7 +80,7 @@ def address_text(address: bytes) -> str:
 
 
 class _Fragments:
-    """A datagram in progress. `total` is known (not -1) once its last fragment was seen."""
+    """The fragments of one datagram. `total` is its size, -1 before the last fragment arrived."""
 
     __slots__ = ("protocol", "ranges", "since_ns", "total")
 
@@ -102,7 +102,7 @@ class _Fragments:
 
 
 def _joined(addresses: bytes, partial: _Fragments) -> Datagram:
-    """Up to the first byte that is missing: what is behind one is of no use to a reader."""
+    """The datagram up to its first missing byte: readers cannot use what follows a gap."""
     data = bytearray()
     for piece in partial.ranges.pieces:
         data += piece.data
@@ -113,7 +113,7 @@ def _joined(addresses: bytes, partial: _Fragments) -> Datagram:
 
 
 class IpReader:
-    """Datagrams out of packets, in the order in which they become whole."""
+    """Reads packets; returns datagrams in the order in which they become complete."""
 
     __slots__ = ("_held", "_partial", "_skipped")
 
@@ -123,7 +123,7 @@ class IpReader:
         self._held = 0
 
     def read(self, packet: Packet, ethertype: int, offset: int) -> Datagram | None:
-        """The datagram a packet holds or completes."""
+        """The datagram that a packet holds or completes, if any."""
         if ethertype == IPV4:
             return self.read_ipv4(packet, offset)
         if ethertype == IPV6:
@@ -132,7 +132,7 @@ class IpReader:
         return None
 
     def finish(self) -> None:
-        """Nothing follows: datagrams in progress stay incomplete."""
+        """The capture ends: incomplete datagrams are dropped and counted."""
         while self._partial:
             self._give_up_oldest()
 
@@ -147,7 +147,7 @@ class IpReader:
         if first == 0x45 and end <= size and end >= start and not fragment & 0x3FFF:
             return Datagram(addresses, protocol, data, start, end, 0, identification)
         if not length:
-            # The network card was to cut this into packets and to fill in their lengths.
+            # TCP segmentation offload: the network card fills in the lengths later.
             end = max(packet.original_bytes, size)
         if first >> 4 != 4 or start < offset + 20 or end < start:
             return self._skip("IP header malformed", packet)
@@ -169,7 +169,7 @@ class IpReader:
         if first >> 4 != 6:
             return self._skip("IP header malformed", packet)
         start = offset + 40
-        # 0 is a jumbogram, or the network card was to cut this into packets.
+        # 0 is a jumbogram, or a packet before segmentation offload.
         end = start + length if length else max(packet.original_bytes, size)
         missing = max(end - size, 0)
         datagram = Datagram(addresses, protocol, data, start, end - missing, missing)
@@ -188,7 +188,7 @@ class IpReader:
             if kind == _FRAGMENT:
                 datagram.start += 8
                 fragment = data[start + 2] << 8 | data[start + 3]
-                # A fragment that is the whole datagram stands for itself (RFC 6946).
+                # An atomic fragment is a whole datagram (RFC 6946).
                 if fragment & 0xFFF9:
                     key = datagram.addresses + data[start + 4 : start + 8]
                     datagram.identification = int.from_bytes(data[start + 4 : start + 8], "big")
@@ -208,7 +208,7 @@ class IpReader:
     def _join(
         self, packet: Packet, part: Datagram, key: bytes, start: int, is_last: bool
     ) -> Datagram | None:
-        """Add a fragment to its datagram, and hand that out when it is whole."""
+        """Adds a fragment to its datagram; returns the datagram when it is complete."""
         self._forget(packet.time_ns)
         partial = self._partial.get(key)
         if partial is None:
@@ -239,7 +239,7 @@ class IpReader:
         return None
 
     def _forget(self, now_ns: int) -> None:
-        """Drop what is too old. Packets are nearly in the order of time, so look at the oldest."""
+        """Drops datagrams that are incomplete for too long; the oldest is the first."""
         horizon = now_ns - IP_FRAGMENT_SECONDS_MAX * 1_000_000_000
         while self._partial and next(iter(self._partial.values())).since_ns < horizon:
             self._give_up_oldest()

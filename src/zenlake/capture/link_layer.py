@@ -1,8 +1,8 @@
-"""Link layer: where the network layer of a captured packet begins, and which one it is.
+"""Link layer: where the network layer of a captured packet begins, and its ethertype.
 
-A link type is the number a capture file gives (LINKTYPE_*, nearly always the DLT_* of the
-same number). What cannot be read is told by a negative number instead of an ethertype, which
-`cause` puts into words, so that noise costs no exception.
+A link type is the number in a capture file (LINKTYPE_*, nearly always equal to DLT_*). A packet
+that cannot be read gets a negative number in place of an ethertype, which `cause` describes: an
+exception for each would be slow on noisy captures.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FAMILIES: Final = {2: IPV4, 10: IPV6, 23: IPV6, 24: IPV6, 28: IPV6, 30: IPV6}
 
 
 def network_layer(link_type: int, data: bytes) -> tuple[int, int]:
-    """The ethertype and the offset of what it names; a negative ethertype: see `cause`."""
+    """The ethertype and the offset of the network layer; a negative ethertype: see `cause`."""
     size = len(data)
     if link_type == ETHERNET:
         if size < 14:
@@ -70,7 +70,7 @@ def network_layer(link_type: int, data: bytes) -> tuple[int, int]:
 
 
 def direction_mark(link_type: int, data: bytes) -> int:
-    """Tells packets that came in from those that went out, and the interfaces of `any` apart."""
+    """A number that differs between directions, and between interfaces of the device `any`."""
     if link_type == LINUX_SLL:
         return data[0] << 8 | data[1]
     if link_type == LINUX_SLL2:
@@ -79,7 +79,7 @@ def direction_mark(link_type: int, data: bytes) -> int:
 
 
 def cause(link_type: int, ethertype: int) -> str:
-    """Why a packet has no network layer that is read, as counted in Skipped."""
+    """Why the network layer of a packet was not read, as counted in Skipped."""
     if ethertype == UNSUPPORTED:
         return f"link type {link_type}"
     if ethertype == CUT:
@@ -94,7 +94,7 @@ def cause(link_type: int, ethertype: int) -> str:
 
 
 def _untagged(data: bytes, ethertype: int, offset: int) -> tuple[int, int]:
-    """Past 802.1Q and QinQ tags, two bytes of tag and two of the next ethertype each."""
+    """Skips 802.1Q and QinQ tags: each is two bytes of tag and two of the next ethertype."""
     tags = 0
     while ethertype == 0x8100 or ethertype == 0x88A8 or ethertype == 0x9100:
         if tags == VLAN_TAGS_MAX:

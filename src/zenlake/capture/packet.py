@@ -1,14 +1,13 @@
-"""Packet: one captured packet, as its file has it; Skipped: what could not be read, and why."""
+"""Packet: one captured packet; Skipped: counts of what was not read, by reason."""
 
 from __future__ import annotations
 
 
 class Packet:
-    """Bytes of the link layer with their time and place.
+    """Bytes of the link layer, with their time and number.
 
-    `number` counts from 1 over all files that were read as one capture, as in the columns of
-    tables and in other tools. `original_bytes` is more than `len(data)` where the capture was
-    taken with a snap length.
+    `number` counts from 1 over all files of a capture, as `packet` does in the tables and as
+    other tools do. `original_bytes` exceeds `len(data)` if a snap length cut the packet.
     """
 
     __slots__ = ("data", "interface", "link_type", "number", "original_bytes", "time_ns")
@@ -38,9 +37,9 @@ class Packet:
 
 
 class Skipped:
-    """What was passed over while reading, by reason: how often, and how many bytes.
+    """What was skipped while reading, by reason: how often, and how many bytes.
 
-    Nothing that was read is lost without a word: every part of the road adds to one of these.
+    Every stage of reading counts here what it drops, so that nothing is lost silently.
     """
 
     __slots__ = ("bytes", "counts")

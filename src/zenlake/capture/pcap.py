@@ -4,10 +4,9 @@
     | magic  |version | zone   | figures| snap   | link   |       the file, once
     | seconds|fraction|captured|original| data ...                each record
 
-The format has no marks between records: a length that is wrong takes the reader into the
-middle of nowhere. So a header that contradicts itself, or a time far from all others, is
-believed only if it leads to a record that is in order; else the next two records in a row
-that are in order are searched for.
+The format has no markers between records: after a wrong length the reader is at a random place.
+So a header that contradicts itself, or a time far from all others, is accepted only if a valid
+record follows; else the reader searches for the next two valid records in a row.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ MAGICS: Final = {
 
 _FILE_HEADER_BYTES: Final = 24
 _RECORD_HEADER_BYTES: Final = 16
-# The other bits say whether packets end in a frame check sequence, and how long it is.
+# The other bits are the length of the frame check sequence at the end of packets.
 _LINK_TYPE_MASK: Final = 0xFFFF
 
-# No link carries more; where data are taken for a length, they mostly say more.
+# No link carries more; payload that is mistaken for a length is mostly larger.
 _ORIGINAL_BYTES_MAX: Final = (1 << 24) - 1
 _TIMES_REMEMBERED: Final = 5
-# About half a year: one step of the upper byte of a time.
+# About half a year: one step of the highest byte of a time.
 _NEAR_SECONDS: Final = 1 << 24
 
 DAMAGED: Final = "damaged pcap records"
@@ -54,7 +53,7 @@ class PcapReader:
         self._input = input
         self._skipped = skipped
         self._times: list[int] = []
-        """Seconds of the first packet and a few late ones; some may have been damaged."""
+        """Seconds of the first packet and a few recent ones; some may be damaged."""
         if not input.has(0, _FILE_HEADER_BYTES):
             raise CaptureError(input.path, input.end_place(), "the header of the file is cut")
         self._read_file_header(0)
@@ -73,7 +72,7 @@ class PcapReader:
         while place >= 0:
             yield self._packet(place)
             place += _RECORD_HEADER_BYTES + self._header(place)[2]
-            # Now all that is in the window and in order; what is not, is looked at closely.
+            # Fast path: all valid records in the window. The first other one leaves this loop.
             buffer = input.buffer
             position = place - input.base
             end = len(buffer)
@@ -121,7 +120,7 @@ class PcapReader:
             del self._times[1]
 
     def _next_record(self, place: int) -> int:
-        """Where to read on, with the whole record in the window; -1 at the end."""
+        """The place of the next record, all of which is in the window; -1 at the end."""
         input = self._input
         while input.has(place, _RECORD_HEADER_BYTES):
             if not self._is_file_header(place):
@@ -133,7 +132,7 @@ class PcapReader:
                     return self._resynchronise(place, CUT)
                 if self._is_in_order(place) and self._is_near(place, -1):
                     return place
-                # Or the captured length is wrong, and the original one leads on.
+                # The captured length may be wrong: the original length leads to a valid record.
                 shorter = place + _RECORD_HEADER_BYTES + original
                 if shorter < follows and self._leads_on(place, shorter):
                     return self._resynchronise(place, DAMAGED)
@@ -147,7 +146,7 @@ class PcapReader:
         return -1
 
     def _is_file_header(self, place: int) -> bool:
-        """Whether another capture was put at the end of this one (`cat a.pcap b.pcap`)."""
+        """Whether another capture was appended to this one (`cat a.pcap b.pcap`)."""
         position = place - self._input.base
         if self._input.buffer[position : position + 4] not in MAGICS:
             return False
@@ -170,7 +169,7 @@ class PcapReader:
         return 0 < original <= _ORIGINAL_BYTES_MAX and fraction < self._second
 
     def _is_near(self, place: int, other: int) -> bool:
-        """Whether the time is like those seen before, or like that of the record at `other`."""
+        """Whether the time is near an earlier one, or near that of the record at `other`."""
         seconds = self._header(place)[0]
         if other >= 0 and abs(seconds - self._header(other)[0]) < _NEAR_SECONDS:
             return True
@@ -179,13 +178,13 @@ class PcapReader:
         return any(abs(seconds - time) < _NEAR_SECONDS for time in self._times)
 
     def _leads_on(self, place: int, follows: int) -> bool:
-        """Whether after the record at `place` comes one in order, or the end of the file."""
+        """Whether a valid record or the end of the file follows the record at `place`."""
         if self._input.has(place, follows - place + _RECORD_HEADER_BYTES):
             return self._is_in_order(follows) and self._is_near(follows, place)
         return follows == self._input.end_place()
 
     def _resynchronise(self, begin: int, reason: str) -> int:
-        """Pass over what is no record; the place of the next one, or -1."""
+        """Skips bytes that are no record; returns the place of the next one, or -1."""
         input = self._input
         limit = begin + CAPTURE_RESYNC_BYTES_MAX
         pattern = self._pattern()
@@ -200,13 +199,13 @@ class PcapReader:
         return -1
 
     def _pattern(self) -> re.Pattern[bytes]:
-        """What a record header looks like: within half a year of others, of a sane length."""
+        """A pattern of record headers: within half a year of others, of a plausible length."""
         near = b"."
         if self._times:
             highs = {(time >> 24) + by & 255 for time in self._times for by in (-1, 0, 1)}
             near = b"[%b]" % b"".join(b"\\x%02x" % high for high in sorted(highs))
         parts = b"[\\x00-\\x%02x]" % (self._second >> 24)
-        # Zeros, which files of a crashed machine are full of, must not look like records.
+        # A crash leaves files full of zeros, which must not look like records.
         parts += b"(?!\\x00{8})"
         if self._is_little:
             shape = b"...%b...%b..[\\x00-\\x04]\\x00...\\x00" % (near, parts)

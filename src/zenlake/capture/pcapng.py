@@ -1,14 +1,14 @@
-"""PcapngReader: the block format, with sections, interfaces of their own clocks, comments.
+"""PcapngReader: the block format, with sections, comments, and interfaces with own clocks.
 
      0        4        8                          length - 4
     | type   | length | body, padded to 4 bytes ... | length |
 
-A file is a list of sections, each in its own byte order and with interfaces of its own. A
-packet names its interface by its number in the section; the interface says link type and
-clock. Blocks that carry no packets are passed over.
+A file is a list of sections, each with its own byte order and interfaces. A packet names its
+interface by the number in its section; the interface has the link type and the clock. Blocks
+without packets are skipped.
 
-The length at both ends is what damage is known by: a block is believed if they agree, and
-after damage the next block of a known type whose lengths agree is searched for.
+The length at both ends reveals damage: a block is accepted if both agree, and after damage the
+reader searches for the next block of a known type whose lengths agree.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ COMMENTS_LEFT_OUT: Final = "comments above the limit"
 
 
 class Comments:
-    """Comments found in a capture, with the number of their packet (0: of section, interface)."""
+    """Comments of a capture, each with its packet number (0: of a section or an interface)."""
 
     def __init__(self) -> None:
         self.texts: list[tuple[int, str]] = []
         self.bytes = 0
 
     def add(self, number: int, data: bytes) -> bool:
-        # An empty one costs memory too.
+        # 64: an empty comment uses memory too.
         if self.bytes + len(data) + 64 > CAPTURE_COMMENT_BYTES_MAX:
             return False
         self.bytes += len(data) + 64
@@ -125,7 +125,7 @@ class PcapngReader:
         self._option_head = Struct(order + "HH")
         self._seconds = Struct(order + "q")
         self._block = Struct(order + "IIIIIII")
-        # After damage: a known type and a length such as a packet has, or a new section.
+        # What to search for after damage: a known type and a plausible length, or a new section.
         known = b"\\x00{3}[\\x01-\\x06\\x0a]\\x00[\\x00-\\x05].[%b]"
         if order == "<":
             known = b"[\\x01-\\x06\\x0a]\\x00{3}[%b].[\\x00-\\x05]\\x00"
@@ -144,7 +144,7 @@ class PcapngReader:
             if packet is not None:
                 yield packet
             place += length
-            # Now all plain packets that are in the window; the rest is looked at closely.
+            # Fast path: packets without options in the window. Any other block leaves the loop.
             buffer = input.buffer
             position = place - input.base
             end = len(buffer)
@@ -155,7 +155,7 @@ class PcapngReader:
             while position + 32 <= end:
                 type, length, index, high, low, captured, original = unpack(buffer, position)
                 stop = position + length
-                # Nothing but padding between the data and the length: no options.
+                # Only padding between the data and the length: no options.
                 if type != PACKET or not 32 <= length - captured < 36 or stop > end or length & 3:
                     break
                 if buffer[stop - 4 : stop] != buffer[position + 4 : position + 8]:
@@ -182,7 +182,7 @@ class PcapngReader:
             place = self._next_block(input.base + position)
 
     def _next_block(self, place: int) -> int:
-        """Where to read on, with a sound block in the window; -1 at the end."""
+        """The place of the next valid block, all of which is in the window; -1 at the end."""
         input = self._input
         if not input.has(place, _BLOCK_BYTES_MIN):
             if input.end_place() > place:
@@ -194,7 +194,7 @@ class PcapngReader:
         return place if self._is_block(place, length) else self._resynchronise(place, DAMAGED)
 
     def _length(self, place: int) -> int:
-        """What the block says its length is; -1 if that cannot be."""
+        """The length in the header of a block; -1 if it is impossible."""
         position = place - self._input.base
         buffer = self._input.buffer
         head = self._head
@@ -210,7 +210,7 @@ class PcapngReader:
         return int(length)
 
     def _is_block(self, place: int, length: int) -> bool:
-        """Whether a block is here, all of it, and ends in its length; begins its section."""
+        """Whether a whole block is here and ends in its length. A section header takes effect."""
         if length < 0 or not self._input.has(place, length):
             return False
         buffer = self._input.buffer
@@ -223,7 +223,7 @@ class PcapngReader:
         return True
 
     def _resynchronise(self, begin: int, reason: str) -> int:
-        """Pass over what is no block; the place of the next one, or -1."""
+        """Skips bytes that are no block; returns the place of the next one, or -1."""
         input = self._input
         limit = begin + CAPTURE_RESYNC_BYTES_MAX
         place = input.find(self._pattern, begin + 1, limit, _BLOCK_BYTES_MIN)
@@ -236,8 +236,10 @@ class PcapngReader:
         return -1
 
     def _is_likely(self, place: int) -> bool:
-        """Blocks begin at multiples of 4, unless bytes are missing; then look at the packet, as
-        the blocks of a section in the other byte order look like ours three bytes on.
+        """Whether a match may be a block: it is at a multiple of 4, or its interface exists.
+
+        Missing bytes shift blocks. But a block of the other byte order also matches, three bytes
+        after its start, so there the interface is checked.
         """
         if place % 4 == 0:
             return True
@@ -249,7 +251,7 @@ class PcapngReader:
         return type != PACKET or index < len(self._interfaces)
 
     def _read_block(self, type: int, start: int, stop: int) -> Packet | None:
-        """Take what the block says, between these positions of the window."""
+        """Reads a block, whose body is between these positions of the window."""
         buffer = self._input.buffer
         if type == PACKET:
             index, high, low, captured, original = self._packet_head.unpack_from(buffer, start)
@@ -269,7 +271,7 @@ class PcapngReader:
         return None
 
     def _simple_packet(self, start: int, stop: int) -> Packet | None:
-        """It has neither time nor interface: the first one's, at the beginning of time."""
+        """A packet without time and interface: time 0 and the first interface are used."""
         original: int = self._head.unpack_from(self._input.buffer, start)[0]
         captured = min(original, stop - start - 4)
         if self._interfaces and self._interfaces[0].snap_length:
@@ -312,7 +314,7 @@ class PcapngReader:
         self._interfaces.append(interface)
 
     def _read_options(self, number: int, start: int, stop: int) -> list[tuple[int, bytes]]:
-        """Keep the comments; the short options, of which a block has a few."""
+        """Keeps the comments; returns the options that describe the clock."""
         buffer = self._input.buffer
         options: list[tuple[int, bytes]] = []
         while start + 4 <= stop:

@@ -1,8 +1,8 @@
 """PcapngWriter: packets as a pcapng file that other tools open.
 
-One section in little-endian order; an interface for each link type, described before its
-first packet; times in nanoseconds. Every block is written whole, so a file that is cut off by
-a crash is readable up to there.
+One little-endian section; an interface for each link type, written before its first packet;
+times in nanoseconds. Every block is one write, so after a crash the file is readable up to the
+last block.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 
 
 class PcapngWriter:
-    """Writes to a file that its caller opened, and closes."""
+    """Writes to a file that the caller opens and closes."""
 
     def __init__(self, file: SupportsWrite[bytes]) -> None:
         self._file = file
@@ -51,13 +51,13 @@ class PcapngWriter:
         captured = len(data)
         if captured > PACKET_BYTES_MAX:
             raise LocalError(
-                f"a packet of {captured} bytes, at most {PACKET_BYTES_MAX} are written"
+                f"packet of {captured} bytes: at most {PACKET_BYTES_MAX} can be written"
             )
         if not 0 <= packet.time_ns < 1 << 64:
-            raise LocalError(f"a packet at {packet.time_ns} ns, which the format cannot say")
+            raise LocalError(f"time {packet.time_ns} ns: pcapng cannot represent it")
         original = max(packet.original_bytes, captured)
         if original > 0xFFFF_FFFF:
-            raise LocalError(f"an original length of {original}, which the format cannot say")
+            raise LocalError(f"original length {original}: pcapng cannot represent it")
         options = _comment_option(comment) if comment else b""
         index = self._interfaces.get(packet.link_type, -1)
         if index < 0:
@@ -70,7 +70,7 @@ class PcapngWriter:
 
     def _add_interface(self, link_type: int) -> int:
         if not 0 <= link_type <= 0xFFFF:
-            raise LocalError(f"link type {link_type}, which the format cannot say")
+            raise LocalError(f"link type {link_type}: pcapng cannot represent it")
         length = _INTERFACE.size
         resolution = (TIME_RESOLUTION, 1, _NANOSECONDS, END_OF_OPTIONS, 0)
         head = (INTERFACE, length, link_type, 0, PACKET_BYTES_MAX)
@@ -84,7 +84,7 @@ def _comment_option(comment: str) -> bytes:
     text = comment.encode("utf-8", "replace")
     if len(text) > _COMMENT_BYTES_MAX:
         raise LocalError(
-            f"a comment of {len(text)} bytes, at most {_COMMENT_BYTES_MAX} are written"
+            f"comment of {len(text)} bytes: pcapng allows at most {_COMMENT_BYTES_MAX}"
         )
     padded = text + _PADDING[len(text) & 3]
     return _OPTION.pack(COMMENT, len(text)) + padded + _OPTION.pack(END_OF_OPTIONS, 0)

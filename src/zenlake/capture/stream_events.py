@@ -1,4 +1,4 @@
-"""Stream events: what becomes known of the two directions of a TCP connection.
+"""Stream events: the opening, bytes, gaps and end of the two directions of a TCP connection.
 
 For each direction: opened, then bytes and gaps in the order of the stream, then closed.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 class Flow:
     """One TCP connection, named `A:p-B:q#n`.
 
-    A is the side that sent the SYN, or was heard first. n counts the connections between these
-    two ends from 1; it is 0 for one that was there before the capture.
+    A is the side that sent the SYN, or whose segment came first. n counts the connections between
+    the two addresses from 1; it is 0 for one that was open before the capture.
     """
 
     __slots__ = (
@@ -38,13 +38,13 @@ class Flow:
         self.reverse_text = reverse_text
         self.name = f"{text}#{number}"
         self.reset_by = 0
-        """The direction of the RST that ended it."""
+        """The direction of the RST that ended the connection."""
         self.holes = 0
-        """In how many directions bytes are held, because some before them have not come."""
+        """In how many directions bytes are held behind a hole."""
         self.is_behind = False
-        """Whether a side acknowledged bytes that the capture does not have, or has only later."""
+        """Whether a side acknowledged bytes that the capture lacks or has only later."""
         self.is_new = True
-        """Whether a single segment of it was seen."""
+        """Whether the capture has shown only one segment of it so far."""
         self.first_packet = 0
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class Flow:
 
 
 class StreamEvent:
-    """Of one direction: 0 from the side that is named first, 1 to it."""
+    """An event of one direction: 0 from the side that the name lists first, 1 to it."""
 
     __slots__ = ("direction", "flow")
 
@@ -62,7 +62,7 @@ class StreamEvent:
 
 
 class StreamOpened(StreamEvent):
-    """The first of a direction. Without its SYN, earlier bytes may be missing."""
+    """The first event of a direction. Without its SYN, earlier bytes may be missing."""
 
     __slots__ = ("seen_syn",)
 
@@ -76,7 +76,7 @@ class StreamOpened(StreamEvent):
 
 
 class StreamBytes(StreamEvent):
-    """The next bytes, and the packet with which all from the last gap to their end were there."""
+    """The next bytes, and the packet that completed the stream from the last gap to their end."""
 
     __slots__ = ("data", "number", "time_ns")
 
@@ -95,9 +95,9 @@ class StreamBytes(StreamEvent):
 class StreamGap(StreamEvent):
     """Bytes that were sent and are not in the capture.
 
-    `cause` is "missing" for packets that were not captured, "snaplen" for packets that were
-    cut. `missing_bytes` is None where nothing tells how many. At the end of a stream it is what
-    the other side acknowledged, which may count a FIN as a byte.
+    `cause` is "missing" for packets that were not captured, "snaplen" for packets that were cut.
+    `missing_bytes` is None if their number is not known. At the end of a stream the number is
+    what the other side acknowledged, which may count a FIN as a byte.
     """
 
     __slots__ = ("cause", "missing_bytes")
@@ -114,10 +114,10 @@ class StreamGap(StreamEvent):
 
 
 class StreamClosed(StreamEvent):
-    """The last of a direction.
+    """The last event of a direction.
 
-    `cause` is "fin", "rst", "reused" (a new connection between the same ends), "idle" (made
-    room for others) or "end" (of the capture).
+    `cause` is "fin", "rst", "reused" (by a new connection between the same addresses), "idle"
+    (evicted by a limit) or "end" (of the capture).
     """
 
     __slots__ = ("cause",)

@@ -1,8 +1,8 @@
-"""Direction: one direction of a TCP connection, and the holes its bytes may have.
+"""Direction: reassembles one direction of a TCP connection, with the holes in it.
 
-Bytes are handed on as soon as all before them were. Bytes behind a hole are held until it is
-filled or given up, and then a `StreamGap` says how many are missing. The first copy of a byte
-wins. A copy that differs is told from a repeated one only while the first is held.
+Bytes are delivered in order. Bytes behind a hole are held until the hole is filled or given up;
+a `StreamGap` then reports how many are missing. The first copy of a byte wins. A copy that
+differs is detected only while the first one is held.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from zenlake.limits import TCP_HOLE_BYTES_MAX, TCP_HOLE_SECONDS_MAX, TCP_HOLE_SE
 
 
 class Holes:
-    """Every open hole of all connections, the oldest first, and what is held behind them."""
+    """The open holes of all connections, the oldest first, and how much is held behind them."""
 
     __slots__ = ("held_bytes", "open", "skipped")
 
     def __init__(self, skipped: Skipped) -> None:
         self.skipped = skipped
-        # The first of a plain dict is slow to find once others before it have gone.
+        # Not a dict: finding its first entry is slow after many deletions at the front.
         self.open: OrderedDict[Direction, Hole] = OrderedDict()
         self.held_bytes = 0
 
 
 class Direction:
-    """One direction of a connection. `next_seq` is unknown before it opens and once closed."""
+    """One direction of a connection. `next_seq` is UNKNOWN before it opens and after it closes."""
 
     __slots__ = (
         "acked",
@@ -65,34 +65,34 @@ class Direction:
         self.next_seq = UNKNOWN
         self.start_seq = UNKNOWN
         self.end_seq = UNKNOWN
-        """Once closed, where it ended."""
+        """The sequence number after the last byte, once closed."""
         self.acked = UNKNOWN
-        """What the other side acknowledged last."""
+        """The last acknowledgement number of the other side."""
         self.seen_syn = False
         self.is_guessed = False
-        """Whether `start_seq` is just where the first segment happened to be."""
+        """Whether `start_seq` is that of the first captured segment: there may be earlier ones."""
         self.strays = 0
         self.stray_seq = UNKNOWN
 
     def start(self, seq: int, seen_syn: bool, events: list[StreamEvent]) -> None:
-        """Begin at `seq`.
+        """Opens the direction at `seq`.
 
-        Without a SYN, the first acknowledgement tells what came before if the other side's SYN
-        was captured; in the middle of a connection nothing does.
+        Without a SYN, the first acknowledgement is the true start if the other side's SYN was
+        captured; in the middle of a connection the start is not known.
         """
         if not seen_syn:
-            told = self.peer.seen_syn and self.acked != UNKNOWN
-            self.is_guessed = not told
-            if told and distance(self.acked, seq) < 0:
+            is_acked = self.peer.seen_syn and self.acked != UNKNOWN
+            self.is_guessed = not is_acked
+            if is_acked and distance(self.acked, seq) < 0:
                 seq = self.acked
         self.start_seq = self.next_seq = seq
         self.seen_syn = seen_syn
         events.append(StreamOpened(self.flow, self.index, seen_syn))
 
     def note_ack(self, acked: int) -> None:
-        """Whether the other side has more than the capture."""
+        """Marks the flow if the receiver acknowledged more than the capture has."""
         if self.next_seq == UNKNOWN:
-            # The other side opened; of this one, not even that is there.
+            # The other side opened the connection; of this side not even the SYN was captured.
             is_more = self.end_seq == UNKNOWN and self.peer.seen_syn
         else:
             is_more = distance(acked, self.next_seq) > 0
@@ -100,7 +100,7 @@ class Direction:
             self.flow.is_behind = True
 
     def close(self, cause: str, events: list[StreamEvent]) -> None:
-        """Hand out what is held, tell what the other side has beyond it, and close."""
+        """Delivers held bytes, reports what the receiver acknowledged beyond them, and closes."""
         if self.next_seq == UNKNOWN:
             return
         while self.hole is not None:
@@ -110,7 +110,7 @@ class Direction:
         if cause != "fin" and self.acked != UNKNOWN:
             beyond = distance(self.acked, self.next_seq)
             if beyond > 0:
-                # One may be a FIN that was not captured, which takes a number too.
+                # 1 may be a FIN that was not captured: it uses a sequence number too.
                 missing = beyond if beyond > 1 else None
                 events.append(StreamGap(self.flow, self.index, missing, "missing"))
         self.end_seq = self.next_seq
@@ -118,7 +118,7 @@ class Direction:
         events.append(StreamClosed(self.flow, self.index, cause))
 
     def feed(self, segment: Segment, seq: int, events: list[StreamEvent]) -> None:
-        """The bytes and the FIN of a segment; `seq` is that of its first byte."""
+        """Processes the bytes and the FIN of a segment; `seq` is that of its first byte."""
         size = len(segment.payload) + segment.missing
         is_fin = bool(segment.flags & FIN)
         if not size and not is_fin:
@@ -126,7 +126,7 @@ class Direction:
         ahead = distance(seq, self.next_seq)
         if self.is_guessed and size and (ahead == 1 or -TCP_HOLE_BYTES_MAX <= ahead < 0):
             if self.next_seq == self.start_seq and self.hole is None:
-                # So far there was an acknowledgement, or a keep-alive one byte too low.
+                # Only an acknowledgement was seen, or a keep-alive, which is one byte too low.
                 self.start_seq = self.next_seq = seq
                 ahead = 0
             self.is_guessed = False
@@ -166,9 +166,9 @@ class Direction:
         self._release(hole, segment.number, segment.time_ns, events)
 
     def _restarts_at(self, segment: Segment, seq: int, events: list[StreamEvent]) -> bool:
-        """Whether more is missing than sequence numbers can tell, and we begin anew here.
+        """Whether the stream restarts at `seq`: more is missing than sequence numbers can express.
 
-        One segment far behind proves nothing, a row of them is where the stream is now.
+        A single segment far behind proves nothing; several in a row show where the stream is.
         """
         end_seq = (seq + len(segment.payload) + segment.missing) & MASK
         if end_seq != self.stray_seq:
@@ -204,7 +204,7 @@ class Direction:
         self.next_seq = (self.next_seq + piece.end - piece.start) & MASK
 
     def _release(self, hole: Hole, number: int, time_ns: int, events: list[StreamEvent]) -> None:
-        """Hand on what has nothing missing before it any more; the hole may be gone then."""
+        """Delivers held bytes up to the next missing one; removes the hole if none is missing."""
         place, count = hole.place, 0
         for piece in hole.ranges.pieces:
             if piece.start != place or place == hole.fin:
@@ -216,7 +216,7 @@ class Direction:
                 number, time_ns = piece.number, piece.time_ns
             self._deliver(piece, number, time_ns, events)
         if count:
-            # What is missing now, if anything, is another hole.
+            # If bytes are missing now, that is another hole.
             hole.segments = 0
             if hole.ranges.pieces:
                 hole.since_ns = hole.ranges.pieces[0].time_ns
@@ -237,7 +237,7 @@ class Direction:
             self.close("fin", events)
 
     def give_up_if_late(self, now_ns: int, events: list[StreamEvent]) -> None:
-        """Give a hole up if waiting has become too long or too dear."""
+        """Gives the hole up if it is open for too long or holds too many bytes."""
         hole = self.hole
         assert hole is not None
         while self.hole is hole and hole.ranges.cost > TCP_HOLE_BYTES_MAX:

@@ -16,7 +16,7 @@ def distance(seq: int, other: int) -> int:
 
 
 class Hole:
-    """What waits for missing bytes. Places count from the byte expected when it opened."""
+    """Bytes held behind missing ones. Places count from the byte expected when it opened."""
 
     __slots__ = ("counted", "fin", "place", "ranges", "segments", "since_ns")
 
@@ -29,7 +29,7 @@ class Hole:
         self.counted = 0
 
     def next_place(self) -> int:
-        """Where the known bytes go on, or the stream ends."""
+        """The place of the first held byte, or of the FIN."""
         starts = self.ranges.starts
         if not starts:
             return self.fin

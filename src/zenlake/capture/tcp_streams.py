@@ -1,15 +1,15 @@
 """TcpStreams: from captured TCP segments to the bytes of each direction of each connection.
 
-A capture is not a receiver: it may begin in the middle, lack packets that arrived all the
-same, have them twice or in another order. So nothing is ever asked for again. Bytes are handed
-on as soon as all before them were; bytes behind a hole are held until it is filled or given
-up, and then a `StreamGap` says how many are missing.
+A capture may begin in the middle of a connection, lack packets that the receiver got, or have
+them twice or out of order, and nothing can be retransmitted to it. Bytes are delivered in order;
+bytes behind a hole are held until it is filled or given up, and then a `StreamGap` reports how
+many are missing.
 
-A hole is given up when too much is held behind it, when the receiver has acknowledged it
-and it stays open for a while nevertheless, and at the end.
+A hole is given up when too many bytes are held behind it, when it stays open for a while after
+the receiver acknowledged it, and at the end of the capture.
 
-A port scan or a flood is very many connections of one segment. These make room for each other, so
-that they take little memory and push out no connection that is in use.
+A port scan or a flood is very many connections of one segment. Such connections evict only each
+other, so that they use little memory and evict no connection in use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from zenlake.limits import (
 
 
 class TcpStreams:
-    """Feed it segments in the order of the capture; in the end, call `end`."""
+    """Feed it segments in the order of the capture, then call `finish`."""
 
     __slots__ = (
         "_directions",
@@ -62,16 +62,16 @@ class TcpStreams:
         self._recent: OrderedDict[Flow, Direction] = OrderedDict()
         """The first direction of each flow, the least recently used flow first."""
         self._new: OrderedDict[Flow, Direction] = OrderedDict()
-        """The same of flows of which one segment was seen; the others are in `_recent`."""
+        """The same for flows with one segment so far; all other flows are in `_recent`."""
         self._last: Flow | None = None
         self._forgotten: OrderedDict[str, int] = OrderedDict()
-        """How often a pair of ends was used that is no longer followed."""
+        """The last connection number of address pairs that were evicted."""
         self._holes = Holes(self.skipped)
         self._no_peer = Direction(Flow("", "", 0, "", ""), 0, self._holes)
-        """The peer of directions that are over, which then go without the garbage collector."""
+        """Placeholder peer of closed directions: it breaks the reference cycle of the two."""
 
     def feed(self, segment: Segment) -> tuple[StreamEvent, ...]:
-        """What a segment makes known, of its own connection or of one that must make room."""
+        """The events of a segment: of its own connection, and of those evicted by it."""
         direction = self._directions.get(segment.ends.text)
         if (
             direction is not None
@@ -100,7 +100,7 @@ class TcpStreams:
         return tuple(events)
 
     def finish(self) -> Iterator[StreamEvent]:
-        """Nothing follows: hand out what was held, and close all that is open."""
+        """The capture ends: delivers held bytes and closes all directions."""
         for flows in (self._new, self._recent):
             while flows:
                 flow, first = flows.popitem(last=False)
@@ -141,7 +141,7 @@ class TcpStreams:
             next(iter(self._holes.open)).give_up(events)
 
     def _use(self, flow: Flow, number: int) -> None:
-        """A segment of a flow came in this packet; one with two segments is not new any more."""
+        """Marks a flow as most recently used; with its second segment it is no longer new."""
         self._last = flow
         if not flow.is_new:
             self._recent.move_to_end(flow)
@@ -156,7 +156,7 @@ class TcpStreams:
         seq: int,
         events: list[StreamEvent],
     ) -> Direction:
-        """The direction a SYN belongs to: of a new connection, if it is not the SYN of this one."""
+        """The direction of a SYN: of a new connection, unless it repeats the SYN of this one."""
         is_answer = bool(segment.flags & ACK)
         if direction is not None:
             peer = direction.peer
@@ -178,9 +178,9 @@ class TcpStreams:
     def _open(
         self, segment: Segment, seen_syn: bool, is_answer: bool, events: list[StreamEvent]
     ) -> Direction:
-        """Follow a new connection, in the place of one between the same ends if there is one.
+        """Adds a connection; it replaces one between the same addresses if there is one.
 
-        The first side is the one that sent the SYN, or was the first to be heard.
+        The first side is the one that sent the SYN, or whose segment came first.
         """
         ends = segment.ends
         old = self._directions.get(ends.text)
@@ -209,7 +209,7 @@ class TcpStreams:
     def _after_close(
         self, direction: Direction, segment: Segment, seq: int, events: list[StreamEvent]
     ) -> None:
-        """Late copies of a closed connection, or a next one whose SYN was not captured."""
+        """Handles late copies after the end, or a next connection whose SYN was not captured."""
         size = len(segment.payload)
         far = abs(distance(seq, direction.end_seq)) > TCP_HOLE_BYTES_MAX
         if size and far and direction.peer.next_seq == UNKNOWN:
@@ -229,7 +229,7 @@ class TcpStreams:
 
     def _forget(self, flow: Flow, first: Direction, cause: str, events: list[StreamEvent]) -> None:
         self._close_both(first, cause, events)
-        # A connection of a port with itself has one text for both directions.
+        # A connection of a port with itself has the same text in both directions.
         self._directions.pop(flow.text, None)
         self._directions.pop(flow.reverse_text, None)
         first.peer.peer = first.peer = self._no_peer

@@ -23,7 +23,7 @@ _unpack_tcp: Final = Struct("!4sIIBB").unpack_from
 
 
 class Ends:
-    """Where something came from and went to: `A:p`, or `[A]:p` for IPv6."""
+    """Source and destination, as `A:p`, or `[A]:p` for IPv6."""
 
     __slots__ = ("destination", "source", "text")
 
@@ -50,7 +50,7 @@ class Segment:
         missing: int = 0,
     ) -> None:
         self.number = number
-        """The packet, the last one if the segment came in IP fragments."""
+        """The packet; the last one if the segment came in IP fragments."""
         self.time_ns = time_ns
         self.ends = ends
         self.seq = seq
@@ -93,9 +93,9 @@ class UdpDatagram:
         self.payload = payload
         self.missing = missing
         self.identification = identification
-        """As IP has it, 0 if there is none."""
+        """That of IP, 0 if there is none."""
         self.place = place
-        """Where it was captured: equal for all packets of one interface and direction."""
+        """Capture point: equal for all packets of one interface and direction."""
 
     @property
     def source(self) -> str:
@@ -110,7 +110,7 @@ class UdpDatagram:
 
 
 class TransportReader:
-    """Segments and UDP datagrams out of packets; the rest is counted in `skipped`."""
+    """Reads TCP segments and UDP datagrams from packets; counts all else in `skipped`."""
 
     __slots__ = ("_ends", "_ends_max", "_ip", "skipped")
 
@@ -121,7 +121,7 @@ class TransportReader:
         self._ends: dict[bytes, Ends] = {}
 
     def read(self, packet: Packet) -> Segment | UdpDatagram | None:
-        """What a packet carries, or completes by its IP fragment."""
+        """The segment or datagram that a packet carries, or completes by its IP fragment."""
         ethertype, offset = network_layer(packet.link_type, packet.data)
         if ethertype == IPV4:
             datagram = self._ip.read_ipv4(packet, offset)
@@ -137,7 +137,7 @@ class TransportReader:
         return None
 
     def finish(self) -> None:
-        """Nothing follows: count what is still incomplete."""
+        """The capture ends: counts incomplete datagrams."""
         self._ip.finish()
 
     def _read_tcp(self, packet: Packet, datagram: Datagram) -> Segment | None:
@@ -152,7 +152,7 @@ class TransportReader:
             if offset < 0x50 or not missing:
                 self.skipped.add("TCP header malformed", end - datagram.start)
                 return None
-            # Cut within the options: they are no payload.
+            # The snap length cut the options: they are no payload.
             missing = max(missing - (start - end), 0)
             start = end
         key = datagram.addresses + ports
@@ -169,7 +169,7 @@ class TransportReader:
         length = data[start + 4] << 8 | data[start + 5]
         claimed = start + length
         if not length:
-            # A jumbogram, or the network card was to cut this into packets.
+            # A jumbogram, or a packet before segmentation offload.
             claimed = end + datagram.missing
         if (length and length < 8) or claimed > end + datagram.missing:
             self.skipped.add("UDP header malformed", end - start)
@@ -183,7 +183,7 @@ class TransportReader:
         )
 
     def _new_ends(self, key: bytes) -> Ends:
-        """`key` has two addresses and two ports."""
+        """`key` is two addresses and two ports."""
         size = 4 if len(key) == 12 else 16
         form = "{}:{}" if size == 4 else "[{}]:{}"
         source_port = key[2 * size] << 8 | key[2 * size + 1]
