@@ -31,10 +31,11 @@ from zenlake.protocol.group_peer import (
     PeerJoined,
     PeerLeft,
 )
-from zenlake.protocol.group_terms import DEFAULT_BATCH_BYTES, GroupTerms
+from zenlake.protocol.group_terms import GroupTerms
 from zenlake.routing.face import Face
 from zenlake.routing.work import TURN_STEPS
 from zenlake.wire import EndPoint
+from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
@@ -78,7 +79,7 @@ class GroupRunner:
             own.zid,
             own.role,
             resolution=own.resolution,
-            batch_size=min(own.batch_size, DEFAULT_BATCH_BYTES),
+            batch_size=min(own.batch_size, DEFAULT_GROUP_BATCH_BYTES),
             lease_ms=own.lease_ms,
             join_interval_ms=int(own.group_join_interval_s * 1000),
             qos=own.group_qos,
@@ -242,7 +243,7 @@ class GroupRunner:
             f"udp/{own}",
             f"udp/{peer.source}",
             self.endpoint.locator,
-            DEFAULT_BATCH_BYTES,
+            DEFAULT_GROUP_BATCH_BYTES,
             False,
             tuple(entry.name for entry in self._sockets.interfaces),
             None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from zenlake.node.abstract_sender import DROPPED, FULL, TOO_LARGE, AbstractSender
 from zenlake.routing.outlet import Outlet, Refusal
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
-from zenlake.wire.values.qos import DEFAULT_QOS, QoS
+from zenlake.wire.values.qos import QoS
 from zenlake.wire.writer import BytesWriter
 
 
@@ -29,7 +30,7 @@ class LinkOutlet(Outlet):
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         qos: QoS | None = message.qos  # type: ignore[attr-defined]
-        byte = DEFAULT_QOS if qos is None else qos.byte
+        byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         out = BytesWriter()
         message.encode(out)
         data = out.getvalue()

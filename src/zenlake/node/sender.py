@@ -34,6 +34,7 @@ from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.push_run import Portion
 
 # A publication that comes so long after the last message is none of many; whoever asks is about
@@ -53,7 +54,6 @@ _BLOCK_OR_FIRST: Final = 0x28
 _EXPRESS: Final = 0x10
 # Messages that are appended without the lock have priority DATA, are not express, and short: so
 # many of them (MESSAGES_UNLOOKED_MAX) exceed a full queue by little.
-_DATA: Final = 5
 _PRIORITY_AND_EXPRESS: Final = 0x17
 _UNLOCKED_BYTES_MAX: Final = 2048
 
@@ -256,7 +256,7 @@ class Sender(AbstractSender):
         is_appended = (
             self._takes_unlocked
             and reliable
-            and qos & _PRIORITY_AND_EXPRESS == _DATA
+            and qos & _PRIORITY_AND_EXPRESS == DEFAULT_PRIORITY
             and len(data) <= _UNLOCKED_BYTES_MAX
         )
         if is_appended:
@@ -269,14 +269,14 @@ class Sender(AbstractSender):
         try:
             self._absorb()
             if is_appended:
-                outcome = TAKEN if self._transport.has_room(_DATA) else FULL
+                outcome = TAKEN if self._transport.has_room(DEFAULT_PRIORITY) else FULL
             else:
                 outcome = self._push(data, qos, reliable)
             if outcome == TOO_LARGE:
                 return False
             sends = outcome != DROPPED and self._begin_to_send(_APART_S)
             if not sends and self._is_batching and not self._is_closed:
-                self._takes_unlocked = self._transport.has_room(_DATA)
+                self._takes_unlocked = self._transport.has_room(DEFAULT_PRIORITY)
         finally:
             lock.release()
         if sends:
@@ -293,7 +293,7 @@ class Sender(AbstractSender):
             appended = self._unlocked[:]
             del self._unlocked[: len(appended)]
             for data in appended:
-                self._transport.push(data, _DATA, True, False)
+                self._transport.push(data, DEFAULT_PRIORITY, True, False)
 
     def after_unlock(
         self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False

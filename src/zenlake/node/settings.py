@@ -16,7 +16,6 @@ from typing import Final
 from zenlake.admin.settings import AdminSettings
 from zenlake.errors import LocalError
 from zenlake.limits import (
-    BATCH_BYTES_MAX,
     FRAGMENT_IDLE_SECONDS_MAX,
     GROUP_PEERS_MAX,
     HANDSHAKE_IDLE_SECONDS_MAX,
@@ -35,6 +34,16 @@ from zenlake.node.users_file import read_users
 from zenlake.protocol.offer import QUEUE_BATCHES
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
+from zenlake.wire.defaults import (
+    DEFAULT_BATCH_BYTES,
+    DEFAULT_HANDSHAKE_TIMEOUT_MS,
+    DEFAULT_INTEREST_TIMEOUT_MS,
+    DEFAULT_JOIN_INTERVAL_MS,
+    DEFAULT_KEEP_ALIVE,
+    DEFAULT_LEASE_MS,
+    DEFAULT_QUERY_TIMEOUT_MS,
+    DEFAULT_SCOUTING_TIMEOUT_MS,
+)
 
 Get = Callable[[str], object]
 
@@ -123,7 +132,7 @@ class NodeSettings:
         self.connect_retry = Retry()
         self.waits_for_scouted = True
         self.waits_for_declares = True
-        self.scouting_timeout_s = 3.0
+        self.scouting_timeout_s = DEFAULT_SCOUTING_TIMEOUT_MS / 1000
         self.scouting_delay_s = 0.5
         self.multicast_enabled = True
         self.multicast_address = "224.0.0.224:7446"
@@ -134,8 +143,8 @@ class NodeSettings:
         self.multicast_strategy = Strategy()
         self.gossip_autoconnect = 0 if is_router else ALL_ROLES
         self.gossip_strategy = Strategy()
-        self.open_timeout_s = 10.0
-        self.accept_timeout_s = 10.0
+        self.open_timeout_s = DEFAULT_HANDSHAKE_TIMEOUT_MS / 1000
+        self.accept_timeout_s = DEFAULT_HANDSHAKE_TIMEOUT_MS / 1000
         self.accept_pending = HANDSHAKES_MAX
         self.handshake_idle_s: float = HANDSHAKE_IDLE_SECONDS_MAX
         self.max_sessions = TRANSPORTS_MAX
@@ -144,9 +153,9 @@ class NodeSettings:
         self.low_latency = False
         self.compression = False
         self.resolution = Resolution()
-        self.lease_ms = 10_000
-        self.keep_alive = 4
-        self.batch_size = BATCH_BYTES_MAX
+        self.lease_ms = DEFAULT_LEASE_MS
+        self.keep_alive = DEFAULT_KEEP_ALIVE
+        self.batch_size = DEFAULT_BATCH_BYTES
         self.queue_batches: tuple[int, ...] = QUEUE_BATCHES
         self.wait_before_drop_s = 0.001
         self.wait_before_close_s: float | None = 5.0  # None: for ever
@@ -158,7 +167,7 @@ class NodeSettings:
         self.reassembly_large_bytes_max = REASSEMBLY_LARGE_BYTES_MAX
         self.fragment_idle_s: float = FRAGMENT_IDLE_SECONDS_MAX
         self.unsent_process_bytes_max = UNSENT_PROCESS_BYTES_MAX
-        self.group_join_interval_s = 2.5
+        self.group_join_interval_s = DEFAULT_JOIN_INTERVAL_MS / 1000
         self.group_qos = False
         self.group_peers_max = GROUP_PEERS_MAX
         self.user: str | None = None
@@ -330,7 +339,9 @@ def _default_listen(role: WhatAmI) -> list[EndPoint]:
 
 
 def _read_scouting(settings: NodeSettings, reader: _Reader) -> None:
-    settings.scouting_timeout_s = reader.number("scouting/timeout", 3000) / 1000
+    settings.scouting_timeout_s = (
+        reader.number("scouting/timeout", DEFAULT_SCOUTING_TIMEOUT_MS) / 1000
+    )
     settings.scouting_delay_s = reader.number("scouting/delay", 500) / 1000
     multicast = "scouting/multicast"
     settings.multicast_enabled = reader.flag(f"{multicast}/enabled", True)
@@ -349,8 +360,12 @@ def _read_scouting(settings: NodeSettings, reader: _Reader) -> None:
 
 def _read_transport(settings: NodeSettings, reader: _Reader) -> None:
     unicast = "transport/unicast"
-    settings.open_timeout_s = reader.number(f"{unicast}/open_timeout", 10_000) / 1000
-    settings.accept_timeout_s = reader.number(f"{unicast}/accept_timeout", 10_000) / 1000
+    settings.open_timeout_s = (
+        reader.number(f"{unicast}/open_timeout", DEFAULT_HANDSHAKE_TIMEOUT_MS) / 1000
+    )
+    settings.accept_timeout_s = (
+        reader.number(f"{unicast}/accept_timeout", DEFAULT_HANDSHAKE_TIMEOUT_MS) / 1000
+    )
     settings.accept_pending = reader.whole(f"{unicast}/accept_pending", HANDSHAKES_MAX)
     settings.max_sessions = reader.whole(f"{unicast}/max_sessions", TRANSPORTS_MAX)
     settings.low_latency = reader.flag(f"{unicast}/lowlatency", False)
@@ -359,7 +374,9 @@ def _read_transport(settings: NodeSettings, reader: _Reader) -> None:
     if settings.qos and settings.low_latency:
         raise LocalError("transport/unicast: lowlatency and qos cannot both be enabled")
     multicast = "transport/multicast"
-    settings.group_join_interval_s = reader.number(f"{multicast}/join_interval", 2500) / 1000
+    settings.group_join_interval_s = (
+        reader.number(f"{multicast}/join_interval", DEFAULT_JOIN_INTERVAL_MS) / 1000
+    )
     settings.group_qos = reader.flag(f"{multicast}/qos/enabled", False)
     settings.group_peers_max = reader.whole(f"{multicast}/max_sessions", GROUP_PEERS_MAX)
     protocols = reader.value("transport/link/protocols")
@@ -375,9 +392,9 @@ def _read_queues(settings: NodeSettings, reader: _Reader) -> None:
     if bits not in ("8bit", "16bit", "32bit", "64bit"):
         raise LocalError(f"{_TX}/sequence_number_resolution is 8bit to 64bit, not {bits!r}")
     settings.resolution = Resolution.of(sn_bits=int(bits.removesuffix("bit")))
-    settings.lease_ms = reader.whole(f"{_TX}/lease", 10_000)
-    settings.keep_alive = reader.whole(f"{_TX}/keep_alive", 4)
-    settings.batch_size = reader.whole(f"{_TX}/batch_size", BATCH_BYTES_MAX)
+    settings.lease_ms = reader.whole(f"{_TX}/lease", DEFAULT_LEASE_MS)
+    settings.keep_alive = reader.whole(f"{_TX}/keep_alive", DEFAULT_KEEP_ALIVE)
+    settings.batch_size = reader.whole(f"{_TX}/batch_size", DEFAULT_BATCH_BYTES)
     settings.queue_batches = tuple(reader.whole(f"{_QUEUE}/size/{lane}", 2) for lane in _LANES)
     if not all(1 <= count <= 16 for count in settings.queue_batches):
         raise LocalError(f"{_QUEUE}/size is 1 to 16 batches")
@@ -402,8 +419,10 @@ def _read_routing(settings: NodeSettings, reader: _Reader) -> None:
     routing = settings.routing
     routing.timestamping = reader.flag("timestamping/enabled", routing.timestamping)
     routing.drop_future_timestamp = reader.flag("timestamping/drop_future_timestamp", False)
-    routing.query_timeout_ms = reader.whole("queries_default_timeout", 10_000)
-    routing.interest_timeout_s = reader.number("routing/interests/timeout", 10_000) / 1000
+    routing.query_timeout_ms = reader.whole("queries_default_timeout", DEFAULT_QUERY_TIMEOUT_MS)
+    routing.interest_timeout_s = (
+        reader.number("routing/interests/timeout", DEFAULT_INTEREST_TIMEOUT_MS) / 1000
+    )
     routing.gossip = reader.flag("scouting/gossip/enabled", True)
     routing.gossip_multihop = reader.flag("scouting/gossip/multihop", False)
     routing.gossip_targets = reader.roles("scouting/gossip/target", routing.gossip_targets)

@@ -19,9 +19,10 @@ import hmac
 from typing import Final
 
 from zenlake.errors import ZenlakeError
-from zenlake.limits import BATCH_BYTES_MAX, HANDSHAKE_SECONDS_MAX
+from zenlake.limits import HANDSHAKE_SECONDS_MAX
 from zenlake.protocol.handshake import resolution_of, set_sizes
 from zenlake.wire import Init, QoSLink, Resolution, WhatAmI, ZenohId
+from zenlake.wire.defaults import DEFAULT_BATCH_BYTES
 
 KEY_BYTES: Final = 32
 _TIME_BYTES: Final = 2
@@ -81,7 +82,7 @@ class Seal:
 
 def _packed(terms: Init) -> bytes:
     zid = terms.zid.raw
-    size = BATCH_BYTES_MAX if terms.batch_size is None else terms.batch_size
+    size = DEFAULT_BATCH_BYTES if terms.batch_size is None else terms.batch_size
     first = int(terms.whatami) | (len(zid) - 1) << 4
     second = resolution_of(terms).byte & _RESOLUTION
     more = b""

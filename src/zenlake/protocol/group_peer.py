@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.errors import WireError
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
@@ -12,10 +10,9 @@ from zenlake.protocol.heartbeat import LEASE_SECONDS_MIN, seconds
 from zenlake.protocol.inbound import Inbound
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import ReassemblyBudget
-from zenlake.wire import Join, Priority
+from zenlake.wire import Join
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.sequence import previous_sn
-
-_DATA: Final = int(Priority.DATA)
 
 
 class GroupInbound(Inbound):
@@ -28,7 +25,7 @@ class GroupInbound(Inbound):
         self.bad_datagrams = 0
         lanes = first_numbers(join)
         for index, lane in enumerate(lanes):
-            priority = index if len(lanes) > 1 else _DATA
+            priority = index if len(lanes) > 1 else DEFAULT_PRIORITY
             self._last_sns[priority << 1 | 1] = previous_sn(lane.reliable, self._mask)
             self._last_sns[priority << 1] = previous_sn(lane.best_effort, self._mask)
 

@@ -5,15 +5,18 @@ Nothing is negotiated: a node whose JOIN says otherwise is not heard.
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.errors import LocalError
 from zenlake.limits import BATCH_BYTES_MAX, GROUP_PEERS_MAX, MESSAGE_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
-from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION, Agreed
+from zenlake.protocol.offer import BATCH_BYTES_MIN, Agreed
 from zenlake.wire import Join, JoinQoS, LaneSn, Resolution, WhatAmI, ZenohId
-
-DEFAULT_BATCH_BYTES: Final = 8192
+from zenlake.wire.defaults import (
+    DEFAULT_GROUP_BATCH_BYTES,
+    DEFAULT_JOIN_INTERVAL_MS,
+    DEFAULT_LEASE_MS,
+    PROTOCOL_VERSION,
+)
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 class GroupTerms:
@@ -39,9 +42,9 @@ class GroupTerms:
         role: WhatAmI,
         *,
         resolution: Resolution = DEFAULT_RESOLUTION,
-        batch_size: int = DEFAULT_BATCH_BYTES,
-        lease_ms: int = 10_000,
-        join_interval_ms: int = 2_500,
+        batch_size: int = DEFAULT_GROUP_BATCH_BYTES,
+        lease_ms: int = DEFAULT_LEASE_MS,
+        join_interval_ms: int = DEFAULT_JOIN_INTERVAL_MS,
         qos: bool = False,
         compression: bool = False,
         patch: int = 1,
@@ -85,7 +88,7 @@ class GroupTerms:
         if self.lease_ms % 1000 == 0:
             join.lease = self.lease_ms // 1000
             join.seconds = True
-        if self.resolution != DEFAULT_RESOLUTION or self.batch_size != DEFAULT_BATCH_BYTES:
+        if self.resolution != DEFAULT_RESOLUTION or self.batch_size != DEFAULT_GROUP_BATCH_BYTES:
             join.resolution = self.resolution
             join.batch_size = self.batch_size
         if self.qos:
@@ -101,14 +104,14 @@ class GroupTerms:
         """Why a node with this JOIN is not heard."""
         if join.zid == self.zid:
             return "it is this node"
-        if join.version != VERSION:
-            return f"version {join.version} is not {VERSION}"
+        if join.version != PROTOCOL_VERSION:
+            return f"version {join.version} is not {PROTOCOL_VERSION}"
         if join.whatami is WhatAmI.CLIENT:
             return "a client cannot be in a multicast group"
         resolution = DEFAULT_RESOLUTION if join.resolution is None else join.resolution
         if resolution != self.resolution:
             return f"{resolution}, here it is: {self.resolution}"
-        batch_size = DEFAULT_BATCH_BYTES if join.batch_size is None else join.batch_size
+        batch_size = DEFAULT_GROUP_BATCH_BYTES if join.batch_size is None else join.batch_size
         if batch_size != self.batch_size:
             return f"batches of {batch_size} bytes, here they have {self.batch_size}"
         if join.qos is not None and not self.qos:

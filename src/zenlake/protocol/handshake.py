@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from zenlake.errors import WireError
-from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.errors import ended_by_peer, refusal
-from zenlake.protocol.offer import BATCH_BYTES_MIN, DEFAULT_RESOLUTION, VERSION
+from zenlake.protocol.offer import BATCH_BYTES_MIN
 from zenlake.wire import Close, CloseReason, Init, Open, Resolution, decode_transport
+from zenlake.wire.defaults import DEFAULT_BATCH_BYTES, PROTOCOL_VERSION
 from zenlake.wire.message import TransportMessage
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 def first_message(batch: bytes, is_acceptor: bool) -> TransportMessage:
@@ -27,8 +28,8 @@ def unexpected(message: TransportMessage, wanted: str) -> Exception:
 
 def check_version(init: Init) -> None:
     """Deployed openers do not look at it; there is one version, so we do on both sides."""
-    if init.version != VERSION:
-        raise refusal(CloseReason.INVALID, f"version {init.version} is not {VERSION}")
+    if init.version != PROTOCOL_VERSION:
+        raise refusal(CloseReason.INVALID, f"version {init.version} is not {PROTOCOL_VERSION}")
 
 
 def resolution_of(init: Init) -> Resolution:
@@ -43,7 +44,7 @@ def smaller_resolution(one: Resolution, other: Resolution) -> Resolution:
 
 def agree_batch_size(own: int, init: Init) -> int:
     """The smaller one; a batch into which no fragment fits would carry nothing, ever."""
-    size = min(own, BATCH_BYTES_MAX if init.batch_size is None else init.batch_size)
+    size = min(own, DEFAULT_BATCH_BYTES if init.batch_size is None else init.batch_size)
     if size < BATCH_BYTES_MIN:
         raise refusal(CloseReason.INVALID, f"batches of {size} bytes cannot carry anything")
     return size
@@ -51,7 +52,7 @@ def agree_batch_size(own: int, init: Init) -> int:
 
 def set_sizes(init: Init, resolution: Resolution, batch_size: int) -> None:
     """Written only where they are not the defaults (flag S, wire reference §5.2)."""
-    if resolution.byte != DEFAULT_RESOLUTION.byte or batch_size != BATCH_BYTES_MAX:
+    if resolution.byte != DEFAULT_RESOLUTION.byte or batch_size != DEFAULT_BATCH_BYTES:
         init.resolution = resolution
         init.batch_size = batch_size
 

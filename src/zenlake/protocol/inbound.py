@@ -19,12 +19,12 @@ from zenlake.protocol.traffic import Traffic
 from zenlake.wire import Close, Fragment, Frame, KeepAlive, decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.compression import decompress_batch
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.framing import StreamDeframer
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.sequence import is_newer, previous_sn
 from zenlake.wire.values.qos import Priority
 
-_DATA: Final = 5
 """The priority of a FRAME that names none."""
 _OPEN: Final = -1
 _UNLIMITED: Final = 1 << 62
@@ -200,8 +200,8 @@ class Inbound:
         self.deliver([message], len(whole), fragment.reliable, deliveries)
 
     def _channel(self, qos: Priority | None, reliable: bool) -> int:
-        priority = _DATA if qos is None else int(qos)
-        if priority != _DATA and not self._is_qos:
+        priority = DEFAULT_PRIORITY if qos is None else int(qos)
+        if priority != DEFAULT_PRIORITY and not self._is_qos:
             raise TransportError(f"priority {priority}, but no priorities were agreed")
         return priority << 1 | reliable
 

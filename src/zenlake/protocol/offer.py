@@ -13,14 +13,18 @@ from typing import Final
 from zenlake.errors import LocalError
 from zenlake.limits import BATCH_BYTES_MAX, MESSAGE_BYTES_MAX
 from zenlake.wire import QoSLink, Resolution, WhatAmI, ZenohId
+from zenlake.wire.defaults import (
+    DEFAULT_BATCH_BYTES,
+    DEFAULT_KEEP_ALIVE,
+    DEFAULT_LEASE_MS,
+    DEFAULT_PRIORITY,
+)
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
-VERSION: Final = 9
 BATCH_BYTES_MIN: Final = 16
 """Prefix, compression header, the longest FRAGMENT header, and something in it."""
 QUEUE_BATCHES: Final = (2, 2, 2, 2, 2, 2, 2, 2)
 """For each priority, so many full batches may wait."""
-_DATA: Final = 5
-DEFAULT_RESOLUTION: Final = Resolution(0x0A)
 
 
 class Offer:
@@ -54,9 +58,9 @@ class Offer:
         role: WhatAmI,
         *,
         resolution: Resolution = DEFAULT_RESOLUTION,
-        batch_size: int = BATCH_BYTES_MAX,
-        lease_ms: int = 10_000,
-        keep_alive: int = 4,
+        batch_size: int = DEFAULT_BATCH_BYTES,
+        lease_ms: int = DEFAULT_LEASE_MS,
+        keep_alive: int = DEFAULT_KEEP_ALIVE,
         qos: bool = True,
         qos_link: QoSLink | None = None,
         low_latency: bool = False,
@@ -130,7 +134,7 @@ class Agreed:
         *,
         is_opener: bool = True,
         resolution: Resolution = DEFAULT_RESOLUTION,
-        batch_size: int = BATCH_BYTES_MAX,
+        batch_size: int = DEFAULT_BATCH_BYTES,
         qos: bool = True,
         qos_link: QoSLink | None = None,
         low_latency: bool = False,
@@ -138,9 +142,9 @@ class Agreed:
         patch: int = 1,
         own_sn: int = 0,
         peer_sn: int = 0,
-        own_lease_ms: int = 10_000,
-        peer_lease_ms: int = 10_000,
-        keep_alive: int = 4,
+        own_lease_ms: int = DEFAULT_LEASE_MS,
+        peer_lease_ms: int = DEFAULT_LEASE_MS,
+        keep_alive: int = DEFAULT_KEEP_ALIVE,
         message_bytes_max: int = MESSAGE_BYTES_MAX,
         queue_batches: tuple[int, ...] = QUEUE_BATCHES,
         user: str | None = None,
@@ -166,6 +170,7 @@ class Agreed:
         # Without priorities there is one queue, that of Data.
         has_lanes = qos and not low_latency
         self.queue_bytes = [
-            batch_size * (count if has_lanes else queue_batches[_DATA]) for count in queue_batches
+            batch_size * (count if has_lanes else queue_batches[DEFAULT_PRIORITY])
+            for count in queue_batches
         ]
         self.user = user

@@ -13,10 +13,10 @@ from zenlake.protocol.offer import Agreed
 from zenlake.protocol.traffic import Traffic
 from zenlake.wire import Close
 from zenlake.wire.compression import compress_batch
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.framing import frame_batch
 
 _PRIORITIES: Final = 8
-_DATA: Final = 5
 _NOT_WRITTEN: Final = -1
 _KEEP_ALIVE: Final = b"\x04"
 
@@ -56,7 +56,7 @@ class Outbound:
         self._lanes: list[Lane] = []
         for priority in range(_PRIORITIES if agreed.qos else 1):
             # Priority Data is said by saying nothing; without QoS all are (§6.3).
-            written = priority if agreed.qos and priority != _DATA else _NOT_WRITTEN
+            written = priority if agreed.qos and priority != DEFAULT_PRIORITY else _NOT_WRITTEN
             self._lanes.append(
                 Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
             )

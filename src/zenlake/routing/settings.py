@@ -13,6 +13,7 @@ from zenlake.limits import (
     ROUTING_BYTES_MAX,
 )
 from zenlake.routing.stamps import CustomTime
+from zenlake.wire.defaults import DEFAULT_INTEREST_TIMEOUT_MS, DEFAULT_QUERY_TIMEOUT_MS
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
@@ -49,8 +50,8 @@ class RoutingSettings:
         wall_ns: Callable[[], int] | None = None,
         custom_time: CustomTime | None = None,
         drop_future_timestamp: bool = False,
-        query_timeout_ms: int = 10_000,
-        interest_timeout_s: float = 10.0,
+        query_timeout_ms: int = DEFAULT_QUERY_TIMEOUT_MS,
+        interest_timeout_s: float = DEFAULT_INTEREST_TIMEOUT_MS / 1000,
         gossip: bool = True,
         gossip_multihop: bool = False,
         gossip_targets: int = GOSSIP_TARGETS,

@@ -22,19 +22,18 @@ from zenlake.wire import (
     ResponseFinal,
     TransportOam,
 )
+from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_QOS_BYTE
 from zenlake.wire.sequence import advance_sn
-from zenlake.wire.values.qos import QOS_BYTES, QoS
+from zenlake.wire.values.qos import DEFAULT_QOS, QOS_BYTES, QoS
 
-_DATA: Final = 5
 _CONTROL_BLOCK: Final = 0x08
-_DEFAULT_QOS: Final = QOS_BYTES[_DATA]
 _EXPRESS: Final = 0x10
 _D: Final = 0x08
 _F: Final = 0x20
 
 
 def qos_byte(qos: QoS | None) -> int:
-    return _DATA if qos is None else qos.byte
+    return DEFAULT_QOS_BYTE if qos is None else qos.byte
 
 
 @rule(
@@ -128,10 +127,10 @@ def frame_empty(message: Frame, seen: Seen) -> str | None:
     Fragment,
     text="Where QoS was not agreed on, frames and fragments have no other priority than 5.",
     page="wire reference §6.3, §12.7 N19",
-    screen=Asked(f"has.priority and priority != {_DATA} and not agreed.qos"),
+    screen=Asked(f"has.priority and priority != {DEFAULT_PRIORITY} and not agreed.qos"),
 )
 def priority_not_agreed(message: Frame | Fragment, seen: Seen) -> str | None:
-    if message.qos is None or message.qos == _DATA or seen.qos_agreed is not False:
+    if message.qos is None or message.qos == DEFAULT_PRIORITY or seen.qos_agreed is not False:
         return None
     return f"priority {int(message.qos)} without QoS"
 
@@ -230,7 +229,7 @@ def block_first_and_block(message: Push | Request, seen: Seen) -> str | None:
     text="An extension or field that holds the default is left out.",
     page="wire reference §2.1, §2.3; SN-19",
     screen=Asked(
-        f"has.qos and qos == {_DATA} or has.priority and priority == {_DATA}"
+        f"has.qos and qos == {DEFAULT_QOS_BYTE} or has.priority and priority == {DEFAULT_PRIORITY}"
         " or has.node_id and node_id == 0 or has.target and target == 0"
         " or has.consolidation and consolidation == 0"
         " or is_put and has.encoding and encoding_id == 0 and encoding_schema_offset == 0"
@@ -238,9 +237,9 @@ def block_first_and_block(message: Push | Request, seen: Seen) -> str | None:
 )
 def default_sent(message: Any, seen: Seen) -> str | None:
     if isinstance(message, (Frame, Fragment)):
-        return "priority 5" if message.qos == _DATA else None
-    if message.qos is not None and message.qos.byte == _DATA:
-        return f"QoS {_DEFAULT_QOS}"
+        return "priority 5" if message.qos == DEFAULT_PRIORITY else None
+    if message.qos is not None and message.qos.byte == DEFAULT_QOS_BYTE:
+        return f"QoS {DEFAULT_QOS}"
     if isinstance(message, (Push, Request)) and message.node_id == 0:
         return "NodeId 0"
     if isinstance(message, Request):
@@ -270,4 +269,4 @@ def transport_oam(message: TransportOam, seen: Seen) -> str | None:
 
 def _channel(message: Frame | Fragment) -> str:
     word = "reliable" if message.reliable else "best effort"
-    return f"priority {_DATA if message.qos is None else int(message.qos)}, {word}"
+    return f"priority {DEFAULT_PRIORITY if message.qos is None else int(message.qos)}, {word}"

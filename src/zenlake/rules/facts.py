@@ -19,7 +19,6 @@ from zenlake.trace.session import Node, Session
 from zenlake.wire import Init, Interest, Join, Open
 from zenlake.wire.values.choices import InterestMode
 
-VERSION: Final = 9
 NEVER: Final = -1
 OPENED: Final = 4
 """The stage of a link whose handshake is complete."""

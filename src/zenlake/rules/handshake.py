@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import OPENED, VERSION, Seen, SeenBatch
+from zenlake.rules.facts import OPENED, Seen, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import lease_ms
 from zenlake.wire import Fragment, Frame, Init, Join, Open
+from zenlake.wire.defaults import DEFAULT_BATCH_BYTES, PROTOCOL_VERSION
 from zenlake.wire.message import NetworkMessage
-from zenlake.wire.values.resolution import Resolution
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
-_BATCH_BYTES_DEFAULT: Final = 0xFFFF
 _BATCH_BYTES_LEAST: Final = 16
-_RESOLUTION_DEFAULT: Final = Resolution()
 _STAGE_NAMES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "data")
 _DATA: Final = (Frame, Fragment, NetworkMessage)
 
@@ -104,7 +103,7 @@ def handshake_not_alone(batch: LinkBatch, seen: SeenBatch) -> str | None:
     page="Message Reference, INIT and JOIN; SN-35",
 )
 def version_other(message: Init | Join, seen: Seen) -> str | None:
-    return None if message.version == VERSION else f"version {message.version}"
+    return None if message.version == PROTOCOL_VERSION else f"version {message.version}"
 
 
 @rule(
@@ -117,7 +116,7 @@ def version_other(message: Init | Join, seen: Seen) -> str | None:
 )
 def version_accepted(message: Init, seen: Seen) -> str | None:
     offer = seen.line.init_syn
-    if message.cookie is None or offer is None or offer.version == VERSION:
+    if message.cookie is None or offer is None or offer.version == PROTOCOL_VERSION:
         return None
     return f"INIT_ACK answers version {offer.version}"
 
@@ -134,8 +133,8 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     offer = seen.line.init_syn
     if message.cookie is None or offer is None:
         return None
-    offered, settled = offer.resolution or _RESOLUTION_DEFAULT, message.resolution
-    settled = settled or _RESOLUTION_DEFAULT
+    offered, settled = offer.resolution or DEFAULT_RESOLUTION, message.resolution
+    settled = settled or DEFAULT_RESOLUTION
     if settled.byte & 3 > offered.byte & 3 or settled.byte >> 2 > offered.byte >> 2:
         return f"{settled}; offered were {offered}"
     return None
@@ -153,8 +152,8 @@ def batch_size_raised(message: Init, seen: Seen) -> str | None:
     offer = seen.line.init_syn
     if message.cookie is None or offer is None:
         return None
-    offered = _BATCH_BYTES_DEFAULT if offer.batch_size is None else offer.batch_size
-    settled = _BATCH_BYTES_DEFAULT if message.batch_size is None else message.batch_size
+    offered = DEFAULT_BATCH_BYTES if offer.batch_size is None else offer.batch_size
+    settled = DEFAULT_BATCH_BYTES if message.batch_size is None else message.batch_size
     return f"{settled} bytes; offered were {offered}" if settled > offered else None
 
 
@@ -262,7 +261,7 @@ def initial_sn_outside(message: Open, seen: Seen) -> str | None:
     ack = seen.line.init_ack
     if ack is None:
         return None
-    mask = (ack.resolution or _RESOLUTION_DEFAULT).sn_mask
+    mask = (ack.resolution or DEFAULT_RESOLUTION).sn_mask
     return f"{message.initial_sn} is above {mask}" if message.initial_sn > mask else None
 
 

@@ -42,6 +42,7 @@ from zenlake.wire import (
     ResponseFinal,
     UndeclareKeyExpr,
 )
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.values.choices import InterestMode
 
 _MEMBERS_MAX: Final = 64
@@ -126,7 +127,7 @@ def _carrier(message: Frame | Fragment, seen: Seen) -> None:
     if message.first:
         side.gave_up = False
     if message.more and not message.drop:
-        priority = 5 if message.qos is None else int(message.qos)
+        priority = DEFAULT_PRIORITY if message.qos is None else int(message.qos)
         side.fragments[channel] = OpenFragments(place_of(seen.event), priority, message.reliable)
     else:
         side.fragments.pop(channel, None)

@@ -9,12 +9,11 @@ from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.trace.session import lease_ms
 from zenlake.wire import Interest, Join, KeepAlive, Request, Response, ResponseFinal
+from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES
 from zenlake.wire.sequence import is_newer
-from zenlake.wire.values.resolution import Resolution
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION, Resolution
 from zenlake.wire.values.whatami import WhatAmI
 
-_RESOLUTION_DEFAULT: Final = Resolution()
-_BATCH_BYTES_DEFAULT: Final = 8_192
 _MARGIN_NS: Final = 1_000_000_000
 
 
@@ -187,11 +186,11 @@ def group_keep_alive(message: KeepAlive, seen: Seen) -> str | None:
 
 
 def _resolution(join: Join) -> Resolution:
-    return join.resolution or _RESOLUTION_DEFAULT
+    return join.resolution or DEFAULT_RESOLUTION
 
 
 def _batch_bytes(join: Join) -> int:
-    return _BATCH_BYTES_DEFAULT if join.batch_size is None else join.batch_size
+    return DEFAULT_GROUP_BATCH_BYTES if join.batch_size is None else join.batch_size
 
 
 def _numbers(join: Join) -> list[int]:

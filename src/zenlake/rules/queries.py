@@ -11,8 +11,8 @@ from zenlake.rules.memory import is_timeout
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed
 from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
+from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
-DEFAULT_TIMEOUT_MS: Final = 10_000
 _MARGIN_MS: Final = 2_000
 _EXPRESS: Final = 0x10
 
@@ -148,7 +148,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     screen=Followed("requests"),
 )
 def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
-    timeout_ms = DEFAULT_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
+    timeout_ms = DEFAULT_QUERY_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
     waited_ms = (end.time_ns - request.place.time_ns) / 1e6
     if waited_ms < timeout_ms + _MARGIN_MS or waited_ms < 2 * timeout_ms:
         return None

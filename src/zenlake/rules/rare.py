@@ -7,11 +7,11 @@ from typing import Final
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link
 from zenlake.wire import Frame, decode_network
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.qos import PRIORITIES
 
-_DATA: Final = 5
 _KNOWN_MAX: Final = 16_384
 
 Lane = tuple[int, int, bool]
@@ -102,6 +102,6 @@ def give_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
         if carrier is None or lane != last:
             last = lane
             sn, priority, is_reliable = lane
-            qos = None if priority == _DATA else PRIORITIES[priority]
+            qos = None if priority == DEFAULT_PRIORITY else PRIORITIES[priority]
             carrier = Carrier(Frame(sn, [], is_reliable, qos))
         event.carrier = carrier

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from zenlake.rules.facts import VERSION, Seen
+from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Never
 from zenlake.wire import Hello, Scout
+from zenlake.wire.defaults import PROTOCOL_VERSION
 from zenlake.wire.values.whatami import WhatAmIMatcher
 
 
@@ -31,7 +32,7 @@ def scout_nobody(message: Scout, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def scouting_version(message: Scout | Hello, seen: Seen) -> str | None:
-    return None if message.version == VERSION else f"version {message.version}"
+    return None if message.version == PROTOCOL_VERSION else f"version {message.version}"
 
 
 @rule(

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from zenlake.session.locality import Locality
 from zenlake.session.port import Port
-from zenlake.session.settings import DEFAULT_QOS_BYTE
 from zenlake.session.shortcut import Shortcut
 from zenlake.session.subscribers import Subscribers
 from zenlake.wire import Del, Encoding, Push, Put, QoS, TimestampStack, WireExpr
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 
 
 class Publication:

@@ -31,6 +31,7 @@ from zenlake.wire import (
     UndeclareQueryable,
     WireExpr,
 )
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.values.qos import QOS_BYTES
 
 _EXPRESS: Final = 0x10
@@ -233,6 +234,6 @@ class Queryables:
 
 
 def _with_express(qos: QoS | None, express: bool) -> QoS | None:
-    byte = 5 if qos is None else qos.byte
+    byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
     byte = byte | _EXPRESS if express else byte & ~_EXPRESS
-    return None if byte == 5 else QOS_BYTES[byte]
+    return None if byte == DEFAULT_QOS_BYTE else QOS_BYTES[byte]

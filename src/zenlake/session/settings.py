@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.keyexpr.matching import includes
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
 from zenlake.session.locality import Locality
 from zenlake.wire import CongestionControl, Priority, QoS
-
-QUERY_TIMEOUT_MS: Final = 10_000
-# (DATA, DROP, not express): a message that has no QoS extension.
-DEFAULT_QOS_BYTE: Final = 5
+from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 
 class PublicationRule:
@@ -64,7 +59,7 @@ class SessionSettings:
         self,
         *,
         namespace: str = "",
-        query_timeout_ms: int = QUERY_TIMEOUT_MS,
+        query_timeout_ms: int = DEFAULT_QUERY_TIMEOUT_MS,
         aggregated_subscribers: list[str] | None = None,
         aggregated_publishers: list[str] | None = None,
         publication_rules: list[PublicationRule] | None = None,

@@ -10,6 +10,7 @@ from typing import Final
 
 from zenlake.limits import TRACE_FRAGMENT_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 from zenlake.wire import Fragment, Frame
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.sequence import SN_MASKS, is_ahead, next_sn, sn_distance
 
 UNKNOWN: Final = -2
@@ -153,5 +154,5 @@ class Channel:
 
 def channel_key(message: Frame | Fragment) -> int:
     """Priority and reliability in one number."""
-    priority = 5 if message.qos is None else int(message.qos)
+    priority = DEFAULT_PRIORITY if message.qos is None else int(message.qos)
     return priority << 1 | message.reliable

@@ -35,10 +35,9 @@ from zenlake.wire import (
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
 from zenlake.wire.values.encoding import Encoding
-from zenlake.wire.values.qos import QOS_BYTES, QoS
+from zenlake.wire.values.qos import DEFAULT_QOS, QoS
 from zenlake.wire.values.wire_expr import WireExpr
 
-_DEFAULT_QOS: Final = QOS_BYTES[5]
 _DEFAULT_ENCODING: Final = "zenoh/bytes"
 _NS_PER_S: Final = 1_000_000_000
 
@@ -60,7 +59,7 @@ def qos_of(event: MessageSeen) -> QoS | None:
     if not isinstance(message, NetworkMessage):
         return None
     qos: QoS | None = message.qos  # type: ignore[attr-defined]  # every network message has it
-    return _DEFAULT_QOS if qos is None else qos
+    return DEFAULT_QOS if qos is None else qos
 
 
 def payload_of(event: MessageSeen) -> bytes | None:

@@ -6,7 +6,9 @@ from zenlake.limits import TRACE_KEY_BYTES_MAX
 from zenlake.trace.channel import UNKNOWN, Channel
 from zenlake.trace.link import Link
 from zenlake.wire import Init, Join, Open
+from zenlake.wire.defaults import DEFAULT_BATCH_BYTES
 from zenlake.wire.values.choices import CloseReason
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 class KeyMemory:
@@ -186,10 +188,9 @@ class Session:
         self.lowlatency = ack.lowlatency
         self.multilink = ack.multilink is not None
         self.patch = ack.patch or 0
-        resolution = ack.resolution
-        self.sn_bits = 32 if resolution is None else resolution.sn_bits
-        self.mask = 0x0FFF_FFFF if resolution is None else resolution.sn_mask
-        self.batch_size = 0xFFFF if ack.batch_size is None else ack.batch_size
+        resolution = ack.resolution or DEFAULT_RESOLUTION
+        self.sn_bits, self.mask = resolution.sn_bits, resolution.sn_mask
+        self.batch_size = DEFAULT_BATCH_BYTES if ack.batch_size is None else ack.batch_size
 
     def __repr__(self) -> str:
         return f"Session({self.id}, {self.nodes[0].zid} to {self.nodes[1].zid}, {self.outcome})"

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 from zenlake.semantics.causes import SessionCause
 from zenlake.trace.session import Node, Session
+from zenlake.wire.defaults import PROTOCOL_VERSION
 
 Who = Callable[[str], str]
 """How a side is called: `opener` or `acceptor`."""
 
 OPENER: Final = "opener"
 ACCEPTOR: Final = "acceptor"
-_VERSION: Final = 9
 _LEASE_SHARE: Final = 0.95
 """Clocks and timers differ: a silence as long as this part of a lease was the lease."""
 _CLOSE_CAUSES: Final[dict[str, SessionCause]] = {
@@ -113,7 +113,7 @@ def leaver_of(end: SessionEnd) -> str | None:
 
 
 def _refused(end: SessionEnd) -> SessionCause:
-    if end.step == "INIT_SYN" and end.version not in (None, _VERSION):
+    if end.step == "INIT_SYN" and end.version not in (None, PROTOCOL_VERSION):
         return "refused_version"
     if end.close_reason in ("max_sessions", "max_links"):
         return "refused_limit"
@@ -189,7 +189,7 @@ def _refused_text(end: SessionEnd, cause: str, who: Who) -> str:
     if end.close_reason == "max_links":
         return f"{text}: a node with the same id is connected already"
     return text + _MEANING.get(cause, "").format(
-        version=end.version, expected=_VERSION, sent=_credentials(end)
+        version=end.version, expected=PROTOCOL_VERSION, sent=_credentials(end)
     )
 
 

@@ -13,8 +13,10 @@ from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.trace.session import KeyMemory, Node, Session, close_reason, lease_ms
 from zenlake.wire import Close, Hello, Init, Join, Open, Scout
+from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES, DEFAULT_PRIORITY
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import previous_sn
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 class Sessions:
@@ -192,9 +194,11 @@ class Sessions:
         member.lease_ms = lease_ms(join)
         session.patch = min(1, join.patch or 0)
         session.qos = join.qos is not None
-        session.sn_bits = 32 if join.resolution is None else join.resolution.sn_bits
-        session.mask = 0x0FFF_FFFF if join.resolution is None else join.resolution.sn_mask
-        session.batch_size = 8192 if join.batch_size is None else join.batch_size
+        resolution = join.resolution or DEFAULT_RESOLUTION
+        session.sn_bits, session.mask = resolution.sn_bits, resolution.sn_mask
+        session.batch_size = (
+            DEFAULT_GROUP_BATCH_BYTES if join.batch_size is None else join.batch_size
+        )
         event.sender_node = member
         for key, next_sn in _next_numbers(join).items():
             member.channels[key] = Channel(self.reassembly, previous_sn(next_sn, session.mask))
@@ -339,7 +343,10 @@ def _apply_open(node: Node, message: Open) -> None:
 def _next_numbers(join: Join) -> dict[int, int]:
     """The next sequence number of each channel, as `channel_key` numbers them."""
     if join.qos is None:
-        return {5 << 1 | 1: join.next_sn_re, 5 << 1: join.next_sn_be}
+        return {
+            DEFAULT_PRIORITY << 1 | 1: join.next_sn_re,
+            DEFAULT_PRIORITY << 1: join.next_sn_be,
+        }
     numbers: dict[int, int] = {}
     for priority, lane in enumerate(join.qos.lanes):
         numbers[priority << 1 | 1] = lane.reliable

@@ -16,6 +16,7 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import Sessions, scouting_node, sender_node
 from zenlake.wire import Declare, Fragment, Frame, Interest, decode_network
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
 from zenlake.wire.sequence import previous_sn
@@ -231,7 +232,7 @@ class Walker:
         )
 
     def _incomplete(self, batch: LinkBatch, channel: Channel, carrier: Frame | Fragment) -> None:
-        priority = 5 if carrier.qos is None else int(carrier.qos)
+        priority = DEFAULT_PRIORITY if carrier.qos is None else int(carrier.qos)
         self._out.append(
             Missing(
                 batch.packet,

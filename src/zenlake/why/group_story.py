@@ -14,8 +14,8 @@ from zenlake.why.records import Moment
 from zenlake.why.stays import Stay
 from zenlake.why.story import Story
 from zenlake.why.words import apart, counted, listed
+from zenlake.wire.defaults import PROTOCOL_VERSION
 
-_VERSION: Final = 9
 _OTHERS_MAX: Final = 1_000
 """Members that one is compared with."""
 _NAMED_MAX: Final = 3
@@ -121,7 +121,7 @@ def _value(stay: Stay, what: str) -> int | str:
 def _is_odd(same: list[Stay], refusing: list[Stay], what: str) -> bool:
     """Whether these are the ones to look at: another version than ours, fewer members, or later."""
     if what == "version":
-        return same[0].terms.version != _VERSION
+        return same[0].terms.version != PROTOCOL_VERSION
     if len(same) != len(refusing):
         return len(same) < len(refusing)
     return min(one.joined for one in same) > min(one.joined for one in refusing)

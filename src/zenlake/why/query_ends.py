@@ -7,8 +7,9 @@ from typing import Final
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
 from zenlake.why.records import Moment, Query, Reply, SessionLife
+from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
-_DEFAULT_TIMEOUT_NS: Final = 10_000_000_000
+_DEFAULT_TIMEOUT_NS: Final = DEFAULT_QUERY_TIMEOUT_MS * 1_000_000
 """Of nodes, where a query says nothing (behaviour reference §2.5)."""
 
 

@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from zenlake.limits import WHY_RECORDS_MAX
 from zenlake.why.records import Moment
-from zenlake.wire.values.resolution import Resolution
+from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES, PROTOCOL_VERSION
+from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 SILENCE_NS_MIN: Final = 100_000_000
 """A shorter one is no silence, whatever the lease."""
-_BATCH_BYTES_DEFAULT: Final = 8_192
-_RESOLUTION_DEFAULT: Final = str(Resolution())
+_RESOLUTION_DEFAULT: Final = str(DEFAULT_RESOLUTION)
 
 
 class JoinTerms(NamedTuple):
@@ -43,9 +43,9 @@ class JoinTerms(NamedTuple):
             detail.get("zid"),
             detail.get("whatami"),
             lease * 1000 if detail.get("seconds") else lease,
-            int(detail.get("version", 9)),
+            int(detail.get("version", PROTOCOL_VERSION)),
             _RESOLUTION_DEFAULT if resolution is None else str(resolution),
-            int(detail.get("batch_size", _BATCH_BYTES_DEFAULT)),
+            int(detail.get("batch_size", DEFAULT_GROUP_BATCH_BYTES)),
         )
 
 

@@ -48,6 +48,16 @@ from zenlake.api.config.value_kinds import (
     whole,
 )
 from zenlake.limits import LIMITS
+from zenlake.wire.defaults import (
+    DEFAULT_BATCH_BYTES,
+    DEFAULT_HANDSHAKE_TIMEOUT_MS,
+    DEFAULT_INTEREST_TIMEOUT_MS,
+    DEFAULT_JOIN_INTERVAL_MS,
+    DEFAULT_KEEP_ALIVE,
+    DEFAULT_LEASE_MS,
+    DEFAULT_QUERY_TIMEOUT_MS,
+    DEFAULT_SCOUTING_TIMEOUT_MS,
+)
 
 _EVERYBODY: Final = list(MODES)
 _AUTOCONNECT: Final = {"router": [], "peer": _EVERYBODY, "client": _EVERYBODY}
@@ -152,7 +162,7 @@ _ROWS: Final = [
     ),
     *_section(
         "scouting/",
-        ("timeout", _MS, None, 3000, "ms a client scouts"),
+        ("timeout", _MS, None, DEFAULT_SCOUTING_TIMEOUT_MS, "ms a client scouts"),
         ("delay", _MS, None, 500, "ms a peer waits at open"),
         ("multicast/enabled", FLAG, None, True, "scouting by multicast"),
         ("multicast/address", ADDRESS, None, "224.0.0.224:7446", "group to scout in"),
@@ -171,7 +181,7 @@ _ROWS: Final = [
         "",
         ("timestamping/enabled", _SWITCH, None, {"router": True, "peer": False, "client": False}, "stamp data that has no timestamp"),
         ("timestamping/drop_future_timestamp", FLAG, None, False, "drop instead of restamping"),
-        ("queries_default_timeout", _MS, None, 10_000, "ms a query lasts at most"),
+        ("queries_default_timeout", _MS, None, DEFAULT_QUERY_TIMEOUT_MS, "ms a query lasts at most"),
     ),
     Key("routing/router/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), [], [], HONOURED, "weights of links between routers"),
     _hidden("routing/router/peers_failover_brokering", ANYTHING, "of releases before 1.9; ignored"),
@@ -179,7 +189,7 @@ _ROWS: Final = [
     _hidden("routing/peer/linkstate/transport_weights", list_of(TRANSPORT_WEIGHT), "weights of links in that network", HONOURED),
     *_section(
         "",
-        ("routing/interests/timeout", _MS, None, 10_000, "ms to wait for the end of current declarations"),
+        ("routing/interests/timeout", _MS, None, DEFAULT_INTEREST_TIMEOUT_MS, "ms to wait for the end of current declarations"),
         ("aggregation/subscribers", KEY_EXPRS, [], [], "one declaration for all below"),
         ("aggregation/publishers", KEY_EXPRS, [], [], "one declaration for all below"),
         ("qos/publication", list_of(PUBLICATION_QOS), [], [], "QoS of publications by key"),
@@ -187,8 +197,8 @@ _ROWS: Final = [
     Key("qos/network", list_of(NETWORK_QOS), [], [], WARNED, "QoS overwritten on links"),
     *_section(
         "transport/unicast/",
-        ("open_timeout", _MS, 10_000, None, "ms for connecting and the handshake"),
-        ("accept_timeout", _MS, 10_000, None, "ms for the handshake of an incoming connection"),
+        ("open_timeout", _MS, DEFAULT_HANDSHAKE_TIMEOUT_MS, None, "ms for connecting and the handshake"),
+        ("accept_timeout", _MS, DEFAULT_HANDSHAKE_TIMEOUT_MS, None, "ms for the handshake of an incoming connection"),
         ("accept_pending", whole(), 100, None, "handshakes at once"),
         ("max_sessions", whole(), 1000, None, "sessions at once"),
         ("max_links", whole(), 1, None, "links of one session", WARNED),
@@ -198,7 +208,7 @@ _ROWS: Final = [
     ),
     *_section(
         "transport/multicast/",
-        ("join_interval", optional(_MS), 2500, 2500, "ms between two JOINs"),
+        ("join_interval", optional(_MS), DEFAULT_JOIN_INTERVAL_MS, DEFAULT_JOIN_INTERVAL_MS, "ms between two JOINs"),
         ("max_sessions", optional(whole()), 1000, 1000, "peers of one group"),
         ("qos/enabled", FLAG, False, None, "priorities"),
         ("compression/enabled", FLAG, False, None, "LZ4", WARNED),
@@ -207,9 +217,9 @@ _ROWS: Final = [
         "transport/link/",
         ("protocols", list_of(TEXT), None, None, "protocols allowed; null for all"),
         ("tx/sequence_number_resolution", choice("8bit", "16bit", "32bit", "64bit"), "32bit", None, "the smaller of both ends is used"),
-        ("tx/lease", _MS, 10_000, None, "ms without a message after which a neighbour is considered gone"),
-        ("tx/keep_alive", whole(), 4, None, "keep-alive messages per lease"),
-        ("tx/batch_size", whole(1, 0xFFFF), 65_535, None, "bytes of a batch"),
+        ("tx/lease", _MS, DEFAULT_LEASE_MS, None, "ms without a message after which a neighbour is considered gone"),
+        ("tx/keep_alive", whole(), DEFAULT_KEEP_ALIVE, None, "keep-alive messages per lease"),
+        ("tx/batch_size", whole(1, 0xFFFF), DEFAULT_BATCH_BYTES, None, "bytes of a batch"),
         *(
             (f"tx/queue/size/{lane}", whole(1, 16), 2, None, "batches that may wait; without priorities that of data")
             for lane in ("control", "real_time", "interactive_high", "interactive_low", "data_high", "data", "data_low", "background")

@@ -17,8 +17,7 @@ from zenlake.keyexpr.matching import intersects
 from zenlake.session.locality import Locality
 from zenlake.session.port import ADMIN_EID
 from zenlake.session.publications import Publication
-from zenlake.session.settings import DEFAULT_QOS_BYTE
-from zenlake.wire.values.qos import QOS_BYTES
+from zenlake.wire.values.qos import DEFAULT_QOS
 
 if TYPE_CHECKING:
     from zenlake.api.query.query import Query
@@ -99,7 +98,7 @@ class SessionAdminKeys:
         publication = Publication(
             key,
             wire.WireExpr(0, key),
-            QOS_BYTES[DEFAULT_QOS_BYTE],
+            DEFAULT_QOS,
             True,
             Locality.SESSION_LOCAL,
             None,

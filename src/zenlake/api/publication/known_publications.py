@@ -11,10 +11,9 @@ from zenlake.api.values.enums import CongestionControl, Locality, Priority
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.locality import Locality as CoreLocality
 from zenlake.session.publications import Publication
-from zenlake.wire.values.qos import QOS_BYTES
+from zenlake.wire.values.qos import DEFAULT_QOS
 
 _REMEMBERED_MAX: Final = 4_096
-_DEFAULT_QOS: Final = QOS_BYTES[5]
 _Prepare = Callable[[str, wire.QoS, bool, CoreLocality, wire.Encoding | None], Publication]
 
 
@@ -49,7 +48,7 @@ class KnownPublications:
         return self._prepare(key, qos, True, destination, None)
 
     def _remember(self, key: str) -> Publication:
-        made = self._prepare(key, _DEFAULT_QOS, True, CoreLocality.ANY, None)
+        made = self._prepare(key, DEFAULT_QOS, True, CoreLocality.ANY, None)
         if len(self._remembered) >= _REMEMBERED_MAX:
             self._remembered.clear()
         self._remembered[key] = made

@@ -5,7 +5,7 @@ It keeps the message that brought it; its properties are computed when they are 
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from zenlake import wire
 from zenlake._mypyc import mypyc_attr
@@ -18,8 +18,7 @@ from zenlake.api.values.timestamp import Timestamp
 from zenlake.api.values.timestamp_stack import TimestampStack
 from zenlake.api.values.zbytes import ZBytes
 from zenlake.keyexpr import KeyExpr
-
-_DEFAULT_QOS: Final = wire.QoS.of()
+from zenlake.wire.values.qos import DEFAULT_QOS
 
 
 @final
@@ -68,12 +67,12 @@ class Sample:
 
     @property
     def congestion_control(self) -> CongestionControl:
-        return CongestionControl.from_number(int((self._qos or _DEFAULT_QOS).congestion))
+        return CongestionControl.from_number(int((self._qos or DEFAULT_QOS).congestion))
 
     @property
     def priority(self) -> Priority:
         # CONTROL is not offered to users; a peer that sends it means the most urgent there is.
-        return Priority.from_number(max(1, int((self._qos or _DEFAULT_QOS).priority)))
+        return Priority.from_number(max(1, int((self._qos or DEFAULT_QOS).priority)))
 
     @property
     def express(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 from zenlake.cli.output import safe
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.facts import wire_key_of
+from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_QOS_BYTE
 from zenlake.wire.values.qos import QoS
 from zenlake.wire.values.timestamp import Timestamp
 
@@ -49,14 +50,14 @@ def _as_text(head: bytes) -> str | None:
 
 def qos_text(qos: QoS | None) -> str:
     """What differs from the default; empty if nothing does."""
-    if qos is None or qos.byte == 5:
+    if qos is None or qos.byte == DEFAULT_QOS_BYTE:
         return ""
     return _QOS_TEXTS[qos.byte]
 
 
 def _qos_text(byte: int) -> str:
     qos = QoS(byte)
-    words = [f"priority {int(qos.priority)}"] if byte & 7 != 5 else []
+    words = [f"priority {int(qos.priority)}"] if byte & 7 != DEFAULT_PRIORITY else []
     if byte & 0x28:
         words.append(str(qos.congestion))
     if qos.express:

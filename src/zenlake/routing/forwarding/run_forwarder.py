@@ -15,9 +15,9 @@ from zenlake.routing.forwarding.route import Route
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.tables import Tables
 from zenlake.wire import Push, Put
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.primitives import write_z64
 from zenlake.wire.push_run import Portion, PushRun
-from zenlake.wire.values.qos import DEFAULT_QOS
 from zenlake.wire.values.timestamp import Timestamp, ntp64_of_ns
 from zenlake.wire.writer import BytesWriter
 
@@ -71,7 +71,7 @@ class Forwarder:
 
     def _send(self, source: Face, run: PushRun, route: Route, time: int, reliable: bool) -> None:
         first = run.first
-        qos = DEFAULT_QOS if first.qos is None else first.qos.byte
+        qos = DEFAULT_QOS_BYTE if first.qos is None else first.qos.byte
         # Neighbours that write the key in the same way get the same bytes.
         made: dict[tuple[bytes, int, int], list[Portion]] = {}
         is_shared = len(route.faces) > _FEW_FACES

@@ -17,6 +17,7 @@ from zenlake.testing.simulation.journal import Failure
 from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import CloseReason, NetworkMessage, encode
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.values.qos import QoS
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 HANDSHAKE_S: Final = 3.0
 TURN_S: Final = 0.0002
 """Between two turns of the same work."""
-_DEFAULT_QOS: Final = 5
 
 
 class End(Outlet):
@@ -212,7 +212,7 @@ class End(Outlet):
         if transport is None or self.is_over:
             raise Failure(f"{self}: {message.NAME} for a face that is gone")
         qos: QoS | None = message.qos  # type: ignore[attr-defined]
-        byte = _DEFAULT_QOS if qos is None else qos.byte
+        byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         transport.push(encode(message), byte & 7, reliable, byte & 0x10 != 0)
         self.node.touched[self] = None
 

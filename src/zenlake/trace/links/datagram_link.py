@@ -23,10 +23,10 @@ from zenlake.trace.links.units import (
     read_content,
 )
 from zenlake.wire import Close, Fragment, Init, Open
+from zenlake.wire.defaults import PROTOCOL_VERSION
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
 """In the order they are tried: what is compressed may look like a plain OAM or INIT."""
-_VERSION: Final = 9
 _RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
 """A datagram that comes so late is no copy that another interface showed."""
@@ -299,5 +299,5 @@ def _is_handshake(read: Content) -> bool:
         return False
     first = read.messages[0]
     return isinstance(first, (Open, Close)) or (
-        isinstance(first, Init) and first.version == _VERSION
+        isinstance(first, Init) and first.version == PROTOCOL_VERSION
     )

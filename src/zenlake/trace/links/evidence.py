@@ -24,6 +24,7 @@ from zenlake.wire import (
     decode_transport,
 )
 from zenlake.wire.compression import decompress_batch
+from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_SN_MASK
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
@@ -85,7 +86,7 @@ class Numbers:
     def __init__(self, before: dict[int, int], mask: int) -> None:
         self.before = before
         """The last ones before the loss; empty where nobody knows how much was lost."""
-        self.mask = mask or 0x0FFF_FFFF
+        self.mask = mask or DEFAULT_SN_MASK
         self.now: dict[int, int] = {}
         self.small_bits = 0
         """Of those bits, how many are of KEEP_ALIVE and CLOSE, which any row of bytes may have."""
@@ -155,7 +156,7 @@ def may_begin(head: bytes, numbers: Numbers) -> bool:
         at += 1
         if byte < 0x80:
             break
-    priority = 5
+    priority = DEFAULT_PRIORITY
     if head[0] & 0x80:
         while at + 1 < len(head):
             if head[at] & 0x7F == _QOS:

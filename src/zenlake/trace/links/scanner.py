@@ -35,6 +35,7 @@ from zenlake.trace.links.units import (
     unit_sizes,
 )
 from zenlake.trace.links.websocket import opcode, unmask
+from zenlake.wire.defaults import DEFAULT_SN_MASK
 
 _RELAX_BYTES: Final = 1 << 13
 """After so much without success, numbers before a loss are held for misleading."""
@@ -151,7 +152,7 @@ class Scanner:
         self.held_bytes += len(data)
         self.scanned_bytes += len(data)
         if self._before:
-            is_long = self._mask in (0, 0x0FFF_FFFF)
+            is_long = self._mask in (0, DEFAULT_SN_MASK)
             if self.scanned_bytes > (_RELAX_LONG_BYTES if is_long else _RELAX_BYTES):
                 self._relax()
         self._add_candidates(run, False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.limits import LOCATORS_PER_HELLO_MAX
+from zenlake.wire.defaults import PROTOCOL_VERSION
 from zenlake.wire.define import (
     LOCATOR,
     ROLE_CODE,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class Scout(ScoutingMessage, id=0x01, header="Z|X|X"):
     """Who of these roles is there?"""
 
-    version:    int                    = wire(U8, default=9)
+    version:    int                    = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|I|WHAT:3")
     what:       WhatAmIMatcher         = bits("WHAT", ROLES)
     zid:        ZenohId | None         = zid(if_flag="I")
@@ -39,7 +40,7 @@ class Scout(ScoutingMessage, id=0x01, header="Z|X|X"):
 class Hello(ScoutingMessage, id=0x02, header="Z|X|L"):
     """I am, and can be reached here."""
 
-    version:    int                    = wire(U8, default=9)
+    version:    int                    = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:    WhatAmI                = bits("WAI", ROLE_CODE)
     zid:        ZenohId                = zid()

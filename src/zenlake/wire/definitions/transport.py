@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zenlake.wire.defaults import PROTOCOL_VERSION
 from zenlake.wire.define import (
     BOUND,
     BYTES_Z16,
@@ -59,7 +60,7 @@ class TransportOam(TransportMessage, id=0x00, header="Z|ENC:2", label="OAM"):
 class Init(TransportMessage, id=0x01, header="Z|S|A"):
     """The offer (InitSyn) and the answer (InitAck, with a cookie) of a session's terms."""
 
-    version:     int                   = wire(U8, default=9)
+    version:     int                   = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:     WhatAmI               = bits("WAI", ROLE_CODE)
     zid:         ZenohId               = zid()
@@ -138,7 +139,7 @@ class Join(TransportMessage, id=0x07, header="Z|S|T"):
     """A node's terms on a multicast group, told again and again."""
 
     seconds:     bool                  = bits("T", default=False)
-    version:     int                   = wire(U8, default=9)
+    version:     int                   = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|X|X|WAI:2")
     whatami:     WhatAmI               = bits("WAI", ROLE_CODE)
     zid:         ZenohId               = zid()

@@ -7,6 +7,7 @@ from typing import Final
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 
 
 class Priority(IntEnum):
@@ -37,9 +38,6 @@ class CongestionControl(IntEnum):
 
 
 PRIORITIES: Final = list(Priority)
-
-DEFAULT_QOS: Final = 5
-"""The byte of a message without the extension: DATA, DROP, not express."""
 
 
 @mypyc_attr(acyclic=True)
@@ -96,6 +94,9 @@ class QoS:
 
 
 QOS_BYTES: Final = [QoS(byte) for byte in range(0x40)]
+
+DEFAULT_QOS: Final = QOS_BYTES[DEFAULT_QOS_BYTE]
+"""Of a message without the extension: DATA, DROP, not express."""
 
 
 def qos_of_byte(byte: int) -> QoS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.errors import LocalError
+from zenlake.wire.defaults import DEFAULT_RESOLUTION_BYTE
 from zenlake.wire.sequence import SN_MASKS
 
 _BITS: Final = (8, 16, 32, 64)
@@ -15,7 +16,7 @@ class Resolution:
 
     __slots__ = ("byte",)
 
-    def __init__(self, byte: int = 0x0A) -> None:
+    def __init__(self, byte: int = DEFAULT_RESOLUTION_BYTE) -> None:
         if not 0 <= byte <= 0x0F:
             raise LocalError(f"a resolution byte is 0x00 to 0x0f, not {byte:#x}")
         self.byte = byte
@@ -52,6 +53,8 @@ class Resolution:
 
 
 _RESOLUTIONS: Final = [Resolution(byte) for byte in range(16)]
+
+DEFAULT_RESOLUTION: Final = _RESOLUTIONS[DEFAULT_RESOLUTION_BYTE]
 
 
 def resolution_of_byte(byte: int) -> Resolution:

@@ -37,6 +37,7 @@ from zenlake.lake.fast_reader.columns.values import (
 )
 from zenlake.lake.schema.filled import check_filled
 from zenlake.lake.schema.written import WRITTEN
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 _RELIABILITIES: Final = ("best_effort", "reliable")
 _KINDS: Final = columnar.kinds()
@@ -96,7 +97,7 @@ def _priority(rows: Decoded, chosen: Rows | slice) -> pa.Array:
     carrier, sent = rows.channel("priority")
     is_transport = rows.is_kind(*TRANSPORT)[chosen]
     own = PRIORITY_OF_QOS[qos_of(rows, chosen)]
-    of_channel = np.where(sent, carrier, 5)[chosen]
+    of_channel = np.where(sent, carrier, DEFAULT_PRIORITY)[chosen]
     is_null = rows.is_kind("KEEP_ALIVE", *HANDSHAKES)[chosen]
     return numbers(np.where(is_transport, of_channel, own), ~is_null)
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from zenlake.columnar.intern import intern_stretches
 from zenlake.columnar.views import views_of
 from zenlake.lake.fast_reader.columns.decoded import Decoded, Rows
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.values.encoding import Encoding
 from zenlake.wire.values.qos import QOS_BYTES, CongestionControl
 
 _NS_PER_S: Final = 1_000_000_000
-_DEFAULT_QOS: Final = 5
 _DEFAULT_ENCODING: Final = "zenoh/bytes"
 CONGESTIONS: Final = [str(one) for one in CongestionControl]
 PRIORITY_OF_QOS: Final = np.array([int(one.priority) for one in QOS_BYTES], np.int64)
@@ -57,7 +57,7 @@ def numbers_of(values: NDArray[Any]) -> pa.Array:
 def qos_of(rows: Decoded, chosen: Rows | slice) -> NDArray[np.int64]:
     """The QoS byte, or the default where none was sent."""
     sent = rows.columns["qos"][chosen].astype(np.int64)
-    return np.where(rows.present("qos")[chosen], sent, _DEFAULT_QOS)
+    return np.where(rows.present("qos")[chosen], sent, DEFAULT_QOS_BYTE)
 
 
 def stretches(

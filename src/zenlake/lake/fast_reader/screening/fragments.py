@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zenlake.lake.fast_reader.columns.decoded import Decoded
-
-_DATA: Final = 5
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 
 class Skipped(NamedTuple):
@@ -54,7 +53,7 @@ class FragmentScreen:
 def _channels(rows: Decoded, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Direction, priority and reliability in one number."""
     columns = rows.columns
-    priority = np.where(rows.present("priority"), columns["priority"] & 7, _DATA)[chosen]
+    priority = np.where(rows.present("priority"), columns["priority"] & 7, DEFAULT_PRIORITY)[chosen]
     channel = rows.owner[chosen] << 4 | priority.astype(np.int64) << 1
     found: NDArray[np.int64] = channel | (columns["reliable"][chosen] != 0)
     return found

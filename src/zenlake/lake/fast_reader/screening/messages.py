@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,9 +14,8 @@ from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link, LinkBatch
 from zenlake.wire import Fragment, Frame, decode_network
 from zenlake.wire.batch import decode_batch, decode_low_latency
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.message import Message
-
-_DATA: Final = 5
 
 
 class Messages:
@@ -96,6 +93,6 @@ def lanes(rows: Decoded, chosen: NDArray[np.int64]) -> list[tuple[int, int, bool
     reliable, _ = rows.channel("reliable")
     found: list[tuple[int, int, bool] | None] = []
     for row in chosen.tolist():
-        own = int(priority[row]) & 7 if has_priority[row] else _DATA
+        own = int(priority[row]) & 7 if has_priority[row] else DEFAULT_PRIORITY
         found.append((int(sn[row]), own, bool(reliable[row])) if has_sn[row] else None)
     return found

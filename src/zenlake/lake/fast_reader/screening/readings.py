@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.columnar.jit import inlined
 from zenlake.columnar.memory import get_long, get_small, get_word, load
 from zenlake.lake.fast_reader.screening._generated import codes
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 
 if TYPE_CHECKING:
     from zenlake.columnar.memory import Buffer, Table
@@ -16,14 +17,17 @@ EMPTY: Final = 2
 WIDE: Final = 4
 """Flags of keys: no canonical key expression, empty, with wildcards."""
 
-_DATA: Final = 5
 _NS_PER_S: Final = 1_000_000_000
 _LAST_ASCII: Final = 0x7F
 
 
 @inlined
 def qos_byte(table: Table, room: int, row: int, present: int) -> int:
-    return get_small(table, room, codes.QOS_COLUMN, row) if present & codes.HAS_QOS else _DATA
+    return (
+        get_small(table, room, codes.QOS_COLUMN, row)
+        if present & codes.HAS_QOS
+        else DEFAULT_QOS_BYTE
+    )
 
 
 @inlined

@@ -11,13 +11,12 @@ from zenlake.keyexpr.parameters import Parameters
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
-from zenlake.rules.queries import DEFAULT_TIMEOUT_MS
+from zenlake.wire.defaults import DEFAULT_QOS_BYTE, DEFAULT_QUERY_TIMEOUT_MS
 
 _REQUEST: Final = 0
 _RESPONSE: Final = 1
 _FINAL: Final = 2
 _NOT_EXPRESS: Final = 0xEF
-_DATA: Final = 5
 _REPLIES: Final = ("RESPONSE/REPLY/PUT", "RESPONSE/REPLY/DEL")
 _MS: Final = 1_000_000
 
@@ -83,7 +82,7 @@ class _Talks:
         self._is_reply = is_reply[chosen]
         self._first = np.concatenate(([True], name[1:] != name[:-1]))
         self._last = np.concatenate((self._first[1:], [True]))
-        byte = np.where(rows.present("qos"), rows.columns["qos"], _DATA)
+        byte = np.where(rows.present("qos"), rows.columns["qos"], DEFAULT_QOS_BYTE)
         self._qos = byte[chosen].astype(np.int64) & _NOT_EXPRESS
 
     def doubtful(self) -> NDArray[np.int64]:
@@ -165,7 +164,7 @@ class _Talks:
             if has_request[place]:
                 at = int(asked[place])
                 row = int(self._chosen[at])
-                timeout_ms = DEFAULT_TIMEOUT_MS
+                timeout_ms = DEFAULT_QUERY_TIMEOUT_MS
                 if has_timeout[row]:
                     timeout_ms = int(rows.columns["timeout_ms"][row])
                 of_side[name & 0xFFFF_FFFF] = OpenRequest(

@@ -1,4 +1,4 @@
-# Parts: 461e0a1f3060d6d8
+# Parts: 8447293d84f2685f
 """The pass over decoded messages: which rules are to be asked about which rows and batches."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from zenlake.columnar.memory import get_small, get_word
 from zenlake.lake.fast_reader.scan.numbers import Numbers, signed, uncounted_entry
 from zenlake.lake.fast_reader.screening._generated import codes, conditions
 from zenlake.lake.fast_reader.screening.spelling import is_odd
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 if TYPE_CHECKING:
     from zenlake.columnar.memory import Buffer, Table
@@ -22,7 +23,6 @@ FIRST_WORDS: Final = 1 << 62
 _NEVER: Final = -1
 _MARGIN_NS: Final = 1_000_000_000
 """As rules about leases have it."""
-_DATA: Final = 5
 _PREFIX_BYTES: Final = 2
 """The length before a batch counts, that of a low-latency unit does not."""
 
@@ -92,7 +92,7 @@ def _screen_row(
         facts.request_id_bits[pair],
         facts.has_reliable[row],
         facts.reliable[row] != 0,
-        facts.priority[row] & 7 if facts.has_priority[row] else _DATA,
+        facts.priority[row] & 7 if facts.has_priority[row] else DEFAULT_PRIORITY,
         key_code,
         signed(facts.key_flags[key_code]) if key_code >= 0 else 0,
         facts.time_ns[unit],

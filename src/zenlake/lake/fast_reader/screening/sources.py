@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from zenlake.columnar.intern import intern_stretches
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.limits import RULES_OPEN_MAX
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
-_DATA: Final = 5
 _LANES: Final = 16
 
 
@@ -58,7 +58,7 @@ class SourceScreen:
         """As `rules.samples.stream_of`: 0 where there are no channels."""
         priority, has_priority = rows.channel("priority")
         reliable, has_reliable = rows.channel("reliable")
-        lane = np.where(has_priority, priority & 7, _DATA) * 2 + (reliable != 0)
+        lane = np.where(has_priority, priority & 7, DEFAULT_PRIORITY) * 2 + (reliable != 0)
         found: NDArray[np.int64] = np.where(has_reliable, lane, 0)
         return found
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from zenlake.trace.session import Session, lease_ms
 from zenlake.wire import Init, Open
+from zenlake.wire.defaults import DEFAULT_BATCH_BYTES
 from zenlake.wire.message import Message
 
 NEVER: Final = -1
@@ -37,7 +38,7 @@ class Terms:
         if isinstance(message, Init) and message.cookie is not None:
             self.qos[pair] = bool(session.qos)
             self.patch[pair] = session.patch or 0
-            self.batch_size[pair] = session.batch_size or 0xFFFF
+            self.batch_size[pair] = session.batch_size or DEFAULT_BATCH_BYTES
             if message.resolution is not None:
                 bits = min(message.resolution.request_id_bits, _ALL_BITS)
                 self.request_id_bits[pair] = bits

@@ -1,4 +1,4 @@
-# Parts: 5eab4eacc3408ffd
+# Parts: 9b1fe52216365c72
 """Conversation: whether what a pair says needs no word of the exact reader.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`
@@ -18,6 +18,7 @@ from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.fast_reader.assemble.batches import Batches
 from zenlake.lake.fast_reader.assemble.pairs import FIRST_SIDE, LOW_LATENCY
 from zenlake.lake.fast_reader.scan.numbers import Bytes, Numbers, byte, signed, uncounted_entry
+from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_SN_MASK
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.sequence import SN_MASKS
 
@@ -52,9 +53,6 @@ _IN_CHAIN: Final = 1 << 34
 
 _NO_SN: Final = -2
 """Sentinel: no sequence number is its successor."""
-
-_DEFAULT_PRIORITY: Final = 5
-_DEFAULT_MASK: Final = 0x0FFF_FFFF
 
 PIECE_WORDS: Final = 5
 """Of a fragment: its chain, pair, where its payload is and how long, whether more follow."""
@@ -224,7 +222,7 @@ def _greet(
             return reasons.TERMS
         if (rows.lowlatency[row] != 0) != (state[pair, LOW_LATENCY] != 0):
             return reasons.TERMS
-        mask = _DEFAULT_MASK
+        mask = DEFAULT_SN_MASK
         if signed(rows.present[row]) & codes.has_resolution:
             mask = SN_MASKS[signed(rows.resolution[row]) & 3]
         talks[pair, MASK] = mask
@@ -237,7 +235,7 @@ def _greet(
 
 @inlined
 def _channel(rows: Rows, row: int, direction: int, codes: Codes) -> int:
-    priority = _DEFAULT_PRIORITY
+    priority = DEFAULT_PRIORITY
     if signed(rows.present[row]) & codes.has_priority:
         priority = signed(rows.priority[row]) & 7
     return direction << 4 | priority << 1 | (1 if rows.reliable[row] else 0)
