@@ -134,7 +134,7 @@ $(VENV)/stamp: $(BUILD)
 	@echo "== setting up $(VENV)"
 	@scripts/bootstrap.sh venv $(VENV)
 	@$(VENV)/$(PIP) pip
-	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) --no-compile -e '.[test,lint,ros,lake]'
+	@ZENLAKE_COMPILE=0 $(VENV)/$(PIP) --no-compile -e '.[test,lint]'
 	@$(VENV)/bin/python -m compileall -qq -j 0 src "$$($(VENV)/$(PACKAGES))" || true
 	@touch $@
 

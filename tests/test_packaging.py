@@ -94,6 +94,22 @@ def test_what_is_tested_once_exists() -> None:
     assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a script of the shell")
+def test_bootstrap_announces_what_it_installs(tmp_path: Path) -> None:
+    """Before apt-get is called: here it fails, so that nothing comes after it."""
+    for name, code in (("id", "echo 0"), ("apt-get", "exit 1"), ("java", "exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHON": sys.executable}
+    command = ["sh", str(ROOT / "scripts" / "bootstrap.sh"), "java"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout == (
+        "zenlake: Spark needs Java 17 or later; installing with apt-get: default-jre-headless\n"
+    )
+    assert done.stderr == "zenlake: apt-get install default-jre-headless failed\n"
+
+
 def test_untracked_objects_may_be_freed_within_many_others() -> None:
     """A chain of samples, say: Python must not put an untracked object aside for later."""
     code = """

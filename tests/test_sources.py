@@ -44,6 +44,38 @@ def test_every_import_is_a_declared_dependency() -> None:
         assert imported(path) <= known, path
 
 
+def packages_of_extra(name: str) -> set[str]:
+    """The packages that an extra installs directly, or by another extra of zenlake."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    found: set[str] = set()
+    pending = list(project["dependencies"] + project["optional-dependencies"][name])
+    while pending:
+        text = pending.pop()
+        own = re.fullmatch(r"zenlake\[([\w,]+)\]", text)
+        if own is None:
+            found.add(re.split(r"[^\w.-]", text)[0])
+        else:
+            for extra in own[1].split(","):
+                pending += project["optional-dependencies"][extra]
+    return found
+
+
+def test_the_test_extra_alone_brings_what_tests_import() -> None:
+    modules = {"backports.zstd": "backports", "eclipse-zenoh": "zenoh", "flask-cors": "flask_cors"}
+    brought = {modules.get(name, name) for name in packages_of_extra("test")}
+    own = {"zenlake", "pyspark_zenoh", "tests", "attacks", "benchmarks", "chaos", "fuzz"}
+    known = {*sys.stdlib_module_names, *own, *brought}
+    beside = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert imported(path) <= known | beside, path
+
+
+def test_all_has_every_extra_that_a_user_can_need() -> None:
+    everything = packages_of_extra("all")
+    for name in ("sql", "lake", "ros"):
+        assert packages_of_extra(name) <= everything
+
+
 def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a clone")

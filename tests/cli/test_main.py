@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import zenlake
+from zenlake._compiled import is_compiled
 from zenlake.cli.main import COMMANDS, main
 
 PUSH = "7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f"
@@ -21,8 +22,10 @@ def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30)
 
 
-def test_version() -> None:
-    assert run("--version").stdout == f"zenlake {zenlake.__version__}\n"
+def test_version_says_whether_it_is_compiled() -> None:
+    kind = "compiled" if is_compiled() else "not compiled"
+    assert run("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
+    assert run("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
 
 
 def test_help_lists_every_command_and_examples() -> None:

@@ -11,10 +11,11 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-import zenlake
 from zenlake.cli.interrupts import INTERRUPTED, raised
 from zenlake.cli.output import complain
 from zenlake.cli.standard_output import NO_ROOM, StandardOutput, write_nowhere
+from zenlake.cli.uncompiled_notice import show_uncompiled_notice
+from zenlake.cli.version import ShowVersion
 from zenlake.errors import ZenlakeError
 
 COMMANDS = {
@@ -64,8 +65,7 @@ def build_parser(
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    version = f"zenlake {zenlake.__version__}"
-    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument("--version", action=ShowVersion)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     parsers: dict[str, argparse.ArgumentParser] = {}
     for name, summary in COMMANDS.items():
@@ -122,6 +122,8 @@ def _run(arguments: list[str], is_own_process: bool = False) -> int:
         parser.print_help()
         return 2
     command = import_module(f"zenlake.cli.{args.command}")
+    if is_own_process:
+        show_uncompiled_notice(args)
     with raised():
         code: int = command.run(args)
     return code

@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.cli import router_explain
+from zenlake.cli.version import ShowVersion
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _PERMISSIONS: Final = ("r", "w", "rw", "none")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from zenlake import __version__
-
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("-c", "--config", metavar="PATH", help="configuration file, JSON5")
@@ -57,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-P", "--plugin", metavar="NAME", action="append", help="not supported")
     add("--plugin-search-dir", metavar="PATH", action="append", help="not supported")
     add("--rest-http-port", metavar="SOCKET", help="not supported, except `none`")
-    add("-V", "--version", action="version", version=f"zenlake {__version__}")
+    add("-V", "--version", action=ShowVersion)
     actions = parser.add_subparsers(dest="action", metavar="explain")
     explain = actions.add_parser(
         "explain",

@@ -22,6 +22,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
+from zenlake.cache_folder import cache_folder
+
 SWITCH: Final = "ZENLAKE_SPARK_ARCHIVE"
 """`off`: no archive is used or made."""
 ARCHIVES_KEPT: Final = 2
@@ -40,18 +42,17 @@ def archive_path(java: str, spark_home: str) -> Path | None:
     """
     if os.environ.get(SWITCH, "").lower() in ("off", "0", "no", "false"):
         return None
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"
-        jars = os.stat(Path(spark_home, "jars"))
-    except (OSError, RuntimeError):
-        return None
+    folder = cache_folder()
     # Java takes a colon for the end of one path and the beginning of another.
-    if ":" in str(folder):
+    if folder is None or ":" in str(folder):
+        return None
+    try:
+        jars = os.stat(Path(spark_home, "jars"))
+    except OSError:
         return None
     known_by = f"{java}\n{os.path.realpath(spark_home)}\n{jars.st_mtime_ns}"
     digest = hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()
-    return folder / "zenlake" / f"spark-{digest[:16]}.jsa"
+    return folder / f"spark-{digest[:16]}.jsa"
 
 
 def java_options(archive: Path | None) -> str:
