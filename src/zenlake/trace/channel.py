@@ -1,6 +1,6 @@
 """Channel: one direction, priority and reliability of a session, as a receiver sees it.
 
-Sequence numbers decide what is taken (wire reference §6.5); fragments are put together (§7).
+Sequence numbers decide what is accepted (wire reference §6.5); fragments are reassembled (§7).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ UNKNOWN: Final = -2
 STALE: Final = -1
 OUTSIDE: Final = -2
 _GUESSED_GAP_MAX: Final = 64
-"""Beyond this, numbers whose resolution is not known are no gap but a turn."""
+"""Where the resolution is not known, a larger step is no gap: the numbers wrapped around."""
 
 
 class Reassembly:
-    """The fragments that wait for more, in all channels; the oldest must make room."""
+    """The incomplete messages of all channels, with their size; at the limit the oldest goes."""
 
     __slots__ = ("held_bytes", "waiting")
 
@@ -32,7 +32,7 @@ class Reassembly:
 
 
 class Channel:
-    """What a receiver remembers of a channel: the last number, and an unfinished message."""
+    """The state of a receiver: the last sequence number, and the fragments of a message."""
 
     __slots__ = (
         "_after_message",
@@ -53,17 +53,17 @@ class Channel:
         self.packets: list[int] = []
         self.held_bytes = 0
         self.dropped_bytes = 0
-        """Of messages that stay incomplete, since this was last set to 0."""
+        """Bytes of messages that stay incomplete; the walker reports them and resets it to 0."""
         self._next_sn = UNKNOWN
         self._after_message = False
         self._at_boundary = last_sn != UNKNOWN
-        """Whether the last thing taken was whole, so that what follows begins a message."""
+        """Whether the last message was complete, so that the next fragment begins a message."""
 
     def accept(self, sn: int, mask: int, newest_sn: int = UNKNOWN) -> int:
-        """How many numbers were left out before this one; STALE or OUTSIDE if it is not taken.
+        """How many numbers are missing before `sn`; STALE or OUTSIDE if it is not accepted.
 
-        `newest_sn` is the last of any channel: zenoh-pico counts both of its channels with one
-        counter.
+        `newest_sn` is the last number of any channel: zenoh-pico has one counter for both of its
+        channels.
         """
         last, after_message = self.last_sn, self._after_message
         if mask and sn & ~mask:
@@ -78,18 +78,18 @@ class Channel:
             gap = 1
         self._after_message = False
         self.last_sn = sn
-        # Deployed nodes leave one number out after a message in fragments (§7).
+        # Deployed nodes skip one number after a fragmented message (§7).
         if gap == 1 or (gap == 2 and after_message) or sn == newest_sn + 1:
             return 0
-        # What is missing may have begun a message.
+        # The missing part may have begun a message.
         self._at_boundary = False
         return gap - 1 if mask or 1 < gap <= _GUESSED_GAP_MAX else 0
 
     def add(self, fragment: Fragment, packet: int, patch: int | None, mask: int) -> str | None:
-        """Put a fragment to the others; why not, if it is ignored.
+        """Adds a fragment; returns the reason if it is ignored.
 
-        `patch` is None where nobody knows it. Without one, a message may begin without the mark
-        of its first fragment, but only where another one has ended.
+        `patch` is None if it is not known. With patch 0 a message may begin without the marker of
+        a first fragment, but only where another message ended.
         """
         sn = fragment.sn
         if fragment.first:
@@ -100,7 +100,7 @@ class Channel:
         if fragment.drop:
             self._discard()
             return "its sender gave the message up"
-        if self.pieces and sn != self._next_sn and not self._has_turned(sn, mask):
+        if self.pieces and sn != self._next_sn and not self._has_wrapped(sn, mask):
             self._discard()
             self._at_boundary = not fragment.more
             return "a fragment before it is missing"
@@ -113,18 +113,18 @@ class Channel:
         self._after_message = self._at_boundary = not fragment.more
         return None
 
-    def _has_turned(self, sn: int, mask: int) -> bool:
-        """Whether numbers of unknown resolution began again."""
+    def _has_wrapped(self, sn: int, mask: int) -> bool:
+        """Whether numbers of unknown resolution wrapped around to 0."""
         return not mask and sn == 0 and self._next_sn - 1 in SN_MASKS
 
     def pop_message(self) -> bytes:
-        """The message that the last fragment completed."""
+        """The message that the last fragment completed; its fragments are removed."""
         data = b"".join(self.pieces)
         self._release()
         return data
 
     def interrupt(self) -> None:
-        """A FRAME ends what fragments began."""
+        """A FRAME ends an incomplete fragmented message."""
         if self.pieces:
             self._discard()
         self._at_boundary = True

@@ -1,7 +1,7 @@
-"""Comparison: one operator of the filter language between a field and what is written.
+"""Comparison: one operator of the filter language, between a field and a written value.
 
-Each function here checks the written value once and gives back a test of the field's value.
-A test is only asked about values that are there: an absent field fails every comparison.
+Each function here parses the written value once and returns a test of the field's value. Tests
+are called only with values that exist: an absent field fails every comparison.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUMBER: Final = re.compile(
     r"(?:0x(?P<hex>[0-9a-f]{1,32})|(?P<decimal>\d{1,32}(?:\.\d{1,32})?)(?P<unit>ns|us|ms|s)?)", re.I
 )
 _SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([kmg])(?:i?b)?", re.I)
-# What the API calls them.
+# The names of the API for these kinds.
 _KIND_NAMES: Final = {
     **dict.fromkeys(("QUERY", "GET"), "REQUEST"),
     **dict.fromkeys(("SAMPLE", "PUBLICATION"), "PUSH"),
@@ -50,12 +50,12 @@ _KEYS_CACHED_MAX: Final = 65_536
 
 
 BYTE_ESCAPES: Final = [chr(byte if byte < 0x80 else 0xDC00 + byte) for byte in range(256)]
-"""What `\\xHH` stands for until it is known whether a byte or a character is meant."""
+"""Placeholders for `\\xHH`: the type of the field decides later whether it is a byte."""
 _CHARACTERS: Final = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
 def test_for(field: Field, operator: str, written: str, start: CaptureStart) -> Test:
-    """The test that `field operator written` means."""
+    """The test for `field operator written`."""
     if field.type not in ("bytes", "any"):
         written = written.translate(_CHARACTERS)
     if operator == "!=":
@@ -69,7 +69,7 @@ def test_for(field: Field, operator: str, written: str, start: CaptureStart) -> 
 
 
 def may_be_several(field: Field) -> bool:
-    """Whether its value may be a tuple, one of which is enough."""
+    """Whether its value may be a tuple; then one matching element is enough."""
     return field.type == "any" or field.name in ("zid", "port", "locators")
 
 
@@ -125,7 +125,7 @@ def _ordered(operator: str, written: Any) -> Test:
 
 
 def number_of(written: str, name: str) -> int | float | None:
-    """In the unit that the name of the field ends with; None if it is no number."""
+    """The number in the unit at the end of the field's name; None if `written` is no number."""
     match = _NUMBER.fullmatch(written)
     if match is None:
         return None
@@ -158,7 +158,7 @@ def _size_hint(written: str) -> str:
 
 
 def _anything(operator: str, written: str) -> Test:
-    """A value of the wire message decides by itself what it is compared as."""
+    """For values of wire messages: the type of each value decides how it is compared."""
     number = number_of(written, "_ms") if not written.lower().endswith("s") else None
     raw = _bytes(written)
 
@@ -186,7 +186,7 @@ def _kind(written: str) -> Test:
 
 
 def _kinds_meant(asked: str) -> list[str]:
-    """By the last word of a kind, by another name, or by a slip of the pen."""
+    """Kinds with this last part, with another name like this, or with a similar spelling."""
     meant = [kind for kind in KINDS if f"/{asked}" in f"/{kind}/".replace(f"/{asked}_", "//")]
     if meant:
         return [kind[: kind.index(asked) + len(asked)] for kind in meant]
@@ -203,7 +203,7 @@ def _flag(field: Field, written: str) -> Test:
 
 
 def _zid(written: str) -> Test:
-    """Lines show the first digits: four are enough to mean a node."""
+    """Output lines show the first digits of an id: four digits or more match as a prefix."""
     wanted = written.lower()
     if len(wanted) < _ZID_PREFIX_MIN:
         return lambda zid: bool(zid == wanted)
@@ -229,14 +229,16 @@ def _intersects(field: Field, written: str) -> Test:
 
 
 def keys_intersect(wanted: str, key: str) -> bool:
-    """Of a key expression with a text of a peer, which may be none."""
+    """Whether they intersect; `key` comes from a peer and may be no valid key expression."""
     return texts_intersect(wanted, key) is True
 
 
 def _matches(field: Field, written: str) -> Test:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a later Python may read otherwise
+            warnings.simplefilter(
+                "ignore"
+            )  # FutureWarning: the syntax may change in a later Python
             pattern = re.compile(written)
     except (re.error, OverflowError, RecursionError) as error:
         raise LocalError(f"{written!r} is no regular expression: {error}") from None

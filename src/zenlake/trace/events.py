@@ -1,7 +1,7 @@
-"""Trace events: what becomes known of recorded Zenoh traffic, in the order it was completed.
+"""Trace events: recorded Zenoh traffic in the order in which it was completed.
 
-Most are `MessageSeen`. The others say how sessions begin and end, what is missing, and what
-could not be read.
+Most events are `MessageSeen`. The others report the beginning and end of sessions, missing data,
+and bytes that could not be decoded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from zenlake.wire.message import Message
 
 
 class TraceEvent:
-    """Something at a place of the capture: the packet, counted from 1, and its time."""
+    """An event with its packet, counted from 1, and time."""
 
     __slots__ = ("packet", "time_ns")
 
@@ -33,7 +33,7 @@ class TraceEvent:
 
 
 class Carrier:
-    """What a network message came in: a FRAME, or its last FRAGMENT, without what that holds."""
+    """The FRAME or last FRAGMENT that carried a network message, without its content."""
 
     __slots__ = ("qos", "reliable", "sn")
 
@@ -48,7 +48,7 @@ class Carrier:
 
 
 class MessageSeen(TraceEvent):
-    """One message of any layer. A FRAME comes first, then each message in it."""
+    """One message of any layer. The event of a FRAME precedes those of its messages."""
 
     __slots__ = (
         "carrier",
@@ -81,7 +81,7 @@ class MessageSeen(TraceEvent):
         message: Message,
     ) -> None:
         self.seq = seq
-        """Orders the messages of a capture, from 1."""
+        """The number of the message in the capture, from 1."""
         self.packet = packet
         self.time_ns = time_ns
         self.link = link
@@ -89,26 +89,26 @@ class MessageSeen(TraceEvent):
         self.session = session
         self.sender_node = sender_node
         self.receiver_node: Node | None = None
-        """Known at that time: a link may join another session later."""
+        """As known at that time: the link may join another session later."""
         if session is not None and not session.is_multicast:
             self.receiver_node = session.nodes[1 - link.sides[direction]]
         self.kind = kind
-        """The word of `zenlake.wire.kinds`, such as `PUSH/PUT`."""
+        """The kind as in `zenlake.wire.kinds`, such as `PUSH/PUT`."""
         self.message = message
         self.carrier: Carrier | None = None
-        """Of a network message, FRAME or FRAGMENT: its place in a channel."""
+        """For a network message, FRAME or FRAGMENT: its channel and sequence number."""
         self.key: str | None = None
-        """The whole key expression; None where the message has none or its alias is unknown."""
+        """The whole key expression; None if the message has none or its alias is unknown."""
         self.earlier_packets: tuple[int, ...] = ()
-        """Other packets that carried a part of it."""
+        """Earlier packets that carried a part of it."""
         self.fragments = 0
-        """Of how many FRAGMENTs a network message was put together."""
+        """The number of FRAGMENTs that a network message came in."""
         self.wire_size = 0
-        """Bytes as they came, where that is known: others might write it in fewer."""
+        """Bytes on the wire, if known: our encoder may need fewer."""
         self.is_answer = False
-        """Whether it is a declaration that tells once what is there (see `interest_answers`)."""
+        """Whether it is a declaration without an end (see `interest_answers`)."""
         self.ignored: str | None = None
-        """Why a receiver would not take it: an old sequence number, no first fragment, ..."""
+        """Why a receiver would drop it: an old sequence number, no first fragment, ..."""
 
     @property
     def sender(self) -> str:
@@ -131,12 +131,12 @@ class MessageSeen(TraceEvent):
 
     @property
     def reliable(self) -> bool | None:
-        """The channel's; None for what travels in none."""
+        """That of the channel; None for messages outside channels."""
         return None if self.carrier is None else self.carrier.reliable
 
     @property
     def priority(self) -> int | None:
-        """The channel's: 0 (control) to 7 (background)."""
+        """That of the channel: 0 (control) to 7 (background)."""
         return None if self.carrier is None else self.carrier.priority
 
     @property
@@ -159,7 +159,7 @@ class MessageSeen(TraceEvent):
 
     @property
     def entity_id(self) -> int | None:
-        """The number of what is declared or undeclared."""
+        """The id of the entity that is declared or undeclared."""
         message = self.message
         if not isinstance(message, Declare):
             return None
@@ -170,7 +170,7 @@ class MessageSeen(TraceEvent):
 
     @property
     def size(self) -> int:
-        """Bytes, of a FRAME with all it carries."""
+        """Bytes; for a FRAME with all messages in it."""
         return self.wire_size or len(bytes(self.message))
 
     def __repr__(self) -> str:
@@ -180,9 +180,9 @@ class MessageSeen(TraceEvent):
 class SessionChanged(TraceEvent):
     """A session began, opened or ended.
 
-    `change` is `attempted` (the first INIT), `opened`, `joined` (a link more), `refused`,
-    `closed`, `lost` (it ended without CLOSE), or `found` (it was there before the capture).
-    For a multicast group: `found`, `joined` (a member more), `left`.
+    `change` is `attempted` (the first INIT), `opened`, `joined` (another link), `refused`,
+    `closed`, `lost` (it ended without CLOSE), or `found` (it was open before the capture). For a
+    multicast group: `found`, `joined` (another member), `left`.
     """
 
     __slots__ = ("change", "link", "session")
@@ -201,11 +201,11 @@ class SessionChanged(TraceEvent):
 
 
 class Missing(TraceEvent):
-    """Something that was sent and is not here.
+    """Data that was sent and is not in the capture.
 
-    `kind` is `tcp_gap` and `truncated` (bytes), `resync` (bytes passed over to find the next
-    batch), `sn_gap` (a count of sequence numbers), `fragment` (bytes of a message that stays
-    incomplete). `count` and `bytes` are 0 where they are not known.
+    `kind` is `tcp_gap` or `truncated` (bytes), `resync` (bytes skipped to find the next batch),
+    `sn_gap` (a count of sequence numbers), `fragment` (bytes of a message that stays incomplete).
+    `count` and `bytes` are 0 if they are not known.
     """
 
     __slots__ = ("bytes", "cause", "count", "direction", "kind", "link", "priority", "reliable")
@@ -239,10 +239,10 @@ class Missing(TraceEvent):
 
 
 class Undecoded(TraceEvent):
-    """Bytes that are here and gave no message.
+    """Captured bytes that are in no message.
 
-    `state` is `truncated`, `gap`, `encrypted`, `not_zenoh` or `malformed`. Of connections that
-    are no Zenoh, the first one of each direction is told and the bytes are counted in the end.
+    `state` is `truncated`, `gap`, `encrypted`, `not_zenoh` or `malformed`. A connection that does
+    not carry Zenoh has one such event for each direction, at its end.
     """
 
     __slots__ = ("bytes", "cause", "direction", "link", "state")

@@ -1,7 +1,7 @@
-"""Facts: what a message says, found wherever its kind keeps it.
+"""Facts: attributes of a message, read from the place where its kind has them.
 
-None means absent, or not knowable. QoS, target, consolidation and encoding are effective: the
-protocol's default where none was sent.
+None means absent or unknown. QoS, target, consolidation and encoding are the effective values:
+the default of the protocol if none was sent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NS_PER_S: Final = 1_000_000_000
 
 
 def data_of(event: MessageSeen) -> Put | Del | Query | Err | None:
-    """What a publication, query or response is about."""
+    """The body of a publication, query or response."""
     message = event.message
     if isinstance(message, (Push, Request)):
         return message.body
@@ -54,7 +54,7 @@ def data_of(event: MessageSeen) -> Put | Del | Query | Err | None:
 
 
 def qos_of(event: MessageSeen) -> QoS | None:
-    """Of a network message."""
+    """The QoS of a network message."""
     message: Any = event.message
     if not isinstance(message, NetworkMessage):
         return None
@@ -63,7 +63,7 @@ def qos_of(event: MessageSeen) -> QoS | None:
 
 
 def payload_of(event: MessageSeen) -> bytes | None:
-    """None for one that lies in shared memory: its bytes are not on the wire."""
+    """The payload; None if it is in shared memory, because its bytes are not on the wire."""
     data = data_of(event)
     if isinstance(data, Query):
         inside = data.body_shm is None and data.body is not None
@@ -85,7 +85,7 @@ def encoding_of(event: MessageSeen) -> str | None:
 
 
 def wire_key_of(event: MessageSeen) -> WireExpr | None:
-    """The key expression as it was sent, a number and a suffix."""
+    """The key expression as sent: alias and suffix."""
     message: Any = event.message
     holder = message.body if isinstance(message, Declare) else message
     key = getattr(holder, "key", None)
@@ -100,7 +100,7 @@ def time_text(time_ns: int) -> str:
     try:
         instant = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
-        return f"{time_ns} ns"  # damaged: after the year 9999
+        return f"{time_ns} ns"  # after the year 9999, from a damaged capture
     return f"{instant:%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
 
 
@@ -149,7 +149,7 @@ def size(event: MessageSeen) -> int | None:
     try:
         return event.size
     except LocalError:
-        return None  # a message that was read, and may not be sent
+        return None  # it can be decoded, but not encoded
 
 
 def data(name: str) -> Callable[[MessageSeen], Any]:

@@ -1,7 +1,7 @@
-"""Fields: everything that can be asked of a message by name, with its type and meaning.
+"""Fields: the attributes of messages that filters and JSON output use, with type and meaning.
 
-The answers are those of `facts`. A tuple has several values for one question, such as `zid`,
-which is the sender's and the receiver's.
+The values come from `facts`. A tuple has several values of one field, such as `zid`: the
+sender's and the receiver's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KINDS: Final = (
 
 
 class Field(NamedTuple):
-    """One question: `value_of` answers it, `type` says what may be compared with the answer."""
+    """One field: `value_of` reads its value, `type` decides what it may be compared with."""
 
     name: str
     type: str
@@ -46,7 +46,7 @@ class Field(NamedTuple):
     value_of: Callable[[MessageSeen], Any]
     choices: tuple[str, ...] = ()
     compared: Callable[[MessageSeen], Any] | None = None
-    """What is compared, if it is not what is shown."""
+    """Reads the value for comparisons, if it differs from the value shown."""
 
 
 _ROLES: Final = tuple(str(role) for role in WhatAmI)
@@ -142,7 +142,7 @@ _TABLE: Final = (
 
 FIELDS: Final[dict[str, Field]] = {field.name: field for field in _TABLE}
 
-# As dissectors say it: `zenoh.` may stand before any field, `zenoh.push.` asks for the kind too.
+# As in dissectors: `zenoh.` may precede any field, `zenoh.push.` also requires the kind.
 _SYNONYMS: Final = {
     "keyexpr": "key",
     "srczid": "sender_zid",
@@ -152,7 +152,7 @@ _SYNONYMS: Final = {
     "rid": "request_id",
     "prio": "priority",
 }
-# What users of Wireshark type first.
+# Fields of Wireshark, with the replacement that an error message suggests.
 _ELSEWHERE: Final = {
     "ip.src": "`sender startswith 10.0.0.1`",
     "ip.dst": "`receiver startswith 10.0.0.1`",
@@ -222,7 +222,7 @@ def _dissector_field(name: str) -> Field:
 
 
 def is_of_kind(kind: str, asked: str) -> bool:
-    """Whether it is this kind or, as PUSH/PUT of PUSH, one below it."""
+    """Whether it is this kind or one below it, as PUSH/PUT is below PUSH."""
     return kind.startswith(asked) and (len(kind) == len(asked) or kind[len(asked)] == "/")
 
 

@@ -1,9 +1,8 @@
-"""Answers: declarations that tell once what is there, and promise nothing.
+"""Interest answers: declarations that list what exists now, and are never undeclared.
 
-A node that is asked for what is there now (mode CURRENT, as a liveliness get does) answers with
-declarations that have no number, so that nobody can end them. The number 0 alone does not say
-so: releases up to 1.8 count from 0, and routers number nothing among themselves (behaviour
-reference §3.2, §3.6).
+A node answers an INTEREST of mode CURRENT (a liveliness get sends one) with declarations without
+an id, so no undeclaration can follow. Id 0 alone does not identify them: releases up to 1.8 count
+ids from 0, and routers use no ids among themselves (behaviour reference §3.2, §3.6).
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from zenlake.wire.values.choices import InterestMode
 
 
 def remember_interest(asker: Node, interest: Interest) -> None:
-    """Keeps the mode also after its end: answers may still be on their way."""
+    """Remembers the mode, also after the end of the interest: answers may still arrive."""
     if interest.mode != InterestMode.FINAL:
         remember_mode(asker.interests, interest.id, interest.mode == InterestMode.CURRENT)
 
 
 def remember_mode(interests: dict[int, bool], id: int, is_current: bool) -> None:
-    """The oldest makes room."""
+    """Remembers one interest; at the limit it replaces the oldest."""
     if len(interests) >= INTERESTS_PER_SESSION_MAX and id not in interests:
         del interests[next(iter(interests))]
     interests[id] = is_current
 
 
 def is_answer(asker: Node | None, declare: Declare) -> bool:
-    """Whether a declaration has no life: nobody ends it."""
+    """Whether a declaration only answers an interest of mode CURRENT: it has no end."""
     body = declare.body
     id = declare.interest_id
     if (
@@ -42,10 +41,10 @@ def is_answer(asker: Node | None, declare: Declare) -> bool:
 
 
 def answers_current(interests: dict[int, bool], id: int, is_token: bool) -> bool:
-    """Whether the interest of that number asks only for what is there now.
+    """Whether the interest with this id has mode CURRENT.
 
-    Where the INTEREST was not seen, it is taken for a liveliness get: nothing else is usually
-    asked in this mode. Peers tell at first what nobody asked for, some with the number 0.
+    If its INTEREST was not captured, a token is taken for the answer to a liveliness get, the
+    usual use of this mode. Not with id 0: some peers send their initial declarations with it.
     """
     known = interests.get(id)
     return is_token and id != 0 if known is None else known

@@ -1,4 +1,4 @@
-"""Values of messages as JSON knows them."""
+"""Values of messages as JSON values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zenlake.wire.message import Extension, Message
 
 
 def to_json(value: Any) -> Any:
-    """Bytes in hexadecimal, messages as objects without what is absent, the rest as text."""
+    """Bytes in hexadecimal, messages as objects without absent fields, all else as text."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, bytes):
@@ -26,5 +26,5 @@ def to_json(value: Any) -> Any:
 
 
 def _is_absent(value: Any) -> bool:
-    """0 is there: it must not be taken for False."""
+    """0 is a value, unlike False: hence `is`, not `==`."""
     return value is None or value is False or value == ()

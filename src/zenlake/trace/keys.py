@@ -1,7 +1,7 @@
-"""Keys: whole key expressions, from the aliases and declarations of a session.
+"""Keys: resolves key expressions by the aliases and declarations of a session.
 
 An alias belongs to the side that declared it: M=1 means the sender's, M=0 the receiver's (wire
-reference §14). One that was declared before the capture stays unknown and is never guessed.
+reference §14). An alias declared before the capture stays unknown and is never guessed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.values.wire_expr import WireExpr
 
-# Tuples, because a union in isinstance is made anew at each call.
+# Tuples: isinstance with a union would create the union at each call.
 _DECLARATIONS: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
 _UNDECLARATIONS: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 
@@ -45,7 +45,7 @@ def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> 
         if isinstance(body, _UNDECLARATIONS):
             if body.key is None or (body.key.key.scope == 0 and not body.key.key.suffix):
                 if body.id == 0 and node.is_lossy:
-                    # Others with the number 0 may be among what is missing.
+                    # Declarations with id 0 may be among the missing messages.
                     return None
                 return node.entities.get((body.NAME[2:], body.id))
             wire_expr = body.key.key
@@ -71,15 +71,15 @@ def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> 
 
 
 def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) -> None:
-    """Remember what numbers stand for; not of answers, which have none."""
+    """Remembers the keys of aliases and entity ids. Not for interest answers: they have no id."""
     body = message.body
     if isinstance(body, DeclareKeyExpr):
         known = node.aliases.get(body.expr_id)
         if known is None:
             node.aliases[body.expr_id] = memory.keep(node, key)
         elif known != key and node.is_lossy:
-            # A number that is in use keeps its key (behaviour reference §3.5), unless it was
-            # freed by something that is missing: nobody can know.
+            # An alias in use keeps its key (behaviour reference §3.5), unless a missing message
+            # freed it: so the key is unknown now.
             node.aliases[body.expr_id] = None
     elif isinstance(body, UndeclareKeyExpr):
         node.aliases.pop(body.expr_id, None)
@@ -87,7 +87,7 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
     elif isinstance(body, _DECLARATIONS):
         entity = (body.NAME[2:], body.id)
         if body.id == 0 and node.entities.get(entity, key) != key:
-            # Between routers all have the number 0, and the key tells them apart.
+            # Between routers all entities have id 0, and differ by key.
             node.entities[entity] = None
         elif len(node.entities) < TRACE_ENTITIES_MAX:
             node.entities[entity] = memory.keep(node, key)

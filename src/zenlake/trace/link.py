@@ -1,7 +1,7 @@
-"""Link: one connection that carries Zenoh, and one batch that crossed it.
+"""Link: one connection that carries Zenoh; LinkBatch: one batch on it.
 
-Direction 0 is from the end that is named first to the other, direction 1 the way back. On a
-multicast group there is only direction 0, one link for each member that sends.
+Direction 0 is from the address that the name lists first, direction 1 is the reverse. A multicast
+group has one link for each member that sends, with direction 0 only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LinkEnd(NamedTuple):
-    """What ended the first direction of a connection: the `fin` or `rst` of a side."""
+    """The `fin` or `rst` that ended the first direction of a connection."""
 
     cause: str
     direction: int
@@ -25,7 +25,7 @@ class LinkEnd(NamedTuple):
 
 
 class Link:
-    """One connection, named `A:p-B:q#n` as the streams of TCP are."""
+    """One connection, named `A:p-B:q#n` as TCP streams are."""
 
     __slots__ = (
         "end",
@@ -50,19 +50,19 @@ class Link:
         """`tcp`, `ws`, `udp`, `multicast` or `scouting`."""
         self.ends = (source, destination)
         self.seen_start = seen_start
-        """Whether the capture has its beginning."""
+        """Whether the capture has its first packet."""
         self.session: Session | None = None
         self.sides = (0, 1)
         """For each direction, the side of the session that sends: 0 opened the session."""
         self.opener = 0
         """The direction that sent INIT_SYN."""
         self.form: int | None = None
-        """How its units are formed, where that was found out without a handshake."""
+        """The form of its units (`links.units`), if it was guessed without a handshake."""
         self.is_closed = False
         self.is_behind = False
-        """Whether one end got something that is not in the capture, or comes later in it."""
+        """Whether a side received bytes that the capture lacks or has only later."""
         self.end: LinkEnd | None = None
-        """None while it is open, and where the capture ends first."""
+        """None while it is open, or if the capture ends first."""
         self.ended_ns = 0
         """When the first of its directions ended."""
 
@@ -77,10 +77,10 @@ class Link:
 
 
 class LinkBatch:
-    """One batch as it crossed a link, or the part of it that is in the capture.
+    """One batch on a link, or the part of it that was captured.
 
     `state` is `ok`, `truncated` (cut by a snap length), `gap` (packets are missing) or
-    `malformed`; `messages` is what came whole, whatever the state. `data` is the unit as
+    `malformed`; `messages` has the complete messages, whatever the state. `data` is the unit as
     captured, without its length and before decompression; `lost_bytes` of it are undecoded.
     """
 
@@ -118,7 +118,7 @@ class LinkBatch:
         self.direction = direction
         self.packet = packet
         self.earlier_packets = earlier_packets
-        """Those that carried its beginning, where it did not fit one."""
+        """The packets with its beginning, if it came in several."""
         self.time_ns = time_ns
         self.data = data
         self.messages = messages
@@ -126,9 +126,9 @@ class LinkBatch:
         self.error = error
         self.lost_bytes = lost_bytes
         self.content = content
-        """After decompression; empty where that does not matter."""
+        """The unit after decompression; empty if it was not read."""
         self.form = form
-        """How it was read, as `links.units` has it."""
+        """The form it was read in, one of `links.units`."""
 
     def __repr__(self) -> str:
         size = len(self.data)
@@ -136,9 +136,9 @@ class LinkBatch:
 
 
 class LinkClosed:
-    """A link came to its end; `cause` is that of its stream, or `close` after a CLOSE.
+    """A link ended; `cause` is that of its stream, or `close` after a CLOSE.
 
-    What is to be known about the link was told before.
+    It is the last event of the link.
     """
 
     __slots__ = ("cause", "link", "packet", "time_ns")

@@ -1,4 +1,4 @@
-"""Session: two nodes while they are connected, as the capture shows them; or a multicast group."""
+"""Session: two connected nodes, or a multicast group, as far as the capture shows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 class KeyMemory:
-    """How many bytes the keys take that all nodes declared."""
+    """A budget for the keys that all nodes declared."""
 
     __slots__ = ("bytes", "bytes_max")
 
@@ -21,7 +21,7 @@ class KeyMemory:
         self.bytes_max = bytes_max
 
     def keep(self, node: Node, key: str | None) -> str | None:
-        """The key, or None where there is no more room for any: better unknown than too much."""
+        """The key, or None if the budget is used up: the key is unknown then."""
         if key is None or self.bytes + len(key) > self.bytes_max:
             return None
         self.bytes += len(key)
@@ -30,7 +30,7 @@ class KeyMemory:
 
 
 class Node:
-    """One side of a session: who it is, and what it told about itself."""
+    """One side of a session: its identity, parameters, declarations and channels."""
 
     __slots__ = (
         "address",
@@ -53,33 +53,33 @@ class Node:
     def __init__(self, address: str, zid: str | None = None, role: str | None = None) -> None:
         self.address = address
         self.zid = zid
-        """As Zenoh prints it; None where it was not told."""
+        """As Zenoh prints it; None if the capture does not show it."""
         self.role = role
         """`router`, `peer` or `client`."""
         self.lease_ms: int | None = None
         self.initial_sn: int | None = None
         self.aliases: dict[int, str | None] = {}
-        """Key expressions by the numbers this node declared; None where one is not known."""
+        """Key expressions by the aliases that this node declared; None if one is not known."""
         self.reuses = False
-        """Whether it takes numbers back and gives them out again."""
+        """Whether it undeclares aliases, so that it may reuse their numbers."""
         self.is_lossy = False
-        """Whether something it sent is missing, undeclarations perhaps."""
+        """Whether the capture lacks data that it sent, possibly undeclarations."""
         self.entities: dict[tuple[str, int], str | None] = {}
-        """Keys of what it declared, by the last part of the kind and the number."""
+        """Keys of its entities, by the last part of the kind and the id."""
         self.interests: dict[int, bool] = {}
-        """By number, whether it asked only for what is there now; the newest ones."""
+        """By id, whether the interest has mode CURRENT; only the newest are kept."""
         self.key_bytes = 0
-        """Of all keys it declared."""
+        """The size of all keys that it declared."""
         self.last_seen_ns = 0
         self.last_seen_open_ns = 0
-        """The same, before its connection began to end: a frozen node may wake up after that."""
+        """The same before its connection began to end: a frozen node may resume after that."""
         self.newest_sn = UNKNOWN
-        """Of all channels, the sequence number that came last."""
+        """The last sequence number of any channel."""
         self.channels: dict[int, Channel] = {}
-        """By priority and reliability, what this node sends."""
+        """The channels it sends on, by `channel_key`."""
 
     def forget(self) -> int:
-        """Nothing more comes from it. How many bytes of keys it had."""
+        """Drops its state after its last message; returns the size of its keys."""
         self.aliases = {}
         self.entities = {}
         self.interests = {}
@@ -96,10 +96,10 @@ class Node:
 
 
 class Session:
-    """What is known of one session; it changes while the capture is read.
+    """The state of one session; it changes while the capture is read.
 
-    `nodes[0]` opened it. `outcome` is `open`, `closed`, `refused`, `lost`, or `partial` where
-    the capture does not have its beginning. A multicast group has its members in `members`.
+    `nodes[0]` opened it. `outcome` is `open`, `closed`, `refused`, `lost`, or `partial` if the
+    capture lacks its beginning. A multicast group has its members in `members`.
     """
 
     __slots__ = (
@@ -152,25 +152,25 @@ class Session:
         self.patch: int | None = None
         self.sn_bits: int | None = None
         self.mask = 0
-        """Of sequence numbers; 0 where it is not known."""
+        """The mask of sequence numbers; 0 if it is not known."""
         self.batch_size: int | None = None
         self.multilink = False
         self.step: str | None = None
-        """The last message of the handshake that was seen; None where it came before."""
+        """The last handshake message in the capture; None if the handshake came before."""
         self.version: int | None = None
-        """Of the protocol, that INIT_SYN asks for."""
+        """The protocol version in INIT_SYN."""
         self.auth: dict[str, bool] = {}
-        """By message of the handshake, whether it carries authentication."""
+        """By handshake message, whether it carries authentication."""
         self.ended_by: str | None = None
         """`close`, `fin`, `rst`, `lease`, `again` (the same nodes connected again); None: open."""
         self.ender: Node | None = None
-        """Who sent CLOSE, FIN or RST."""
+        """The node that sent CLOSE, FIN or RST."""
         self.end_packet: int | None = None
         self.silent_ms: tuple[float | None, float | None] = (None, None)
-        """For how long each side had sent nothing when it ended."""
+        """For how long each side had been silent when the session ended."""
 
     def end_with(self, cause: str, ender: Node | None, packet: int | None) -> None:
-        """What ended it; the first one counts."""
+        """Records what ended the session; only the first call counts."""
         if self.ended_by is None:
             self.ended_by, self.ender, self.end_packet = cause, ender, packet
 
@@ -182,7 +182,7 @@ class Session:
         self.silent_ms = (one, other)
 
     def agree(self, ack: Init) -> None:
-        """The terms INIT_ACK settles (wire reference §14)."""
+        """Applies the terms in INIT_ACK (wire reference §14)."""
         self.qos = ack.qos or ack.qos_link is not None
         self.compression = ack.compression
         self.lowlatency = ack.lowlatency

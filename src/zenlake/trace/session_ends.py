@@ -1,10 +1,11 @@
 """Session ends: why a session was refused or ended, for the tables and for `zenlake why`.
 
-The causes are listed in `semantics/causes.py`, as `SESSION_CAUSES`. Only what one session shows is
-used: `capture_incomplete` stands for a `session_lost` whose CLOSE may be in missing bytes. What a
-CLOSE reason means depends on the handshake step at which it is sent (wire reference §5.2): the
-reference implementation closes with `generic` where authentication fails, and with `invalid` after
-OPEN_SYN where it has too many sessions.
+`cause_of` is the one place that decides the cause; both readers of the lake and `why` use it. The
+causes are listed in `semantics/causes.py`, as `SESSION_CAUSES`. It knows one session only:
+`capture_incomplete` is a `session_lost` whose CLOSE may be in missing bytes. The meaning of a CLOSE
+reason depends on the handshake step at which it is sent (wire reference §5.2): the reference
+implementation closes with `generic` if authentication fails, and with `invalid` after OPEN_SYN if
+it has too many sessions.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from zenlake.trace.session import Node, Session
 from zenlake.wire.defaults import PROTOCOL_VERSION
 
 Who = Callable[[str], str]
-"""How a side is called: `opener` or `acceptor`."""
+"""The name of a side (`opener` or `acceptor`) in sentences."""
 
 OPENER: Final = "opener"
 ACCEPTOR: Final = "acceptor"
 _LEASE_SHARE: Final = 0.95
-"""Clocks and timers differ: a silence as long as this part of a lease was the lease."""
+"""Clocks and timers differ: a silence of this share of the lease counts as the whole lease."""
 _CLOSE_CAUSES: Final[dict[str, SessionCause]] = {
     "expired": "lease_exceeded",
     "unresponsive": "unresponsive",
@@ -36,13 +37,13 @@ _SENDERS: Final = {
 
 
 class SessionEnd(NamedTuple):
-    """What is known of the end of a session, as the columns of `sessions` have it."""
+    """The facts about the end of a session, named as the columns of `sessions`."""
 
     outcome: str
     step: str | None
     version: int | None
     auth: str
-    """Messages of the handshake that carry authentication, separated by spaces."""
+    """Handshake messages that carry authentication, separated by spaces."""
     ended_by: str | None
     ender: str | None
     end_packet: int | None
@@ -56,7 +57,7 @@ class SessionEnd(NamedTuple):
 
     @property
     def silent(self) -> str | None:
-        """The side that was silent for longer than its lease, and did not end it itself."""
+        """The side that was silent for longer than its lease and did not end the session itself."""
         if self.ended_by == "close" and self.close_reason == "expired" and self.ender is not None:
             return ACCEPTOR if self.ender == OPENER else OPENER
         for side, lease, silence in (
@@ -95,7 +96,7 @@ def _lease(node: Node) -> float | None:
 
 
 def cause_of(end: SessionEnd) -> SessionCause | None:
-    """The word for it; None while it is open, and after an ordinary CLOSE."""
+    """The cause of the end; None while it is open, and after an ordinary CLOSE."""
     if end.outcome == "refused":
         return _refused(end)
     if end.ended_by is None:
@@ -108,7 +109,7 @@ def cause_of(end: SessionEnd) -> SessionCause | None:
 
 
 def leaver_of(end: SessionEnd) -> str | None:
-    """The side that ended it without being forced to: the other one was not silent before."""
+    """The side that ended the session although the other side was not silent."""
     return end.ender if cause_of(end) in (None, "session_lost") else None
 
 
@@ -134,7 +135,7 @@ def _is_authentication(end: SessionEnd) -> bool:
 
 
 def reason_of(end: SessionEnd, who: Who) -> str | None:
-    """In words; None while it is open."""
+    """The end as a sentence; None while the session is open."""
     cause = cause_of(end)
     if end.outcome == "refused":
         return _refused_text(end, cause or "", who)

@@ -1,7 +1,7 @@
-"""Sessions: from the batches of all links to messages, and to how sessions begin and end.
+"""Sessions: assigns links to sessions, and follows their handshakes and ends.
 
-Each link belongs to a session; two links may share one (two peers that dial each other, or
-multilink), and then keys and sequence numbers are the session's, not the link's.
+Two links may share a session (two peers that dial each other, or multilink); keys and sequence
+numbers belong to the session, not to the link.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 class Sessions:
-    """Who is connected to whom, as far as the capture has come."""
+    """All sessions of a capture, as far as it has been read."""
 
     __slots__ = (
         "_by_pair",
@@ -37,9 +37,9 @@ class Sessions:
         self._out = out
         self._found_max = TRACE_SESSIONS_MAX
         self._found: dict[Session, None] = {}
-        """A dict, because an attempt that joins another session is taken out again."""
+        """A dict, because an attempt that joins another session is removed again."""
         self.forgotten = 0
-        """Sessions that are over and were dropped from `found` to make room."""
+        """How many closed sessions were dropped from `found` at its limit."""
         self.reassembly = Reassembly()
         self.keys = KeyMemory()
         self._by_pair: dict[tuple[str, str], Session] = {}
@@ -88,7 +88,7 @@ class Sessions:
             found, self._found = self._found, dict.fromkeys(kept)
             for one in found:
                 if one not in self._found and all(link.is_closed for link in one.links):
-                    # Without this circle its memory is freed now.
+                    # This breaks the reference cycle, so that its memory is freed now.
                     for link in one.links:
                         link.session = None
 
@@ -113,7 +113,7 @@ class Sessions:
     # --- handshake -----------------------------------------------------------------------
 
     def transport(self, batch: LinkBatch, session: Session, event: MessageSeen) -> None:
-        """What a transport message without payload changes."""
+        """Applies a transport message other than FRAME and FRAGMENT."""
         message = event.message
         if isinstance(message, (Init, Open)) and session.is_open:
             if not session.is_multicast and batch.link.session is session:
@@ -149,7 +149,7 @@ class Sessions:
         self.opened(batch, session)
 
     def opened(self, batch: LinkBatch, session: Session) -> None:
-        """OPEN_ACK came, or data shows that it did."""
+        """The session is open: OPEN_ACK came, or data implies it."""
         link = batch.link
         one, other = session.nodes[0].zid, session.nodes[1].zid
         pair = None if one is None or other is None else (min(one, other), max(one, other))
@@ -169,7 +169,7 @@ class Sessions:
         self._report(batch, link, session, "opened")
 
     def _merge(self, batch: LinkBatch, link: Link, attempt: Session, session: Session) -> None:
-        """One more link of an open session, whose side 0 may be this link's acceptor."""
+        """Adds a link to an open session. Side 0 of the session may be the acceptor of the link."""
         attempt.id = session.id
         self._found.pop(attempt, None)
         if attempt.nodes[0].zid != session.nodes[0].zid:
@@ -223,9 +223,9 @@ class Sessions:
         if session.close_reason is None:
             session.close_reason = reason
         if link.end is not None and not session.is_open:
-            # One side hung up in the handshake; what the other closes with explains nothing.
-            hung_up = session.nodes[link.sides[link.end.direction]]
-            session.end_with(link.end.cause, hung_up, link.end.packet)
+            # One side ended the connection during the handshake; the CLOSE is only the reaction.
+            first_to_end = session.nodes[link.sides[link.end.direction]]
+            session.end_with(link.end.cause, first_to_end, link.end.packet)
         session.end_with("close", session.nodes[link.sides[batch.direction]], batch.packet)
         link.is_closed = True
         for one in session.links if message.session else ():
@@ -235,7 +235,7 @@ class Sessions:
             self._end(batch.packet, batch.time_ns, link, session, change)
 
     def link_closed(self, item: LinkClosed) -> None:
-        """A connection is over; without a CLOSE before it, so is the session, lost."""
+        """A connection ended; if there was no CLOSE on the last link, the session is lost."""
         link = item.link
         session = link.session
         if session is None:
@@ -248,7 +248,7 @@ class Sessions:
         is_over = all(one.is_closed for one in session.links)
         if item.cause in ("end", "idle"):
             if session.outcome == "refused" and session.closed_ns is None:
-                # Its handshake was still going on.
+                # Its handshake was in progress.
                 session.outcome = "open"
             self._expire(item, session)
         elif is_over and not was_closed and session.closed_ns is None:
@@ -272,7 +272,7 @@ class Sessions:
             session.links.remove(link)
 
     def _expire(self, item: LinkClosed, session: Session) -> None:
-        """At the end of the capture: has a side been silent for longer than its lease?"""
+        """At the end of the capture: ends the session if a side was silent beyond its lease."""
         if session.closed_ns is not None or not session.is_open:
             return
         for node in session.nodes:
@@ -304,7 +304,7 @@ class Sessions:
 
 
 def sender_node(batch: LinkBatch, session: Session) -> Node:
-    """Who sent a batch; on a group, a member that may not have told who it is."""
+    """The node that sent a batch; in a group, a member that may not have sent its JOIN yet."""
     link = batch.link
     if not session.is_multicast:
         return session.nodes[link.sides[batch.direction]]
@@ -325,10 +325,10 @@ def scouting_node(message: Message, address: str) -> Node | None:
 
 
 def _share(old: Session, new: Session) -> bool:
-    """Whether two links with the same nodes are of one session.
+    """Whether two links between the same nodes belong to one session.
 
-    They are where both agreed on several links, and where the two dialled each other; a node
-    that dials again has lost its session, even if nothing in the capture says so.
+    They do if both negotiated multilink, and if the two nodes dialled each other. A node that
+    dials again has lost its session, even if the capture does not show it.
     """
     if old.multilink and new.multilink:
         return True

@@ -1,4 +1,4 @@
-"""Times as people write them in a filter: `1.5` after the start, `22:01:42`, a whole timestamp."""
+"""Times as written in filters: `1.5` seconds after the start, `22:01:42`, or a timestamp."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UNIT_NS: Final = {"s": _NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
 class CaptureStart:
-    """When the capture began that is being read."""
+    """The time of the first packet, which is known only while the capture is read."""
 
     def __init__(self) -> None:
         self.first_ns: Callable[[], int] = lambda: 0
 
 
 class WrittenTime(NamedTuple):
-    """A time and all that begin with its digits: `span_ns` is the unit of the last digit."""
+    """A time with the precision of its last digit: `span_ns` is the unit of that digit."""
 
     begin_ns: int
     span_ns: int
@@ -47,7 +47,7 @@ class WrittenTime(NamedTuple):
 
 
 def parse_time(written: str) -> WrittenTime:
-    """A clock time is UTC, as shown, on the day when the capture began."""
+    """Parses a time. A clock time is UTC, as in the output, on the day of the first packet."""
     found = _relative(written) or _clock(written) or _whole(written)
     if found is None:
         raise LocalError(f"{written!r} is no time: expected {FORMS}")

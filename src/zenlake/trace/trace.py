@@ -1,4 +1,4 @@
-"""Trace: a capture as a row of events. The way in for programs.
+"""Trace: a capture as a sequence of events; the entry point for programs.
 
 for event in zenlake.trace.open("robot.pcapng"):
     print(event)
@@ -23,17 +23,17 @@ from zenlake.trace.session import Session
 from zenlake.trace.walker import Walker
 
 Steps = Iterator[tuple[LinkItem, list[TraceEvent]]]
-"""What links carried, each with its events."""
+"""Items of links, each with its events."""
 
 _RECORD_BYTES: Final = 24
-"""What a file has around a packet, more or less."""
+"""Approximate size of the headers that a file has for each packet."""
 
 
 class Trace:
-    """What a capture shows, in the order it was completed. Iterate over it once.
+    """The events of a capture, in the order in which they were completed. Iterate over it once.
 
-    While and after that, `sessions`, `undecoded` and `skipped` say what was found and what was
-    not understood.
+    Meanwhile and afterwards, `sessions`, `undecoded` and `skipped` summarise what was found and
+    what could not be read.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Trace:
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self.skipped = Skipped()
-        """What lies below Zenoh and was passed over, by reason; damage of the file too."""
+        """What was skipped in the layers below Zenoh, by reason, including damage of the file."""
         self._damage = Skipped()
         self.undecoded: dict[str, int] = {}
         """Bytes by state: `truncated`, `gap`, `encrypted`, `not_zenoh`, `malformed`."""
@@ -50,13 +50,13 @@ class Trace:
         self.first_ns: int | None = None
         self.last_ns: int | None = None
         self.bytes_read = 0
-        """About how much of the files, for those who wait."""
+        """Approximate bytes of the files read so far, for progress displays."""
         self._packets = packets(paths, self._damage)
         self._end = end
-        """Number and time of the last packet, where that is not the last one read here."""
+        """Number and time of the last packet of the capture, if this trace reads only a part."""
         chosen = frozenset(ports)
         self._items: list[LinkItem] = []
-        """What links carried and was not walked yet."""
+        """Items of links that the walker has not seen yet."""
         self._transport = TransportReader(self.skipped)
         self._streams = TcpStreams(self.skipped)
         self._connections = Connections(self._items, chosen)
@@ -68,16 +68,16 @@ class Trace:
 
     @property
     def forgotten_sessions(self) -> int:
-        """Sessions that had to make room in that list, which is bounded."""
+        """How many sessions were dropped from `sessions` at its limit."""
         return self._walker.sessions.forgotten
 
     @property
     def session_count(self) -> int:
-        """Of all sessions, attempts and multicast groups that there were."""
+        """The number of all sessions, attempts and multicast groups."""
         return self._walker.sessions.found_count + self.forgotten_sessions
 
     def remembers(self, session: Session) -> bool:
-        """Whether it is among `sessions`."""
+        """Whether it is in `sessions`."""
         return self._walker.sessions.remembers(session)
 
     @property
@@ -90,38 +90,38 @@ class Trace:
             yield from events
 
     def chunks(self) -> Iterator[list[TraceEvent]]:
-        """The same, all events of a packet at a time: faster where there are many."""
+        """The same as lists, one for each packet: faster than one event at a time."""
         for items in self._read_all():
             yield self._walk(items)
 
     def batches(self) -> Iterator[LinkBatch]:
-        """Instead of events, the batches they are read from."""
+        """The batches, in place of the events in them."""
         for items in self._read_all():
-            # Sessions are followed all the same: after a loss, they say what is plausible.
+            # The walker runs too: after a loss, its sequence numbers decide what is plausible.
             self._walk(items)
             for item in items:
                 if isinstance(item, LinkBatch):
                     yield item
 
     def steps(self) -> Steps:
-        """Everything that links carried, one by one, with the events it gave."""
+        """Every item of the links, with its events."""
         for items in self._read_all():
             for item in items:
                 yield item, self._walk([item])
 
     def feed(self, packet: Packet) -> Steps:
-        """What the next packet completes, where the caller reads the packets (`from_packets`).
+        """The steps that the next packet completes, if the caller reads packets (`from_packets`).
 
-        Take all of its steps before the next packet: events may refer to what it changes.
+        Consume all of them before the next packet: events refer to state that it changes.
         """
         return self._walk_each(self._read(packet))
 
     def finish(self) -> Steps:
-        """What the end of the capture completes, after the last packet that was fed."""
+        """The steps that the end of the capture completes, after the last packet."""
         return self._walk_each(self._read_end())
 
     def _read_all(self) -> Iterator[list[LinkItem]]:
-        """What links carried, by the packets of the files."""
+        """Items of links, one list for each packet that completes some."""
         for packet in self._packets:
             items = self._read(packet)
             if items:
@@ -190,7 +190,7 @@ class Trace:
 
 
 def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
-    """Add the messages among these events, by kind."""
+    """Adds the number of messages in these events to `counts`, by kind."""
     for event in events:
         if isinstance(event, MessageSeen):
             kind = event.kind
@@ -198,9 +198,9 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
 
 
 def from_packets(end: tuple[int, int]) -> Trace:
-    """The trace of packets that the caller reads and chooses: `feed` it each, then `finish` it.
+    """The trace of packets that the caller reads and selects: call `feed` for each, then `finish`.
 
-    They keep their numbers; `end` is the number of the capture's last packet and its time.
+    Packets keep their numbers; `end` is the number and time of the last packet of the capture.
     """
     return Trace((), (), end)
 
@@ -208,6 +208,6 @@ def from_packets(end: tuple[int, int]) -> Trace:
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:
     """The events of one capture, which may lie in several files; `-` is standard input.
 
-    With `ports`, what uses one of them is taken for Zenoh and all else is left out.
+    With `ports`, traffic on them is taken for Zenoh and all other traffic is left out.
     """
     return Trace([paths] if isinstance(paths, str) else paths, ports)

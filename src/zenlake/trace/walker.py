@@ -1,7 +1,7 @@
-"""Walker: every message of every batch, in order, with what its session tells about it.
+"""Walker: turns batches into events for every message, with its session, nodes and key.
 
-Keys are made whole from the aliases of the direction that declared them (wire reference §14),
-sequence numbers say what a receiver would have taken, fragments become messages.
+Aliases are resolved by the direction that declared them (wire reference §14), sequence numbers
+decide which messages a receiver accepts, and fragments are reassembled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zenlake.wire.sequence import previous_sn
 
 
 class Walker:
-    """Feed it what links carried; events are appended to the list given."""
+    """Feed it items of links; it appends events to the given list."""
 
     __slots__ = ("_out", "_seq", "sessions")
 
@@ -40,7 +40,7 @@ class Walker:
             self.sessions.link_closed(item)
         else:
             if isinstance(item, Missing):
-                self._lost(item)
+                self._note_loss(item)
             self._out.append(item)
 
     def _batch(self, batch: LinkBatch) -> None:
@@ -55,7 +55,7 @@ class Walker:
                 session = self.sessions.begin(batch)
             node = sender_node(batch, session)
             if batch.time_ns > node.last_seen_ns:
-                # What waited behind a gap may be older than what came with its end.
+                # A batch held behind a gap may be older than the last one.
                 node.last_seen_ns = batch.time_ns
             if link.end is None or batch.packet <= link.end.packet:
                 node.last_seen_open_ns = max(node.last_seen_open_ns, batch.time_ns)
@@ -63,7 +63,7 @@ class Walker:
                 if isinstance(message, Frame):
                     self._frame(batch, session, node, message)
                 elif isinstance(message, NetworkMessage):
-                    self._opened_by(batch, session)
+                    self._open_by_data(batch, session)
                     session = link.session or session
                     event = self._see(batch, session, node, kind_of(message), message)
                     self._network(session, node, event, message)
@@ -116,7 +116,7 @@ class Walker:
     def _channel(
         self, batch: LinkBatch, session: Session, node: Node, carrier: Frame | Fragment
     ) -> Channel:
-        self._opened_by(batch, session)
+        self._open_by_data(batch, session)
         key = channel_key(carrier)
         channel = node.channels.get(key)
         if channel is None:
@@ -127,16 +127,16 @@ class Walker:
             channel = node.channels[key] = Channel(self.sessions.reassembly, last)
         return channel
 
-    def _opened_by(self, batch: LinkBatch, session: Session) -> None:
-        """Data shows that a session is open, even if its OPEN_ACK is missing."""
+    def _open_by_data(self, batch: LinkBatch, session: Session) -> None:
+        """Data implies that the session is open, even if its OPEN_ACK is missing."""
         if session.is_open or not session.seen_start or session.closed_ns is not None:
             return
         if batch.link.protocol == "udp" and session.nodes[0].initial_sn is None:
-            # Of a session before, between the same addresses.
+            # It belongs to an earlier session between the same addresses.
             return
         self.sessions.opened(batch, session)
 
-    def _number(
+    def _accept_sn(
         self,
         batch: LinkBatch,
         session: Session,
@@ -145,10 +145,11 @@ class Walker:
         carrier: Frame | Fragment,
         event: MessageSeen,
     ) -> bool:
-        """Whether a receiver takes a FRAME or FRAGMENT by its sequence number."""
+        """Whether a receiver accepts a FRAME or FRAGMENT by its sequence number."""
         newest, node.newest_sn = node.newest_sn, carrier.sn
         if session.qos and batch.link.protocol == "udp":
-            # Those that count so have no QoS, and here a number by chance hides a loss.
+            # zenoh-pico alone has one counter for all channels, and it has no QoS. Over UDP a
+            # number that fits by chance would hide a loss.
             newest = UNKNOWN
         missing = channel.accept(carrier.sn, session.mask, newest)
         if missing == 0:
@@ -178,15 +179,15 @@ class Walker:
         carrier = event.carrier = Carrier(frame)
         channel = self._channel(batch, session, node, frame)
         session = batch.link.session or session
-        is_taken = self._number(batch, session, node, channel, frame, event)
-        if is_taken:
+        is_accepted = self._accept_sn(batch, session, node, channel, frame, event)
+        if is_accepted:
             channel.interrupt()
             if channel.dropped_bytes:
                 self._incomplete(batch, channel, frame)
         for message in frame.messages:
             inner = self._see(batch, session, node, kind_of(message), message)
             inner.carrier = carrier
-            if is_taken:
+            if is_accepted:
                 self._network(session, node, inner, message)
             else:
                 inner.ignored = event.ignored
@@ -197,7 +198,7 @@ class Walker:
         event.carrier = Carrier(fragment)
         channel = self._channel(batch, session, node, fragment)
         session = batch.link.session or session
-        if not self._number(batch, session, node, channel, fragment, event):
+        if not self._accept_sn(batch, session, node, channel, fragment, event):
             return
         event.ignored = channel.add(fragment, batch.packet, session.patch, session.mask)
         if channel.dropped_bytes:
@@ -213,10 +214,10 @@ class Walker:
             self._unread(batch, len(data), f"in fragments: {error}")
             return
         if end < len(data):
-            # A receiver takes the first message and ignores the rest (§7).
+            # A receiver accepts the first message and ignores the rest (§7).
             self._unread(batch, len(data) - end, "in fragments, after the message")
             if session.patch is None or (session.patch == 0 and batch.link.protocol == "udp"):
-                # Its beginning may be missing: nothing marks it.
+                # Its beginning may be missing: without patch 1 nothing marks the first fragment.
                 return
         inner = self._see(batch, session, node, kind_of(message), message)
         inner.carrier = event.carrier
@@ -250,7 +251,7 @@ class Walker:
         channel.dropped_bytes = 0
 
     def _end_channels(self, item: LinkClosed) -> None:
-        """What still waits for fragments stays incomplete."""
+        """The session ends: reports fragmented messages that stay incomplete."""
         session = item.link.session
         if session is None or session.is_multicast:
             return
@@ -283,7 +284,7 @@ class Walker:
     def _network(
         self, session: Session, node: Node, event: MessageSeen, message: NetworkMessage
     ) -> None:
-        """The key of a message, and what it declares for later ones."""
+        """Resolves the key of a message, and remembers its declaration for later ones."""
         event.key = key_of(session, node, event.direction, event)
         if isinstance(message, Declare):
             event.is_answer = is_answer(event.receiver_node, message)
@@ -292,8 +293,8 @@ class Walker:
         elif isinstance(message, Interest):
             remember_interest(node, message)
 
-    def _lost(self, item: Missing) -> None:
-        """Something of a direction is missing: a node that reuses aliases may have changed them."""
+    def _note_loss(self, item: Missing) -> None:
+        """Data of a direction is missing: a node that reuses aliases may have changed them."""
         session = item.link.session
         if session is None or session.is_multicast or item.kind == "sn_gap":
             return

@@ -1,11 +1,11 @@
-"""Where: the small language that chooses messages, such as `kind == PUSH and key ~ robot/**`.
+"""Where: the filter language for messages, such as `kind == PUSH and key ~ robot/**`.
 
-    expression   or of and of not:  a and (b or not c);  && || ! are the same words
+    expression   or, and, not in rising precedence:  a and (b or not c);  also as || && !
     comparison   FIELD OPERATOR VALUE, FIELD in (VALUE, ...), or FIELD alone
-    value        a word, or a text in quotes; what it means is the field's type to say
+    value        a word, or a text in quotes; the type of the field decides its meaning
 
-A field alone holds where it is there, and, for a flag, true. A comparison with an absent field
-is false, `!=` too: `not key == a` is the way to have those without a key as well.
+A field alone is true if the message has it, and a flag only if it is set. A comparison with an
+absent field is false, even `!=`: `not key == a` also selects messages without a key.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class _Token:
 
 
 def parse(expression: str, start: CaptureStart | None = None) -> Filter:
-    """The filter that an expression means; a LocalError says where it means nothing.
+    """The filter for an expression; a LocalError names the position of a mistake.
 
-    Times without a date are those of a capture that began at `start`.
+    Times without a date are relative to a capture that began at `start`.
     """
     if len(expression) > EXPRESSION_CHARACTERS_MAX:
         raise LocalError(
-            f"an expression of {len(expression)} characters, at most {EXPRESSION_CHARACTERS_MAX}"
+            f"a filter of {len(expression)} characters, at most {EXPRESSION_CHARACTERS_MAX}"
         )
     return _Parser(expression, start or CaptureStart()).parse()
 
 
 def compares_patterns(expression: str) -> list[str]:
-    """Keys with wildcards that `==` compares letter by letter, where `~` may be meant."""
+    """Keys with wildcards that `==` compares as text, where the user may mean `~`."""
     tokens = _tokens(expression)
     return [
         value.text
@@ -72,7 +72,7 @@ def compares_patterns(expression: str) -> list[str]:
 
 
 def all_of(filters: list[Filter]) -> Filter:
-    """The filter for what passes each of them."""
+    """The filter for messages that pass all of them."""
     if len(filters) == 1:
         return filters[0]
     return lambda event: all(one(event) for one in filters)

@@ -1,7 +1,7 @@
 """Connection: one TCP connection, from the bytes of both directions to batches.
 
-First it is recognised, by its content; then its handshake is followed, because what is agreed
-there changes how the rest is to be read (wire reference §14).
+It recognises the protocol by the content, then follows the handshake, because the agreed terms
+change how the rest is read (wire reference §14).
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Found = LinkBatch | Missing | Undecoded
 _HEAD_BYTES_MAX: Final = 16_384
 _HEAD_END: Final = b"\r\n\r\n"
 _DEFERRED_BYTES_MAX: Final = 256
-"""So few first bytes hardly prove anything: they are searched once more is known."""
+"""So few bytes prove little: they are searched for units only when more bytes come."""
 
 
 class Connection:
-    """Both directions of a flow: feed it, then let it `release` what it found to `target`.
+    """Both directions of a flow: feed it, then call `release` to move its items to `target`.
 
-    What is found goes to `out` first. There it waits while the other direction lacks bytes, or
-    looks for its units, because what that finds may be older.
+    Items go to `out` first. They wait there while the other direction has a hole or searches for
+    its units, because the items that it will find may be older.
     """
 
     __slots__ = (
@@ -80,24 +80,24 @@ class Connection:
         self._target = target
         self._is_waiting = False
         self.may_wait = True
-        """Whether there is room to wait; if not, nothing waits until both directions are found."""
+        """Whether items may wait; beyond a limit they may not, until both framings are known."""
         self._readers: list[StreamReader | None] = [None, None]
-        """Made with the first bytes: most connections of a hostile capture have few or none."""
+        """Created with the first bytes: most connections of a hostile capture have none."""
         self.is_zenoh = False
         self.is_rejected = False
-        """Whether it is known to be something else."""
+        """Whether it carries another protocol."""
         self.rejected_state = "not_zenoh"
         self.rejected_cause = "no Zenoh was found in it"
         self.rejected_bytes = [0, 0]
         self.is_handshake_over = False
-        """Whether both directions are past their handshake."""
+        """Whether both directions have completed the handshake."""
         self._agreed: tuple[int, int] | None = None
         self._guessed: tuple[int, int] | None = None
         self._upgraded = False
         self._held: tuple[list[Piece], list[Piece]] = ([], [])
-        """What came before the protocol was known."""
+        """Bytes that came before the protocol was recognised."""
         self._deferred = 0
-        """The directions, as bits, whose held bytes are to be searched for units, but later."""
+        """A bit for each direction whose held bytes are still to be searched for units."""
         self._known_start = [False, False]
         self._open = 0
         self.packet = 0
@@ -116,16 +116,16 @@ class Connection:
         self._open += 1
 
     def closed(self, direction: int) -> bool:
-        """Whether no direction is open any more."""
+        """Marks a direction as closed; returns whether both are."""
         self._open -= 1
         return self._open <= 0
 
     def assume_zenoh(self) -> None:
-        """It is said to be Zenoh; only where units begin may have to be found."""
+        """Treats it as Zenoh, as the user chose its port; units may still have to be found."""
         self.is_zenoh = True
 
     def reject(self, state: str, cause: str) -> None:
-        """It is something else: from here on bytes are only counted."""
+        """It carries another protocol: from here on bytes are only counted."""
         self.is_rejected = True
         self.rejected_state, self.rejected_cause = state, cause
         self._deferred = 0
@@ -137,7 +137,6 @@ class Connection:
                 reader.scanner = None
             self.rejected_bytes[direction] += count
             held.clear()
-            # Nothing is read any more.
             self._readers[direction] = None
 
     def feed(self, direction: int, data: bytes, packet: int, time_ns: int) -> None:
@@ -152,7 +151,7 @@ class Connection:
             if not self._known_start[direction]:
                 self._known_start[direction] = True
                 begins = recognition.recognise(data)
-                # What is too short to tell begins a handshake, if the other side is in one.
+                # Bytes too few to recognise begin a handshake, if the other direction does.
                 may_begin = begins == recognition.UNDECIDED and self._guessed is None
                 if begins != recognition.ZENOH and not may_begin:
                     reader.look_for_start()
@@ -185,7 +184,7 @@ class Connection:
         reader.gap(missing, cause)
 
     def held_bytes(self) -> int:
-        """What is kept until more bytes come."""
+        """The number of bytes held until more come."""
         held = 0
         for reader in self._readers:
             if reader is not None:
@@ -201,7 +200,7 @@ class Connection:
         return held
 
     def release(self) -> None:
-        """Hand on what was found, in the order of the capture."""
+        """Moves the items to `target`, in the order of the capture."""
         is_looking = self.is_zenoh and (self._flow.holes > 0 or self._is_searching())
         if len(self.out) > TRACE_WAITING_BATCHES_MAX:
             self.may_wait = False
@@ -217,14 +216,14 @@ class Connection:
         self.out.clear()
 
     def _is_searching(self) -> bool:
-        """Whether a direction looks for where its units begin."""
+        """Whether a direction has lost its framing and searches for the next unit."""
         first, second = self._readers
         if first is not None and not first.knows_framing():
             return True
         return second is not None and not second.knows_framing()
 
     def give_up(self) -> None:
-        """Let go of what is held, because others need the room."""
+        """Drops held bytes: the limit for all connections is reached."""
         if not self.is_zenoh:
             self.reject("not_zenoh", "no Zenoh was found in its beginning")
             return
@@ -235,7 +234,7 @@ class Connection:
         self.release()
 
     def finish(self, direction: int) -> None:
-        """Nothing more comes in this direction."""
+        """The direction has ended."""
         if not self.is_rejected:
             if self._held[direction]:
                 self._scan_held(direction)
@@ -259,7 +258,7 @@ class Connection:
             self.rejected_bytes[direction] = 0
 
     def drop_readers(self) -> None:
-        """Both directions have ended: nothing refers in a circle, so that memory is freed now."""
+        """Both directions have ended: breaks the reference cycle, so that memory is freed now."""
         self._readers = [None, None]
 
     # --- what protocol is this? ----------------------------------------------------------
@@ -283,17 +282,17 @@ class Connection:
             if self.is_zenoh or len(data) > _DEFERRED_BYTES_MAX:
                 self._scan(direction)
             else:
-                # Most connections of a hostile capture end here, or have to make room.
+                # Most connections of a hostile capture end here, or are evicted.
                 self._deferred |= 1 << direction
 
     def _scan_deferred(self) -> None:
-        """Search what was put off, before anything else is known of the connection."""
+        """Searches deferred bytes, before the state of the connection changes."""
         for direction in (0, 1):
             if self._deferred & 1 << direction:
                 self._scan_held(direction)
 
     def _scan_held(self, direction: int) -> None:
-        """Search what is held; what was put off does not change which packet comes now."""
+        """Searches held bytes; for deferred ones the current packet is restored afterwards."""
         now = self.packet, self.time_ns
         was_deferred = bool(self._deferred & 1 << direction)
         self._scan(direction)
@@ -301,7 +300,7 @@ class Connection:
             self.packet, self.time_ns = now
 
     def _confirm(self, direction: int) -> None:
-        """It is Zenoh, and this direction begins with its first unit."""
+        """It is Zenoh, and the bytes of this direction begin with a unit."""
         self._scan_deferred()
         self.is_zenoh = True
         self._release(direction)
@@ -322,7 +321,7 @@ class Connection:
             self.reader(direction).feed(piece.data, piece.packet, piece.time_ns)
 
     def _scan(self, direction: int) -> None:
-        """No beginning that we know: look for units anywhere."""
+        """Searches all held bytes for units: their beginning was not recognised."""
         self._deferred &= ~(1 << direction)
         reader = self.reader(direction)
         if reader.scanner is None:
@@ -340,7 +339,7 @@ class Connection:
             self.reject("not_zenoh", "no Zenoh was found in it")
 
     def _recognise_http(self, direction: int, data: bytes) -> None:
-        """HTTP, unless it turns into a WebSocket that carries Zenoh."""
+        """Rejects HTTP, unless it is upgraded to a WebSocket that carries Zenoh."""
         end = data.find(_HEAD_END)
         if end < 0 and len(data) <= _HEAD_BYTES_MAX:
             return
@@ -358,7 +357,7 @@ class Connection:
             self._recognise(1 - direction)
 
     def _recognise_websocket(self, direction: int, data: bytes) -> None:
-        """After the heads of HTTP, the first binary message must be an INIT."""
+        """Accepts a WebSocket whose first binary message after the HTTP header is an INIT."""
         end = data.find(_HEAD_END)
         if end < 0:
             if len(data) > _HEAD_BYTES_MAX:
@@ -386,7 +385,7 @@ class Connection:
     # --- the handshake -------------------------------------------------------------------
 
     def apply_handshake(self, reader: StreamReader, messages: list[Message]) -> None:
-        """Change how a direction is read where the handshake says so."""
+        """Changes framing and form of a direction after INIT_ACK and OPEN."""
         for message in messages:
             if isinstance(message, Init) and message.cookie is not None:
                 form = LOW_LATENCY if message.lowlatency else PLAIN
@@ -398,20 +397,20 @@ class Connection:
                 self.is_handshake_over = message.cookie is None
 
     def switch_form(self, reader: StreamReader) -> None:
-        """The units after an OPEN have the form that was agreed."""
+        """Applies the agreed form to the units after an OPEN."""
         if self._agreed is None:
-            # What was agreed is not in the capture, but the next byte begins a unit.
+            # The agreed form is not in the capture, but the next byte begins a unit.
             self._guessed = None
             reader.look_for_start(ON_KNOWN_LINK)
         else:
             reader.framing, reader.form = self._agreed
 
     def modes_of(self, reader: StreamReader) -> tuple[tuple[int, int], ...]:
-        """How units may be cut and formed after a loss."""
+        """Framings and forms that units may have after a loss."""
         if self._upgraded:
             return ((WEBSOCKET, reader.form),)
         if self._agreed is None:
-            # Sessions whose handshake is in sight go on with the short and plain form.
+            # Without INIT_ACK every mode is possible, until one was found.
             return MODES if self._guessed is None else (self._guessed,)
         if self.is_handshake_over or self._agreed == (SHORT, PLAIN):
             return (self._agreed,)
@@ -424,14 +423,14 @@ class Connection:
 
     @property
     def is_opening(self) -> bool:
-        """Whether the handshake is not over yet, as far as the capture tells."""
+        """Whether the handshake is in progress, as far as the capture shows."""
         session = self.link.session
         if session is None or not session.seen_start:
             return False
         return not session.is_open and session.closed_ns is None
 
     def use_mode(self, reader: StreamReader, framing: int, form: int) -> None:
-        """Units were found to be cut and formed so."""
+        """Units with this framing and form were found."""
         self._scan_deferred()
         self.is_zenoh = True
         self._known_start[reader.direction] = True
@@ -440,7 +439,7 @@ class Connection:
             self._guessed = (framing, form)
             self.link.form = form
             if framing == WEBSOCKET:
-                # The other direction begins with a short length, until it is found as well.
+                # The other direction keeps the short length until its units are found as well.
                 self.reader(1 - reader.direction)
                 self._upgraded = True
                 self.link.protocol = "ws"
@@ -455,9 +454,9 @@ class Connection:
 
 
 def _in_order(items: list[Found]) -> list[Found]:
-    """Both directions by their packets, each in its own order.
+    """Merges both directions by packet, and keeps the order within each.
 
-    What tells of a gap has the packet that made it known; it goes before what follows the gap.
+    The item of a gap has the packet that revealed the gap; it precedes the items after the gap.
     """
     both: list[list[tuple[int, int, Found]]] = [[], []]
     for number in range(len(items) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Connections: all TCP connections of a capture, from stream events to what their links carried."""
+"""Connections: all TCP connections of a capture, from stream events to items of links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zenlake.trace.links.datagrams import port_of
 
 
 def _mark(direction: int, seen_syn: bool) -> int:
-    """That a direction was opened, and whether by its SYN."""
+    """Two bits of a direction: it was opened, and its SYN was seen."""
     return (3 if seen_syn else 1) << 2 * direction
 
 
@@ -30,7 +30,7 @@ _ONE_IS_OPEN: Final = frozenset(
 
 
 class Connections:
-    """Feed it stream events; what they mean is appended to the list given."""
+    """Feed it stream events; it appends items to the given list."""
 
     __slots__ = (
         "_by_flow",
@@ -58,17 +58,17 @@ class Connections:
         self._undecided_max = undecided_max
         self._by_flow: dict[Flow, Connection] = {}
         self._quiet: dict[Flow, int] = {}
-        """Connections of which only the opening is known, as `_mark` has it: cheap to remember."""
+        """Opened connections without bytes, as bits of `_mark`: they need little memory."""
         self._holding: OrderedDict[Connection, int] = OrderedDict()
-        """Connections that keep bytes until more come, the oldest first."""
+        """Bytes held by each connection, the oldest connection first."""
         self._undecided: OrderedDict[Connection, None] = OrderedDict()
-        """Those of them that may be Zenoh or not: a search takes more memory than its bytes."""
+        """Those not recognised yet: their search needs more memory than their bytes."""
         self.held_bytes = 0
         self._fed: list[Connection] = []
-        """Since the last release."""
+        """Connections with events since the last release."""
 
     def feed(self, event: StreamEvent, packet: int, time_ns: int) -> None:
-        """`packet` is the one that made the event known."""
+        """`packet` is the one that revealed the event."""
         flow, direction = event.flow, event.direction
         connection = self._by_flow.get(flow)
         if connection is None:
@@ -103,7 +103,7 @@ class Connections:
                     self._out.append(LinkClosed(connection.link, packet, time_ns, event.cause))
 
     def release(self) -> None:
-        """All events of a packet were fed: hand on what was found."""
+        """Releases the items of a packet, after all its events were fed."""
         for connection in self._fed:
             connection.release()
             held = connection.held_bytes()
@@ -112,7 +112,7 @@ class Connections:
         self._fed.clear()
 
     def _account(self, connection: Connection, held: int) -> None:
-        """Bound what is kept in all connections; the oldest has to make room."""
+        """Bounds the bytes held by all connections; at the limit the oldest gives up."""
         holding, undecided = self._holding, self._undecided
         self.held_bytes += held - holding.pop(connection, 0)
         undecided.pop(connection, None)
@@ -131,13 +131,13 @@ class Connections:
         connection.give_up()
 
     def _is_quiet(self, event: StreamEvent) -> bool:
-        """Whether the connection of this event still has nothing to be read or to be told."""
+        """Whether the connection of this event still has no bytes and needs no `Connection`."""
         flow = event.flow
         if isinstance(event, StreamOpened):
             self._quiet[flow] = self._quiet.get(flow, 0) | _mark(event.direction, event.seen_syn)
             return True
         if isinstance(event, StreamClosed) and self._quiet.get(flow) in _ONE_IS_OPEN:
-            # Its only direction: nothing came, and nothing is to be told of it.
+            # Its only direction had no bytes: there is nothing to report.
             del self._quiet[flow]
             return True
         return False

@@ -1,7 +1,7 @@
-"""DatagramLink: what two addresses send each other by UDP, or one address to a group.
+"""DatagramLink: the UDP datagrams between two addresses, or from one address to a group.
 
-A datagram is a unit, so nothing has to be cut. Where the handshake is not in the capture the
-datagrams are held until they are evidence enough, as bytes of a stream are.
+A datagram is a unit, so there is no framing. If the capture lacks the handshake, datagrams are
+held until they are enough evidence for Zenoh, as the bytes of a stream are.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from zenlake.wire import Close, Fragment, Init, Open
 from zenlake.wire.defaults import PROTOCOL_VERSION
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
-"""In the order they are tried: what is compressed may look like a plain OAM or INIT."""
+"""In the order they are tried: a compressed unit may look like a plain OAM or INIT."""
 _RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
-"""A datagram that comes so late is no copy that another interface showed."""
+"""A datagram that comes later is no copy from another interface."""
 
 
 class DatagramBudget:
-    """How many bytes all links hold together until they prove to be Zenoh."""
+    """The bytes that all links hold until they are recognised as Zenoh."""
 
     __slots__ = ("held_bytes", "held_bytes_max")
 
@@ -43,7 +43,7 @@ class DatagramBudget:
 
 
 class DatagramLink:
-    """Both directions between two addresses; a group has one."""
+    """Both directions between two addresses; a group has one direction."""
 
     __slots__ = (
         "_agreed",
@@ -98,7 +98,7 @@ class DatagramLink:
         self._numbers = (Numbers({}, 0), Numbers({}, 0))
 
     def is_repeated(self, direction: int, datagram: UdpDatagram) -> bool:
-        """Whether the capture has this datagram twice, as it may on several interfaces."""
+        """Whether it is a copy of an earlier datagram, captured on another interface."""
         now_ns, mark = datagram.time_ns, hash(datagram.payload)
         recent = self._recent[direction]
         while recent and not 0 <= now_ns - recent[0][1] <= _REPEATED_NS:
@@ -109,7 +109,7 @@ class DatagramLink:
         return bool(equal and datagram.payload) and _is_copy(identification, place, equal)
 
     def start(self, direction: int) -> None:
-        """A handshake begins, the first or the next one between these addresses."""
+        """A handshake begins, the first or another one between these addresses."""
         self.number += 1
         ends = self.ends
         source, destination = ends.source, ends.destination
@@ -124,13 +124,13 @@ class DatagramLink:
         self._forms = [None, None]
 
     def offer(self, direction: int, datagram: UdpDatagram) -> None:
-        """What may be an INIT_SYN: without a length before it, only an answer proves it."""
+        """Holds a possible INIT_SYN: without a length before it, only an answer proves it."""
         self._withdraw()
         self._offer = datagram
         self._offered_by = direction
 
     def accept(self, direction: int) -> None:
-        """An answer: if it comes from the other side, what was offered is a handshake."""
+        """An answer came: if the other side sent it, the held INIT_SYN begins a handshake."""
         offer = self._offer
         if offer is None or direction == self._offered_by:
             return
@@ -144,11 +144,11 @@ class DatagramLink:
             self._offer = None
 
     def use_form(self, form: int) -> None:
-        """On a group nothing is negotiated: all are set up alike (wire reference §6.2)."""
+        """Sets the form for a group: its members negotiate nothing (wire reference §6.2)."""
         self._forms = [form, form]
 
     def read(self, direction: int, datagram: UdpDatagram) -> None:
-        """A datagram of a link that is known to carry Zenoh."""
+        """Reads a datagram of a link that carries Zenoh."""
         payload = datagram.payload
         form = self._forms[direction]
         read = self._guess(direction, payload) if form is None else read_content(form, payload)
@@ -188,9 +188,9 @@ class DatagramLink:
                 self._forms[direction] = self._agreed
 
     def _guess(self, direction: int, payload: bytes) -> Content:
-        """Read in the form that fits: this side's OPEN, after which it is sure, was not seen.
+        """Reads in the form that fits, because the OPEN of this side was not seen.
 
-        The handshake itself is plain, so is CLOSE before its end (wire reference §5.1).
+        The handshake is plain, and so is a CLOSE before its end (wire reference §5.1).
         """
         plain = read_content(PLAIN, payload)
         if _is_handshake(plain):
@@ -199,13 +199,13 @@ class DatagramLink:
         for form in _FORMS if agreed is None else (agreed,):
             other = read_content(form, payload)
             if other.error is None:
-                # The OPEN is lost, and what was agreed, if that is known, holds from here on.
+                # The OPEN is lost: the agreed form, if known, applies from here on.
                 self._forms[direction] = agreed
                 return other
         return plain if agreed is None or not plain.messages else other
 
     def consider(self, direction: int, datagram: UdpDatagram) -> None:
-        """A datagram of which nothing tells that it is Zenoh, but perhaps the next ones will."""
+        """Holds a datagram that may be Zenoh, until the next ones decide."""
         payload = datagram.payload
         budget = self._budget
         is_full = budget.held_bytes + len(payload) > budget.held_bytes_max
@@ -247,7 +247,7 @@ class DatagramLink:
         self.rejected_state, self.rejected_cause = state, cause
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """The link has ended."""
         self._withdraw()
         self.rejected_bytes += _size(self._release())
         if self.rejected_bytes:
@@ -266,10 +266,10 @@ class DatagramLink:
 
 
 def _is_copy(identification: int, place: int, equal: list[tuple[int, int]]) -> bool:
-    """Whether a datagram is a copy of others of its content; if in doubt it is none.
+    """Whether a datagram is a copy of one with the same payload; if in doubt, it is not.
 
-    Without an identification, the second one of a place can only be a copy of the second one of
-    another place.
+    Without an IP identification, the second one of a capture point can only be a copy of the
+    second one of another capture point.
     """
     if identification:
         return any(one == identification for one, _ in equal)
@@ -283,7 +283,7 @@ def _size(datagrams: list[UdpDatagram]) -> int:
 
 
 def _likely_form(payload: bytes) -> int | None:
-    """The form a unit would have if it was Zenoh, by its first byte."""
+    """The form of a unit by its first byte, if it is Zenoh."""
     if not payload:
         return None
     id = payload[0] & 0x1F

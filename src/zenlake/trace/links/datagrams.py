@@ -1,7 +1,7 @@
-"""Datagrams: which UDP traffic is Zenoh, and the links it makes.
+"""Datagrams: recognises Zenoh in UDP traffic, and assigns it to links.
 
-Scouting (wire reference §3), multicast groups that JOIN tells of (§8) and unicast links, all
-recognised by content. QUIC is told from its first packets and reported as encrypted.
+Scouting (wire reference §3), multicast groups with a JOIN (§8) and unicast links are recognised
+by content. QUIC is recognised by its first packets and reported as encrypted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUIC_BYTES_MIN: Final = 21
 
 
 class Datagrams:
-    """Feed it UDP datagrams in the order of the capture; in the end, call `end`."""
+    """Feed it UDP datagrams in the order of the capture, then call `finish`."""
 
     __slots__ = (
         "_budget",
@@ -50,7 +50,7 @@ class Datagrams:
         """By the text of their ends in direction 0, the least recently used first."""
         self._scouting: OrderedDict[str, Link] = OrderedDict()
         self._scouts: OrderedDict[str, None] = OrderedDict()
-        """Addresses that asked who is there, which a HELLO answers."""
+        """Addresses that sent SCOUT, which a HELLO answers."""
 
     def feed(self, datagram: UdpDatagram) -> None:
         ends = datagram.ends
@@ -79,7 +79,7 @@ class Datagrams:
             self._unicast(known, direction, datagram)
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """The capture ends."""
         while self._links:
             self._close(self._links.popitem(last=False)[1], "end")
 
@@ -131,7 +131,7 @@ class Datagrams:
     # --- scouting ------------------------------------------------------------------------
 
     def _scouted(self, datagram: UdpDatagram, is_group: bool) -> bool:
-        """SCOUT and HELLO, where they can be: two of three bytes alone prove too little."""
+        """Reads SCOUT and HELLO, where they are plausible: their first bytes alone prove little."""
         message = _scouting_message(datagram)
         if message is None:
             return False
@@ -141,8 +141,8 @@ class Datagrams:
         ends = datagram.ends
         expected = SCOUTING_PORT in ports or is_group
         if isinstance(message, Scout):
-            is_told = SCOUTING_PORT in ports or message.zid is not None
-            if not expected or not is_told:
+            has_proof = SCOUTING_PORT in ports or message.zid is not None
+            if not expected or not has_proof:
                 # Three bytes to a group of another protocol may be anything.
                 return False
             self._scouts[ends.source] = None
@@ -205,7 +205,7 @@ def _is_join(payload: bytes) -> bool:
         read = read_content(form, payload)
         if read.error is None and read.messages:
             first = read.messages[0]
-            # Noise seldom leaves reserved bits alone, as every node does.
+            # Nodes leave reserved bits 0, noise seldom does.
             return (
                 isinstance(first, Join)
                 and first.version in (8, 9)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DirectionEvents:
-    """Appends to `connection.out`."""
+    """Appends items of one direction to `connection.out`."""
 
     __slots__ = ("_connection", "_direction", "reported_bytes")
 
@@ -21,7 +21,7 @@ class DirectionEvents:
         self._connection = connection
         self._direction = direction
         self.reported_bytes = 0
-        """Bytes that were told to be undecoded, and are looked through once more."""
+        """Bytes reported as undecoded that are searched again: they are not reported twice."""
 
     def batch(
         self,
@@ -58,10 +58,10 @@ class DirectionEvents:
         )
 
     def no_unit_in(self, count: int, state: str) -> None:
-        """Bytes in which no unit was found to begin."""
-        told = min(self.reported_bytes, count)
-        self.reported_bytes -= told
-        count -= told
+        """Reports bytes in which no unit begins."""
+        reported = min(self.reported_bytes, count)
+        self.reported_bytes -= reported
+        count -= reported
         connection = self._connection
         if not count or not connection.is_zenoh:
             connection.rejected_bytes[self._direction] += count

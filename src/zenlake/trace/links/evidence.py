@@ -1,9 +1,9 @@
-"""Evidence: how much units speak for batches beginning where they do, in bits.
+"""Evidence: how unlikely it is, in bits, that units at a place of a stream decode by chance.
 
-Where a stream begins in the middle or has lost bytes, nothing says where a batch begins. A
-place is believed when the units from there on would hardly come about by chance: they are read
-to their last byte, and their sequence numbers follow what is known. Each kind of agreement
-counts less than the bits it fixes, because the bytes of other protocols are not random either.
+If a stream begins in the middle or has lost bytes, the start of the next batch is not known. A
+place is accepted when chance hardly explains the units from there on: they decode to their last
+byte, and their sequence numbers follow known ones. Each kind of agreement counts less than the
+bits it fixes, because the bytes of other protocols are not random either.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
 PACKET_BITS: Final = 8
-"""A unit that begins with a packet: most do, as nodes write one unit at a time."""
+"""For a unit that begins with a packet, as most do: nodes write one unit at a time."""
 CONTRADICTION: Final = -1
 
 _FRAME_BITS: Final = 10
@@ -43,12 +43,12 @@ _UNIT_BITS: Final = 16
 _LZ4_BITS: Final = 6
 
 _NEAR: Final = 64
-"""How far the next number of a channel may be ahead: some are never sent (§7)."""
+"""How far the next number of a channel may be ahead: nodes skip some (§7)."""
 FAR: Final = 1 << 16
-"""How far it may be ahead of the last one before something was lost."""
+"""How far it may be ahead of the last number before a loss."""
 _REASON_MAX: Final = 7
 _SMALL_MAX: Final = 2
-"""KEEP_ALIVEs in one unit."""
+"""The most KEEP_ALIVEs in one unit."""
 _LEASE_MIN: Final = 10
 _QOS: Final = 0x31
 _FIRST: Final = 0x02
@@ -57,7 +57,7 @@ _COOKIE_BYTES_MIN: Final = 8
 
 
 class Demand:
-    """What is asked of a place before it is believed: bits, from so many units."""
+    """The evidence that a place needs: bits, and a number of units."""
 
     __slots__ = ("bits", "units")
 
@@ -67,36 +67,36 @@ class Demand:
 
 
 ON_KNOWN_LINK: Final = Demand(22, 1)
-"""The other direction has proved to be Zenoh, and how its units are formed."""
+"""The other direction is Zenoh, and the form of its units is known."""
 AFTER_LOSS: Final = Demand(40, 1)
 """The link is known, and so are its sequence numbers."""
 UNDECIDED: Final = Demand(60, 3)
-"""The beginning is missing. A file with batches in it has several of them in a row, too."""
+"""The beginning is missing. Three units, because a file transfer may contain batches too."""
 AGAINST_BEGINNING: Final = Demand(100, 5)
-"""The beginning is there and is no INIT; it would have to be damaged."""
+"""The beginning was captured and is no INIT: only damage would explain that."""
 TO_THE_END: Final = Demand(40, 1)
-"""As undecided, but the units reach exactly to the end of the stream."""
+"""As UNDECIDED, but the units end exactly at the end of the stream."""
 
 
 class Numbers:
-    """The sequence numbers of one direction, by channel: before the loss, and in the chain."""
+    """Sequence numbers of one direction by channel, before the loss and in a chain of units."""
 
     __slots__ = ("before", "has_content", "has_matched", "mask", "now", "small_bits")
 
     def __init__(self, before: dict[int, int], mask: int) -> None:
         self.before = before
-        """The last ones before the loss; empty where nobody knows how much was lost."""
+        """The last ones before the loss; empty if the size of the loss is not known."""
         self.mask = mask or DEFAULT_SN_MASK
         self.now: dict[int, int] = {}
         self.small_bits = 0
-        """Of those bits, how many are of KEEP_ALIVE and CLOSE, which any row of bytes may have."""
+        """The bits of KEEP_ALIVE and CLOSE, which occur in any bytes."""
         self.has_matched = False
-        """Whether one followed what was before."""
+        """Whether a number followed one from before the loss."""
         self.has_content = False
-        """Whether there was more than that."""
+        """Whether there was a message other than KEEP_ALIVE and CLOSE."""
 
     def may_follow(self, key: int, sn: int) -> bool:
-        """Whether the next number of a channel can be this one."""
+        """Whether `sn` can be the next number of a channel."""
         last = self.now.get(key)
         if last is not None:
             return 1 <= sn_distance(last, sn, self.mask) <= _NEAR
@@ -104,7 +104,7 @@ class Numbers:
         return last < 0 or 1 <= sn_distance(last, sn, self.mask) <= FAR
 
     def weigh(self, message: Frame | Fragment) -> int:
-        """Bits for a number that follows, 0 for the first of its channel."""
+        """Bits for a number that follows another, 0 for the first of its channel."""
         sn = message.sn
         if sn & ~self.mask:
             raise _contradiction()
@@ -127,7 +127,7 @@ class Numbers:
 
 
 def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:
-    """The bits of one unit, or CONTRADICTION where it cannot be one."""
+    """The bits of one unit, or CONTRADICTION if the bytes cannot be a unit."""
     if form == LOW_LATENCY:
         return _weigh_low_latency(data, is_whole, numbers)
     bits = 0
@@ -142,7 +142,7 @@ def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:
 
 
 def may_begin(head: bytes, numbers: Numbers) -> bool:
-    """Whether a unit can have this beginning, as far as its first sequence number tells."""
+    """Whether a unit can begin with these bytes, by its first sequence number."""
     if not head or head[0] & 0x1F not in (0x05, 0x06):
         return True
     sn = shift = 0
@@ -169,7 +169,7 @@ def may_begin(head: bytes, numbers: Numbers) -> bool:
 
 
 def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:
-    """One message after the other, so that the first that cannot be ends it."""
+    """Weighs message by message, so that the first impossible one stops the work."""
     bits = smalls = 0
     at, end = 0, len(content)
     if not end:
@@ -180,14 +180,14 @@ def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:
         except WireError as error:
             if is_whole or not isinstance(error.partial, Frame):
                 raise
-            # What is there of a unit with a hole in it may end anywhere.
+            # The captured part of a unit with a hole may end anywhere.
             message, at = error.partial, end
         if isinstance(message, Frame):
             found = _frame_bits(message, is_whole, numbers) + numbers.weigh(message)
         elif isinstance(message, Fragment):
             follows = numbers.weigh(message)
             found = _FRAGMENT_BITS + follows
-            # Any bytes can be a piece; a number that follows makes it content.
+            # Any bytes decode as a fragment; only a sequence number that follows is evidence.
             numbers.has_content |= follows > 0
         elif isinstance(message, (KeepAlive, Close)):
             smalls += 1
@@ -216,7 +216,7 @@ def _small_bits(message: KeepAlive | Close, count: int, is_last: bool) -> int:
 
 
 def _handshake_bits(message: Message, is_alone: bool) -> int:
-    """INIT and OPEN travel alone; nothing else is expected where units have to be found."""
+    """Bits of INIT and OPEN, which are alone in a unit; other messages are a contradiction."""
     if is_alone and isinstance(message, Init) and message.version in (8, 9):
         return _INIT_BITS
     if is_alone and isinstance(message, Open) and message.lease >= _LEASE_MIN:
@@ -227,7 +227,7 @@ def _handshake_bits(message: Message, is_alone: bool) -> int:
 
 
 def _weigh_low_latency(data: bytes, is_whole: bool, numbers: Numbers) -> int:
-    """Units have one message each."""
+    """Weighs a low-latency unit, which has one message."""
     try:
         if data[0] & 0x1F in (0x03, 0x04):
             return _SMALL_BITS if len(data) <= 2 else CONTRADICTION

@@ -1,6 +1,6 @@
-"""Patterns: places in a stream where a unit might begin, found at the speed of regular expressions.
+"""Patterns: regular expressions that find places in a stream where a unit may begin.
 
-A pattern may match where no unit is; it must match where one is, or nobody looks there.
+A pattern may match where no unit is, but it must match every unit: other places are not tried.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import Final
 from zenlake.trace.links.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHORT, WEBSOCKET
 
 PATTERN_BYTES: Final = 12
-"""No pattern looks farther than that."""
+"""No pattern looks at more bytes than that."""
 MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY), (WEBSOCKET, PLAIN))
-"""Cut and form of units, in the order they are tried where nothing is known."""
+"""Framing and form of units, in the order in which they are tried."""
 
-# What a unit may begin with, as far as a pattern can tell: FRAME or FRAGMENT, a sequence number,
-# then a network message, an extension or a piece; or INIT, or KEEP_ALIVE alone. Each pattern
-# begins with a set of bytes, which regular expressions look for much faster than for anything
-# else, and looks around from there.
+# A unit begins with FRAME or FRAGMENT, a sequence number, then a network message, an extension or
+# a payload; or with INIT, or is a KEEP_ALIVE. Each pattern begins with a set of bytes, because `re`
+# finds a set much faster than anything else, and looks around from there.
 _SN: Final = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
 _NETWORK: Final = rb"[\x19-\x1f\x39-\x3f\x59-\x5f\x79-\x7f\x99-\x9f\xb9-\xbf\xd9-\xdf\xf9-\xff]"
 _FRAME: Final = rb"[\x05\x25]", _SN + _NETWORK
@@ -28,11 +27,11 @@ _FRAGMENT_EXTENDED: Final = rb"[\x86\xa6\xc6\xe6]", _SN + rb"[\x02\x31\x82\xb1]"
 _INIT: Final = rb"[\x01\x21\x41\x61\x81\xa1\xc1\xe1]", rb"\x09"
 _CARRIERS: Final = (_FRAME, _FRAME_EXTENDED, _FRAGMENT, _FRAGMENT_EXTENDED)
 _FIRST: Final = rb"[\x01-\x06\x21-\x26\x41-\x46\x61-\x66\x81-\x86\xa1-\xa6\xc1-\xc6\xe1-\xe6]"
-"""The first byte of any transport message; what a client sends by WebSocket is masked."""
+"""The first byte of any transport message. (WebSocket clients mask theirs.)"""
 
 
 def _looked_behind(pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
-    """After the byte that matched: which it was, and what has to follow it."""
+    """For each pair: look behind at the byte that matched, look ahead at what must follow."""
     return b"|".join(rb"(?<=" + head + rb")(?=" + rest + rb")" for head, rest in pairs)
 
 
@@ -72,14 +71,14 @@ _COMPRESSED_HEADS: Final = frozenset(b"\x00\x01")
 
 
 def pattern(mode: tuple[int, int]) -> tuple[re.Pattern[bytes], int]:
-    """What to look for, and how many bytes before it a unit would begin."""
+    """The pattern, and how many bytes before its match the unit begins."""
     return _PATTERNS[mode]
 
 
 def may_go_on(framing: int, form: int, data: bytes, at: int) -> bool:
-    """Whether the unit after one can begin here, as far as its first byte tells.
+    """Whether the next unit can begin at `at`, by its first byte.
 
-    It is asked before a unit is read at all, because it is so cheap.
+    This check is cheap, so it comes before a unit is decoded.
     """
     if framing == LONG:
         return at + 3 >= len(data) or (data[at + 2] == 0 and data[at + 3] == 0)

@@ -1,24 +1,24 @@
-"""Pending: the bytes of a unit that is not whole yet, and the packets that brought them."""
+"""Pending: the bytes of an incomplete unit, and the packets that carried them."""
 
 from __future__ import annotations
 
 
 class Pending:
-    """Chunks are joined once there are enough, so that long units are not copied often."""
+    """Keeps chunks and joins them once enough bytes came: long units are copied rarely."""
 
     __slots__ = ("_chunks", "_need", "_packets", "have", "time_ns")
 
     def __init__(self) -> None:
         self._chunks: list[bytes] | None = None
         self._packets: list[int] | None = None
-        """None while nothing is pending: a capture may have very many connections."""
+        """None while nothing is pending, because a capture may have very many connections."""
         self._need = 0
         self.have = 0
         self.time_ns = 0
-        """Of the packet that came last."""
+        """The time of the last packet."""
 
     def start(self, data: bytes, packet: int, time_ns: int, need: int) -> None:
-        """The beginning of a unit; at least `need` bytes are of use."""
+        """Starts a unit, of which at least `need` bytes are needed."""
         self._chunks = [data]
         self._packets = [packet]
         self.have = len(data)
@@ -26,7 +26,7 @@ class Pending:
         self._need = need
 
     def add(self, data: bytes, packet: int, time_ns: int) -> bool:
-        """More of the unit that was started; whether there is enough now."""
+        """Adds bytes of the unit; returns whether there are enough now."""
         if self._chunks is None or self._packets is None:
             raise RuntimeError("no unit was started")
         self._chunks.append(data)
@@ -36,7 +36,7 @@ class Pending:
         return self.have >= self._need
 
     def pop(self) -> bytes:
-        """All there is; nothing is pending any more."""
+        """Removes all bytes and returns them."""
         data = b"".join(self._chunks or ())
         self._chunks = self._packets = None
         self.have = self._need = 0
@@ -46,5 +46,5 @@ class Pending:
         return tuple(self._packets or ())
 
     def earlier(self) -> tuple[int, ...]:
-        """The packets before the one that made it enough."""
+        """The packets before the last one."""
         return self.packets()[:-1]

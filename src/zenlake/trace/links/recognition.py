@@ -1,7 +1,7 @@
-"""Recognition: which protocol a connection speaks, judged by its first bytes.
+"""Recognition: the protocol of a connection, by its first bytes.
 
 Ports prove nothing, and neither do two bytes: a batch of 790 bytes begins as a TLS record does.
-Zenoh is believed when a whole INIT ends where its length says.
+A connection is Zenoh if it begins with a whole INIT of the length before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HTTP: Final = "http"
 TLS: Final = "tls"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
-"""No protocol we know: it may be Zenoh whose beginning is damaged or missing."""
+"""No known protocol: it may be Zenoh whose beginning is damaged or missing."""
 
 _HTTP: Final = re.compile(rb"(?:GET|PUT|POST|HEAD|DELETE|OPTIONS|PATCH|CONNECT|TRACE) |HTTP/1\.")
 _HTTP_WORDS: Final = (
@@ -35,7 +35,7 @@ _HTTP_WORDS: Final = (
 _OTHERS: Final = (b"SSH-", b"PRI * HTTP/2", b"\x00\x00\x00\x17ANY", b"*1\r\n", b"AMQP")
 INIT_BYTES_MAX: Final = 4096
 VERSIONS: Final = range(8, 16)
-"""Of the protocol, that an INIT may ask for: nodes of version 9 refuse the others."""
+"""Protocol versions accepted in an INIT: nodes refuse all but 9, but it is Zenoh."""
 
 
 def recognise(data: bytes) -> str:
@@ -85,7 +85,7 @@ def _is_client_hello(data: bytes) -> bool:
 
 
 def _is_tls_record(data: bytes) -> bool:
-    """Encrypted records: one that is followed by another."""
+    """An encrypted record that is followed by another one."""
     if len(data) < 5 or data[0] not in (0x14, 0x15, 0x17) or data[1] != 0x03 or data[2] > 0x04:
         return False
     size = data[3] << 8 | data[4]

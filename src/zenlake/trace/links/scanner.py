@@ -1,9 +1,9 @@
-"""Scanner: finds where batches begin again in a stream whose framing is lost.
+"""Scanner: finds the next unit in a stream whose framing is lost.
 
-It keeps the last bytes, with the holes between them, and tries every place where a unit might
-begin. A place is taken once the chain of units from there is evidence enough; it is dropped at
-the first contradiction; otherwise it waits for the bytes its next unit needs. Nothing is
-handed on before, so no message is invented.
+It keeps the last bytes, with the holes between them, and tries every place where a unit may
+begin. A place is accepted once the chain of units from there is enough evidence, and dropped at
+the first contradiction; otherwise it waits for the bytes of its next unit. Nothing is decoded
+before that, so no message is invented.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from zenlake.trace.links.websocket import opcode, unmask
 from zenlake.wire.defaults import DEFAULT_SN_MASK
 
 _RELAX_BYTES: Final = 1 << 13
-"""After so much without success, numbers before a loss are held for misleading."""
+"""After a search of so many bytes, sequence numbers from before the loss are ignored."""
 _RELAX_LONG_BYTES: Final = 1 << 18
-"""The same for long numbers, which seldom mislead."""
+"""The same for long numbers, which mislead less often."""
 
 BELIEVED: Final = 1
 WAITING: Final = 0
@@ -48,7 +48,7 @@ DROPPED: Final = -1
 
 
 class Candidate:
-    """A place where a unit may begin, and the chain of units from there, as far as it was read."""
+    """A place where a unit may begin, and the state of the chain of units from there."""
 
     __slots__ = ("at", "bits", "form", "framing", "need", "next", "numbers", "units")
 
@@ -59,14 +59,14 @@ class Candidate:
         self.next = at
         """Where the next unit of the chain begins."""
         self.need = 0
-        """Up to where bytes are needed to say more."""
+        """The place up to which bytes are needed to decide."""
         self.bits = 0
         self.units = 0
         self.numbers: Numbers | None = None
 
 
 class Piece:
-    """Bytes at a place of the stream, and the packet they came with."""
+    """Bytes at a place of the stream, and the packet that carried them."""
 
     __slots__ = ("at", "data", "packet", "time_ns")
 
@@ -78,7 +78,7 @@ class Piece:
 
 
 class Run:
-    """Bytes without a hole between them."""
+    """Bytes without a hole."""
 
     __slots__ = ("at", "data", "tried")
 
@@ -93,7 +93,7 @@ class Run:
 
 
 class Scanner:
-    """Feed it bytes and holes; `find` says whether a place is believed."""
+    """Feed it bytes and holes; `find` returns the place that is accepted."""
 
     __slots__ = (
         "_before",
@@ -124,7 +124,7 @@ class Scanner:
         self._modes = modes
         self._demand = demand
         if not mask and any(0 <= last < 1 << 14 for last in before.values()):
-            # They may be of 7 or 14 bits, and have turned over by now.
+            # They may have 7 or 14 bits, and have wrapped around by now.
             before = {}
         self._before = before
         self._mask = mask
@@ -162,7 +162,7 @@ class Scanner:
             self._cut_runs()
 
     def gap(self, missing_bytes: int, cause: str) -> None:
-        """So many bytes are missing here."""
+        """`missing_bytes` bytes are missing here."""
         self.is_cut = cause == "snaplen"
         self._add_candidates(self._runs[-1], True)
         at = self._runs[-1].end + missing_bytes
@@ -170,7 +170,7 @@ class Scanner:
         self._run_starts.append(at)
 
     def find(self, at_end: bool = False) -> Candidate | None:
-        """The first place that is believed by now. `at_end`: the stream has ended."""
+        """The first place with enough evidence, if any. `at_end`: the stream has ended."""
         if at_end:
             self._add_candidates(self._runs[-1], True)
         ready, self._fresh = self._fresh, []
@@ -193,14 +193,14 @@ class Scanner:
         return None
 
     def _thin_out(self) -> None:
-        """Keep the likeliest: those that begin with a packet, and the latest."""
+        """Keeps the likeliest candidates: those that begin with a packet, then the latest."""
         starts = self._starts
         waiting = sorted(self._waiting, key=lambda one: (one[2].at in starts, one[2].at))
         self._waiting = waiting[-TRACE_CANDIDATES_MAX:]
         heapify(self._waiting)
 
     def _relax(self) -> None:
-        """Nothing follows what was before: perhaps more was lost, or numbers are of other bits."""
+        """Ignores the numbers from before the loss: more was lost, or their resolution is wrong."""
         self._before = {}
         self._gate = Numbers({}, self._mask)
         self._demand = UNDECIDED
@@ -212,7 +212,7 @@ class Scanner:
                 self._add_candidates(run, True)
 
     def _add_candidates(self, run: Run, at_end: bool) -> None:
-        """Places in the bytes that were not tried; the last few may lack their pattern's end."""
+        """Adds places in bytes not tried yet; the last bytes may be too few for a pattern."""
         stop = len(run.data) if at_end else len(run.data) - PATTERN_BYTES
         if stop <= run.tried:
             return
@@ -240,7 +240,7 @@ class Scanner:
         self._starts.discard(piece.at)
 
     def _cut_runs(self) -> None:
-        """Let go of the bytes before the first piece that is kept."""
+        """Drops the bytes before the first piece that is kept."""
         first = self.pieces[0].at
         while len(self._runs) > 1 and self._runs[0].end <= first:
             del self._runs[0]
@@ -260,7 +260,7 @@ class Scanner:
         return run if at < run.end else None
 
     def _weigh(self, candidate: Candidate, at_end: bool) -> int:
-        """Go on with the chain that begins here: is it believed by now?"""
+        """Continues the chain of a candidate; returns BELIEVED, WAITING or DROPPED."""
         numbers = candidate.numbers
         if numbers is None:
             numbers = candidate.numbers = Numbers(self._before, self._mask)
@@ -276,7 +276,7 @@ class Scanner:
         return BELIEVED
 
     def _weigh_next(self, candidate: Candidate, numbers: Numbers, at_end: bool) -> int:
-        """The next unit of a chain: BELIEVED if it can be one."""
+        """Weighs the next unit of a chain; BELIEVED if the bytes can be a unit."""
         framing, form, at = candidate.framing, candidate.form, candidate.next
         run = self._run_at(at)
         if run is None:
@@ -287,7 +287,7 @@ class Scanner:
             candidate.need = run.end + 1
             return WAITING
         if header < 0 or size == 0:
-            # Empty units exist, but rows of zeros are no sign of them.
+            # Empty units exist, but runs of zeros are no evidence for them.
             return DROPPED
         start = at + header - run.at
         if start + size > len(run.data) and is_last:
@@ -316,7 +316,7 @@ class Scanner:
         return bits >= demand.bits and candidate.units >= demand.units
 
     def _is_enough_at_end(self, candidate: Candidate) -> bool:
-        """The chain reaches to the end of the stream, which few places would by chance."""
+        """Weighs a chain that ends exactly at the end of the stream, which is rare by chance."""
         demand, numbers = self._demand, candidate.numbers
         if not candidate.units or numbers is None:
             return False
@@ -329,7 +329,7 @@ class Scanner:
 def weigh_unit(
     framing: int, form: int, data: bytes, at: int, start: int, size: int, numbers: Numbers
 ) -> int:
-    """The bits of the unit at `at`, whose content begins at `start`, as far as it is there."""
+    """The bits of the unit at `at`, whose content begins at `start` and may be incomplete."""
     content = data[start : start + size]
     if framing == WEBSOCKET:
         if opcode(data, at) in (0x8, 0x9, 0xA):

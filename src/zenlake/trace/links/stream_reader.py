@@ -1,9 +1,8 @@
 """StreamReader: one direction of a connection, from bytes to batches.
 
-As long as every byte is there, lengths lead from unit to unit. Where bytes are missing inside a
-unit whose length was read, the next one is found by counting; elsewhere a `Scanner` looks for
-it. A unit that cannot be read is believed to be damaged, two in a row mean that we are not
-where units begin.
+While no byte is missing, lengths lead from unit to unit. If bytes are missing inside a unit of
+known length, the next one is found by counting; otherwise a `Scanner` searches for it. One unit
+that cannot be decoded counts as damaged; two in a row mean that the framing is lost.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ _PLAIN_CLOSES: Final = (0x03, 0x23)
 _OPEN_ID: Final = 0x02
 _MISSING: Final = -1
 _MARKS: Final = {"missing": _MISSING, "snaplen": -2}
-"""In the place of a packet's number: a hole, and why it is there."""
+"""In place of a packet number: the piece is a hole with this cause."""
 
 
 class StreamReader:
-    """Reads the units of one direction; what it finds goes to `connection.out`."""
+    """Reads the units of one direction; appends items to `connection.out`."""
 
     __slots__ = (
         "_connection",
@@ -65,17 +64,17 @@ class StreamReader:
         self.framing = SHORT
         self.form = PLAIN
         self.scanner: Scanner | None = None
-        """Set while it is not known where units begin."""
+        """Set while the framing is lost."""
         self._ended = False
-        """Whether a CLOSE came: what follows is no message (wire reference §9)."""
+        """Whether a CLOSE came: later bytes are no messages (wire reference §9)."""
         self._queue: deque[Piece] | None = None
-        """Made when it is needed: an empty one takes more memory than all else here."""
+        """Created on demand: an empty deque uses more memory than all other attributes."""
         self._pending = Pending()
         self._skip = 0
-        """How many bytes are left of a unit that has lost some."""
+        """How many bytes remain of a unit that lost some."""
         self._lost_state = "gap"
         self._suspect: bytes | None = None
-        """What could not be read of the unit before."""
+        """The undecoded tail of the unit before."""
         self._events = DirectionEvents(connection, direction)
         self._message = b""
         """The parts of a WebSocket message so far."""
@@ -102,7 +101,7 @@ class StreamReader:
         return self._queue
 
     def _work(self) -> None:
-        """What is queued; finding the framing again puts bytes back into the queue."""
+        """Processes the queue. When the scanner finds the framing, it puts bytes back."""
         queue = self._queue
         while queue:
             piece = queue.popleft()
@@ -117,7 +116,7 @@ class StreamReader:
                     queue.appendleft(Piece(0, rest, piece.packet, piece.time_ns))
 
     def _read_units(self, data: bytes, packet: int, time_ns: int) -> bytes | None:
-        """Read units; what is left if the framing was lost, else None."""
+        """Reads units; returns the remaining bytes if the framing was lost, else None."""
         if self._skip:
             count = min(self._skip, len(data))
             self._skip -= count
@@ -187,7 +186,7 @@ class StreamReader:
             connection.apply_handshake(self, read.messages)
 
     def _suspect_unit(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
-        """After the second unit in a row that cannot be read, look for units anywhere."""
+        """After the second undecodable unit in a row, the framing counts as lost."""
         suspect = self._suspect
         if suspect is None:
             self._suspect = tail
@@ -198,7 +197,7 @@ class StreamReader:
         self._queued().appendleft(Piece(0, suspect + unit, packet, time_ns))
 
     def _impossible(self, rest: bytes, packet: int, time_ns: int) -> bytes | None:
-        """A length that no unit has: the framing is lost, or low latency ends (§9)."""
+        """Handles an impossible length: the framing is lost, or a low-latency link ends (§9)."""
         if self.framing == LONG and _is_last_close(rest):
             self._ended = True
             self._after_close(rest, packet, time_ns)
@@ -210,9 +209,9 @@ class StreamReader:
         return suspect + rest
 
     def _after_close(self, rest: bytes, packet: int, time_ns: int) -> None:
-        """One more CLOSE, under a short length, is how low latency ends (§9).
+        """Handles bytes after a CLOSE: low latency ends with another CLOSE of short length (§9).
 
-        It says nothing new and is no message of its own, but where the handshake failed.
+        The second CLOSE is reported as a message only if the handshake failed.
         """
         if not _is_last_close(rest):
             self._events.undecoded(packet, time_ns, "malformed", len(rest), "after CLOSE")
@@ -225,7 +224,7 @@ class StreamReader:
     # --- missing bytes -------------------------------------------------------------------
 
     def gap(self, missing_bytes: int, cause: str) -> None:
-        """Bytes are missing, as many as told; 0 where nobody knows how many."""
+        """Bytes are missing; `missing_bytes` is 0 if their number is not known."""
         self._queued().append(Piece(missing_bytes, b"", _MARKS[cause], 0))
         self._work()
 
@@ -236,7 +235,7 @@ class StreamReader:
             if missing_bytes:
                 self.scanner.gap(missing_bytes, cause)
                 return
-            # Nothing leads across such a hole: what was found before it is all there is.
+            # Nothing leads across a hole of unknown size: decide by the bytes before it.
             queue = self._queued()
             scanner, later = self.scanner, len(queue)
             self._search(True)
@@ -252,7 +251,7 @@ class StreamReader:
         if self._pending.have and not self._skip:
             left = self._cut(self._lost_state)
             if not self.knows_framing():
-                # It was the OPEN after which units have another form, which is not known.
+                # It was the OPEN after which units have another form, and that form is not known.
                 return
             if missing_bytes and missing_bytes <= left:
                 self._skip = left - missing_bytes
@@ -261,9 +260,9 @@ class StreamReader:
         self._lose_framing(missing_bytes > 0)
 
     def _cut(self, state: str) -> int:
-        """Read what is there of a unit that is not whole; how many bytes it lacks, or 0."""
+        """Reads the captured part of an incomplete unit; returns how many bytes it lacks, or 0."""
         pending = self._pending
-        # It is where its last bytes are, not where it is known that no more come.
+        # The batch gets the packet of its last bytes, not the one that revealed the gap.
         *earlier, packet = pending.packets()
         time_ns, data = pending.time_ns, pending.pop()
         header, size = unit_sizes(self.framing, data, 0)
@@ -279,7 +278,7 @@ class StreamReader:
             read = read_content(self.form, content)
             read.error = None
             if read.messages and isinstance(read.messages[-1], Fragment):
-                # Its payload ends with the batch, which it does not here.
+                # The payload of a FRAGMENT extends to the end of the batch, which is missing.
                 read.messages.pop()
         self._events.batch(packet, time_ns, content, read, state, tuple(earlier))
         if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_handshake_over:
@@ -289,7 +288,7 @@ class StreamReader:
     # --- losing and finding the framing --------------------------------------------------
 
     def _lose_framing(self, is_measured: bool = True) -> None:
-        """Look for units anywhere; `is_measured`: it is known how much is missing."""
+        """Starts a search for units; `is_measured`: the number of missing bytes is known."""
         connection = self._connection
         before, mask = connection.numbers(self.direction)
         if not is_measured:
@@ -305,11 +304,11 @@ class StreamReader:
         return held if self.scanner is None else held + self.scanner.held_bytes
 
     def knows_framing(self) -> bool:
-        """Whether it is known where units begin."""
+        """Whether the start of the next unit is known."""
         return self.scanner is None
 
     def look_for_start(self, demand: Demand = UNDECIDED) -> None:
-        """The beginning is not in the capture, or is not what it should be."""
+        """Starts a search: the beginning was not captured, or was not recognised."""
         modes = self._connection.modes_of(self)
         if self._connection.is_zenoh and len(modes) == 1:
             demand = ON_KNOWN_LINK
@@ -327,7 +326,7 @@ class StreamReader:
             scanner.dropped_bytes = 0
 
     def _resume(self, scanner: Scanner, found: Candidate) -> None:
-        """Go on from a place that is believed: all from there is read again, in order."""
+        """Continues at an accepted place: queues all bytes from there, in order."""
         self.scanner = None
         self._connection.use_mode(self, found.framing, found.form)
         replay: list[Piece] = []
@@ -351,7 +350,7 @@ class StreamReader:
         self._queued().extendleft(reversed(replay))
 
     def finish(self) -> None:
-        """Nothing follows."""
+        """The direction has ended."""
         if self.scanner is not None:
             self._search(True)
             self._work()
@@ -373,7 +372,7 @@ def _is_last_close(rest: bytes) -> bool:
 
 
 def _plain_close(form: int, content: bytes) -> Content | None:
-    """The CLOSE of a handshake that failed, which nothing agreed on changes (§14)."""
+    """The CLOSE of a failed handshake, which is plain whatever was agreed (§14)."""
     if form != COMPRESSED or len(content) != 2 or content[0] not in _PLAIN_CLOSES:
         return None
     return read_content(PLAIN, content)

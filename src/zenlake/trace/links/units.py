@@ -1,8 +1,8 @@
-"""Units: how a connection cuts its bytes into batches, and what a unit says.
+"""Units: the framing of batches in a stream, and the content of a unit.
 
 A stream has a length before each unit: two bytes, or four with low latency (wire reference
-§6.1, §9); a WebSocket has frames of its own instead. What is in a unit depends on what the
-handshake agreed: transport messages, perhaps compressed, or network messages alone.
+§6.1, §9); a WebSocket has its own frames. The handshake decides the form of the content:
+transport messages, possibly compressed, or network messages only.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import Message
 
-# How units are cut.
+# Framing: bytes of the length before a unit, or frames of a WebSocket.
 SHORT: Final = 2
 LONG: Final = 4
 WEBSOCKET: Final = 0
 
-# What they hold.
+# Form: the content of a unit.
 PLAIN: Final = 0
 COMPRESSED: Final = 1
 LOW_LATENCY: Final = 2
 
 UNKNOWN: Final = -1
-"""More bytes are needed to tell the sizes of a unit."""
+"""More bytes are needed to know the sizes of a unit."""
 IMPOSSIBLE: Final = -2
 
 
 def unit_sizes(framing: int, buffer: bytes, at: int) -> tuple[int, int]:
-    """How many bytes of header and of content the unit that begins at `at` has.
+    """The sizes of header and content of the unit at `at`.
 
-    The first is UNKNOWN where the buffer ends too early, IMPOSSIBLE where no unit can be.
+    The first is UNKNOWN if the buffer ends too early, IMPOSSIBLE if no unit can begin there.
     """
     if framing == WEBSOCKET:
         return frame_sizes(buffer, at)
@@ -49,7 +49,7 @@ def unit_sizes(framing: int, buffer: bytes, at: int) -> tuple[int, int]:
 
 
 class Content:
-    """The messages of a unit, and why reading stopped if not at its end."""
+    """The messages of a unit, and the error if decoding stopped before its end."""
 
     __slots__ = ("_size", "content", "error", "form", "messages")
 
@@ -66,17 +66,17 @@ class Content:
         self._size = size
         self.form = form
         self.content = content
-        """What the messages were read from."""
+        """The bytes that the messages were decoded from."""
 
     def lost_bytes(self, is_cut: bool = False) -> int:
-        """How much of it gave no message; nothing if it is whole and was read to its end."""
+        """How many bytes are in no message; 0 if it is whole and was decoded to its end."""
         if self.error is None and not is_cut:
             return 0
         return max(self._size - sum([len(bytes(one)) for one in self.messages]), 0)
 
 
 def read_content(form: int, data: bytes) -> Content:
-    """What a whole unit says, or the part of one that is there."""
+    """Decodes a unit, or the part of it that was captured."""
     if form == LOW_LATENCY:
         unit = decode_low_latency(data)
         return Content(cast("list[Message]", unit.messages), unit.error, len(data), form, data)

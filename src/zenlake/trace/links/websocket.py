@@ -17,7 +17,7 @@ _OPCODES: Final = frozenset((0x0, 0x1, 0x2, 0x8, 0x9, 0xA))
 
 
 def frame_sizes(buffer: bytes, at: int) -> tuple[int, int]:
-    """How many bytes the header of a frame has, and its content; as `units.unit_sizes`."""
+    """The sizes of header and content of a frame, as in `units.unit_sizes`."""
     left = len(buffer) - at
     if left < 2:
         return _UNKNOWN, 0
@@ -47,7 +47,7 @@ def is_final(buffer: bytes, at: int) -> bool:
 
 
 def unmask(header: bytes, content: bytes) -> bytes:
-    """The content of a frame as it was meant: clients mask theirs, servers do not."""
+    """The unmasked content of a frame: clients mask theirs, servers do not."""
     if not header[1] & 0x80 or not content:
         return content
     size = len(content)
