@@ -58,6 +58,7 @@ HOT_MODULES = (
     "src/zenlake/node/link_outlet.py",
     "src/zenlake/node/link_reader.py",
     "src/zenlake/node/link_runner.py",
+    "src/zenlake/node/node_activity.py",
     "src/zenlake/node/node_lock.py",
     "src/zenlake/node/send_budget.py",
     "src/zenlake/node/sender.py",

@@ -49,6 +49,7 @@ class Bench:
         settings = NodeSettings()
         settings.wait_before_close_s = wait_before_close_s
         self.queues = QueueBudget(1_000_000)
+        self.node_lock = NodeLock(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
         self.sender = Sender(
             self.transport,
             Counting(self),
@@ -56,6 +57,7 @@ class Bench:
             self.queues,
             self.failures.append,
             DropWarnings(),
+            self.node_lock.activity.unflushed_senders,
         )
 
     def push(self, size: int, qos: int = DATA) -> int:
@@ -163,7 +165,7 @@ def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
     names = [thread.name for thread in threading.enumerate()]
     assert "zenlake send memory/other" not in names
     assert bench.sends < 1000
-    node_lock = NodeLock(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    node_lock = bench.node_lock
     node_lock.begin_bulk()
     node_lock.pause_bulk()  # of the reader, at the latest after a while
     node_lock.end_bulk()
@@ -395,7 +397,7 @@ def test_a_queue_that_is_never_empty_leaves_the_budget() -> None:
 
 def test_only_the_owner_ends_bulk_and_it_sends_what_was_gathered() -> None:
     bench = Bench()
-    node_lock = NodeLock(Dispatcher(ZenohId(b"\1"), WhatAmI.ROUTER, RoutingSettings()))
+    node_lock = bench.node_lock
     node_lock.begin_bulk()
     node_lock.begin_bulk()
     for _ in range(100):

@@ -1,40 +1,33 @@
-"""Gathering: messages that wait for others to leave with them, while those who sent them run.
+"""What a thread does before it waits: flush senders, and hand over a link that it should read.
 
-They need not wait for the clock where nothing more will come: a thread that is about to wait,
-for an answer say, first sends what was gathered.
+A message that waits in a sender for more messages need not wait for the clock if nothing more will
+come. So a thread that is about to wait, for a reply say, first flushes the senders. It flushes
+those of all open nodes: it may wait in one node for the effect of what it sent on another.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol
-
-from zenlake.forks import reset_after_fork
-from zenlake.node.reader_handover import hand_over_reading
+from zenlake.node.node_activity import UnflushedSender
+from zenlake.node.reader_handover import READER_HANDOVER, hand_over_reading
 
 
-class UnflushedSender(Protocol):
-    """Holds messages back for a moment."""
-
-    def flush(self) -> None:
-        """All there are, if nobody does; without any lock."""
-
-
-UNFLUSHED_SENDERS: Final[list[UnflushedSender]] = []
-"""Senders with unflushed messages, of all nodes of this process, each at most once."""
-reset_after_fork(UNFLUSHED_SENDERS.clear)
-
-
-def flush_senders() -> None:
-    while UNFLUSHED_SENDERS:
+def flush_senders(senders: list[UnflushedSender]) -> None:
+    """Send what the senders of one node hold back; any thread may do the same meanwhile."""
+    while senders:
         try:
-            sender = UNFLUSHED_SENDERS.pop()
+            sender = senders.pop()
         except IndexError:  # another thread was quicker
             return
         sender.flush()
 
 
+def flush_all_nodes() -> None:
+    for node in READER_HANDOVER.nodes:
+        if node.unflushed_senders:
+            flush_senders(node.unflushed_senders)
+
+
 def before_waiting() -> None:
-    """By any thread of ours or of the user, before it waits for something in here."""
-    if UNFLUSHED_SENDERS:
-        flush_senders()
+    """By any thread, of a node or of the user, before it waits for anything of this package."""
+    flush_all_nodes()
     hand_over_reading()

@@ -19,10 +19,10 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from zenlake.links import LinkError, LinkTimeout
-from zenlake.node.before_waiting import UNFLUSHED_SENDERS, flush_senders
+from zenlake.node.before_waiting import flush_all_nodes, flush_senders
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
 from zenlake.node.node_lock import MESSAGES_PER_LOCK, Links
-from zenlake.node.reader_handover import READER_HANDOVER, READERS_IN_CALLBACKS
+from zenlake.node.reader_handover import READER_HANDOVER
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
@@ -50,6 +50,8 @@ class LinkReader:
         self.link = runner.link
         self.transport = runner.transport
         self.node_lock = runner.node_lock
+        self._readers_in_callbacks = self.node_lock.activity.readers_in_callbacks
+        self._unflushed_senders = self.node_lock.activity.unflushed_senders
         self.face: Face | None = None
         self._early = early  # what came right behind the handshake
         self._deliveries: deque[Delivery] = deque()  # read, and not handed on
@@ -65,6 +67,7 @@ class LinkReader:
         self._busy_at = runner.opened_at  # when it had one
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.callback_since = 0.0
+        self._has_called = False  # callbacks, which may have sent on any node
         self._callback_sink: Sink | None = None
         self._callback_lock = threading.Lock()
         self._callback_thread = 0
@@ -122,8 +125,7 @@ class LinkReader:
             cause = error.cause
         finally:
             self.node_lock.end_bulk()
-            if UNFLUSHED_SENDERS:
-                flush_senders()
+            flush_all_nodes()
             if cause is not None:
                 self._runner.drop(cause)
 
@@ -149,8 +151,11 @@ class LinkReader:
                 transport.inbound.received_at = now
             if self._is_bulk:
                 self.node_lock.end_bulk()
-            if UNFLUSHED_SENDERS:
-                flush_senders()
+            if self._has_called:
+                self._has_called = False
+                flush_all_nodes()
+            elif self._unflushed_senders:
+                flush_senders(self._unflushed_senders)
             self._reading_since = now
             if IDLE_LINKS.is_crowded and self._patience_s >= PATIENCE_S:
                 self._set_patience()
@@ -321,8 +326,8 @@ class LinkReader:
                 break
             if face.job is not None:
                 node_lock.end_bulk()
-                if UNFLUSHED_SENDERS:
-                    flush_senders()
+                if self._unflushed_senders:
+                    flush_senders(self._unflushed_senders)
                 sinks = node_lock.resume(face)
             else:
                 first = deliveries[0]
@@ -339,7 +344,7 @@ class LinkReader:
                 self._note_handed_on(first, after)
             if sinks is not None:
                 node_lock.end_bulk()
-                self._settle(sinks)
+                self._call_sinks(sinks)
                 if self._handovers != handovers:
                     return False
         if face.account.refused:
@@ -369,20 +374,21 @@ class LinkReader:
 
     # --- callbacks -----------------------------------------------------------------------------
 
-    def _settle(self, sinks: list[Sink]) -> None:
+    def _call_sinks(self, sinks: list[Sink]) -> None:
         """All but the last by threads of their own: at most one callback waits for another."""
-        errand = sinks.pop()
+        self._has_called = True
+        last = sinks.pop()
         for sink in sinks:
             sink.after_unlock()
-        if errand.is_quick():
-            self._run_on_reader(errand)
-        errand.after_unlock()
+        if last.is_quick():
+            self._run_on_reader(last)
+        last.after_unlock()
 
     def _run_on_reader(self, sink: Sink) -> None:
         number = self._handovers
         self._callback_sink = sink
         self._callback_thread = threading.get_ident()
-        READERS_IN_CALLBACKS[self._callback_thread] = self
+        self._readers_in_callbacks[self._callback_thread] = self
         self.callback_since = time.monotonic()
         if not READER_HANDOVER.is_watching:
             READER_HANDOVER.watch()
@@ -397,7 +403,7 @@ class LinkReader:
     def _end_callback(self) -> None:
         self._callback_sink = None
         self.callback_since = 0.0
-        READERS_IN_CALLBACKS.pop(self._callback_thread, None)
+        self._readers_in_callbacks.pop(self._callback_thread, None)
 
     def hand_over(self) -> None:
         with self._callback_lock:

@@ -48,7 +48,13 @@ class LinkRunner:
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
         self.transport.inbound.keeps_runs = node.role == WhatAmI.ROUTER
         self.sender = Sender(
-            self.transport, link, node.settings, node.queues, self.break_off, node.drop_warnings
+            self.transport,
+            link,
+            node.settings,
+            node.queues,
+            self.break_off,
+            node.drop_warnings,
+            node.node_lock.activity.unflushed_senders,
         )
         self.outlet = LinkOutlet(self.sender, node.node_lock.touched, node.dispatcher.refusal)
         self.info = describe_transport(agreed)

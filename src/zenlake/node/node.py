@@ -117,7 +117,7 @@ class Node:
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
         try:
-            READER_HANDOVER.open()
+            READER_HANDOVER.open(self.node_lock.activity)
             IDLE_LINKS.open()
             self._is_watched = True
             self.node_lock.timer.start()
@@ -183,7 +183,7 @@ class Node:
             self.dispatcher.close()
         if self._is_watched:
             self._is_watched = False
-            READER_HANDOVER.close(deadline - time.monotonic())
+            READER_HANDOVER.close(self.node_lock.activity, deadline - time.monotonic())
             IDLE_LINKS.close(deadline - time.monotonic())
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from zenlake.forks import InheritedLock
 from zenlake.node.abstract_sender import AbstractSender
-from zenlake.node.before_waiting import UNFLUSHED_SENDERS, flush_senders
+from zenlake.node.before_waiting import flush_senders
 from zenlake.node.link_outlet import LinkOutlet
-from zenlake.node.reader_handover import READERS_IN_CALLBACKS
+from zenlake.node.node_activity import NodeActivity
 from zenlake.node.threads import ThreadError
 from zenlake.node.timer import Timer
 from zenlake.node.yield_gil import BUSY_S_MAX, yield_gil
@@ -65,6 +65,9 @@ class NodeLock:
         self._bulk_waiting: set[int] = set()  # threads that wait for it
         self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
+        self.activity = NodeActivity()
+        self._readers_in_callbacks = self.activity.readers_in_callbacks
+        self._unflushed_senders = self.activity.unflushed_senders
         self.touched: list[LinkOutlet] = []
         self.has_unsent_replies = False
         self._sessions: list[SessionCore] = []
@@ -106,7 +109,7 @@ class NodeLock:
         Where a reader runs the callback, those of all queries that it has brought: it settles
         when it is back, or whoever takes its place does.
         """
-        if READERS_IN_CALLBACKS and get_ident() in READERS_IN_CALLBACKS:
+        if self._readers_in_callbacks and get_ident() in self._readers_in_callbacks:
             self.has_unsent_replies = True
             self._release()
         else:
@@ -242,8 +245,8 @@ class NodeLock:
     def end_bulk(self) -> None:
         """Release `bulk` if this thread holds it; what links have gathered leaves before."""
         if self._bulk_owner == get_ident():
-            if UNFLUSHED_SENDERS:
-                flush_senders()
+            if self._unflushed_senders:
+                flush_senders(self._unflushed_senders)
             self.release_bulk()
 
     def release_bulk(self) -> None:
@@ -275,8 +278,8 @@ class NodeLock:
         """
         is_over = monotonic() - self._paused_at > BUSY_S_MAX
         if self._waiting or is_over:
-            if UNFLUSHED_SENDERS:
-                flush_senders()
+            if self._unflushed_senders:
+                flush_senders(self._unflushed_senders)
             yield_gil()
             if is_over and self._bulk_waiting:
                 self.end_bulk()
@@ -334,6 +337,7 @@ class NodeLock:
         """In a forked child: nothing is sent or settled any more, and `begin` raises."""
         self.lock = cast("threading.RLock", InheritedLock())
         self.touched.clear()
+        self.activity.clear()
         self.has_unsent_replies = False
         self._sessions = []
         self.timer.armed = -inf  # so that `end` does not wake it

@@ -1,10 +1,10 @@
-"""ReaderHandover: a reader may run a callback itself, and is handovers if that takes long.
+"""ReaderHandover: a reader runs quick callbacks itself; if one is slow, another reader takes over.
 
-Waking another thread for each item costs more than most callbacks take. So the reader of a
-link runs a callback that is quick as a rule. Meanwhile nobody reads the link: one thread of the
-process looks every few milliseconds, and where a callback has not returned it starts another
-reader. A callback that is about to wait for something of ours is handovers at once, since what it
-waits for may have to be read. The same thread watches the pool of callback threads.
+To wake another thread for each item costs more than most callbacks take. So the reader of a link
+runs a callback that is quick as a rule. Meanwhile nobody reads the link: one thread of the process
+checks every few milliseconds, and starts another reader where a callback has not returned. A
+callback that is about to wait for something of this package is replaced at once, since what it
+waits for may have to be read from the link. The same thread watches the pool of callback threads.
 """
 
 from __future__ import annotations
@@ -16,22 +16,14 @@ from typing import Final, Protocol
 
 from zenlake.forks import reset_after_fork
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
+from zenlake.node.node_activity import NodeActivity
 from zenlake.node.threads import join_thread, start_soon
 
 log = logging.getLogger("zenlake.node")
 
 HOLD_S: Final = CALLBACK_HOLD_MS_MAX / 1000
-# Without a callback for so long, nobody looks until there is one again.
+# Without a callback for so long, the thread sleeps until there is one again.
 _IDLE_S: Final = 0.5
-
-
-class Reader(Protocol):
-    """Reads a link, or runs a callback since `callback_since`; 0 while it reads."""
-
-    callback_since: float
-
-    def hand_over(self) -> None:
-        """Somebody else reads from now on, if it is still away."""
 
 
 class Pool(Protocol):
@@ -44,23 +36,20 @@ class Pool(Protocol):
         """Start threads where callbacks wait for one; whether any callback runs or waits."""
 
 
-READERS_IN_CALLBACKS: Final[dict[int, Reader]] = {}
-"""Readers that run callbacks, by thread."""
-reset_after_fork(READERS_IN_CALLBACKS.clear)
-
-
 def hand_over_reading() -> None:
-    """Before anything that may take long, in case this thread should be reading."""
+    """Before anything that may take long, in case this thread should be reading a link."""
     thread = threading.get_ident()
-    reader = READERS_IN_CALLBACKS.get(thread)
-    if reader is not None:
-        reader.hand_over()
-    elif READER_HANDOVER.pool is not None:
+    for node in READER_HANDOVER.nodes:
+        reader = node.readers_in_callbacks.get(thread)
+        if reader is not None:
+            reader.hand_over()
+            return
+    if READER_HANDOVER.pool is not None:
         READER_HANDOVER.pool.hand_over(thread)
 
 
 class ReaderHandover:
-    """The thread that looks; it starts with the first callback and ends with the last node.
+    """The thread that checks; it starts with the first callback and ends with the last node.
 
     Its work is proportional to the callbacks that run now, and while none does it sleeps.
     """
@@ -74,26 +63,25 @@ class ReaderHandover:
         self._lock = threading.Lock()
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
-        self._nodes = 0
+        self.nodes: tuple[NodeActivity, ...] = ()  # replaced, never changed: read without the lock
         self.is_watching = False
 
-    def open(self) -> None:
-        """A node opened."""
+    def open(self, node: NodeActivity) -> None:
         with self._lock:
-            self._nodes += 1
+            self.nodes = (*self.nodes, node)
 
-    def close(self, timeout_s: float) -> None:
+    def close(self, node: NodeActivity, timeout_s: float) -> None:
         """A node closed; with the last one the thread ends."""
         with self._lock:
-            self._nodes -= 1
+            self.nodes = tuple(one for one in self.nodes if one is not node)
             thread = self._thread
-            if self._nodes > 0 or thread is None:
+            if self.nodes or thread is None:
                 return
             self._wanted.set()
         join_thread(thread, timeout_s)
 
     def watch(self) -> None:
-        """A callback is about to run, and nobody is watching."""
+        """A callback is about to run, and `is_watching` is false."""
         thread = None
         with self._lock:
             self.is_watching = True
@@ -115,38 +103,41 @@ class ReaderHandover:
             self._wanted.wait()
             self._wanted.clear()
             now = seen_at = time.monotonic()
-            while now - seen_at < (_IDLE_S if self._nodes > 0 else HOLD_S):
+            while now - seen_at < (_IDLE_S if self.nodes else HOLD_S):
                 self.is_watching = True
                 time.sleep(HOLD_S)
                 now = time.monotonic()
-                if self._look(now):
+                if self._check(now):
                     seen_at = now
-            # Said before the last look: whoever goes away after it wakes this thread.
+            # Set before the last check: a callback that begins after it wakes this thread.
             self.is_watching = False
-            if self._look(time.monotonic()):
+            if self._check(time.monotonic()):
                 self._wanted.set()
 
     def _ends(self) -> bool:
         with self._lock:
-            is_over = self._nodes <= 0 and not self._wanted.is_set()
+            is_over = not self.nodes and not self._wanted.is_set()
             if is_over:
                 self._thread = None
             return is_over
 
-    def _look(self, now: float) -> bool:
-        """Relieve whoever is away for long; whether anybody is."""
-        is_anybody = False
-        for reader in list(READERS_IN_CALLBACKS.values()):
-            is_anybody = True
-            if 0.0 < reader.callback_since < now - HOLD_S:
-                try:
-                    reader.hand_over()
-                except Exception:  # there may be no thread left for it; others must be handovers
-                    log.exception("a reader was not handovers")
+    def _check(self, now: float) -> bool:
+        """Replace readers whose callback takes long; whether any callback runs."""
+        runs_any = False
+        for node in self.nodes:
+            for reader in list(node.readers_in_callbacks.values()):
+                runs_any = True
+                if 0.0 < reader.callback_since < now - HOLD_S:
+                    try:
+                        reader.hand_over()
+                    except Exception:  # perhaps no thread is left; go on with the other readers
+                        log.exception("a reader was not replaced")
         if self.pool is not None and self.pool.look(now):
-            is_anybody = True
-        return is_anybody
+            runs_any = True
+        return runs_any
 
 
 READER_HANDOVER: Final = ReaderHandover()
+"""Of the process: one thread watches the callbacks of all nodes, and a callback that a reader of
+one node runs may wait in another node."""
 reset_after_fork(READER_HANDOVER.reset)

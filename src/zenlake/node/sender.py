@@ -26,8 +26,9 @@ from typing import Final
 from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.links import Link, LinkError
 from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN, TOO_LARGE, AbstractSender
-from zenlake.node.before_waiting import UNFLUSHED_SENDERS, before_waiting
+from zenlake.node.before_waiting import before_waiting
 from zenlake.node.drop_warnings import DropWarnings
+from zenlake.node.node_activity import UnflushedSender
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.send_budget import SendBudget
 from zenlake.node.settings import NodeSettings
@@ -93,6 +94,7 @@ class Sender(AbstractSender):
         "_sends_all",
         "_takes_unlocked",
         "_transport",
+        "_unflushed_senders",
         "_unlocked",
         "_wake",
         "dropped",
@@ -107,6 +109,7 @@ class Sender(AbstractSender):
         queues: QueueBudget,
         failed: Callable[[str], None],
         drop_warnings: DropWarnings,
+        unflushed_senders: list[UnflushedSender],
     ) -> None:
         self.lock = threading.Lock()
         self._room = threading.Condition(self.lock)
@@ -134,7 +137,8 @@ class Sender(AbstractSender):
         self._is_overfull = False
         self._sending_since = 0.0
         self._gathering_since = 0.0
-        self._is_listed = False  # in UNFLUSHED_SENDERS
+        self._unflushed_senders = unflushed_senders  # of the node
+        self._is_listed = False  # in it
         self._is_watching = False  # the own thread
         self._needs_watch = True  # of the own thread: nobody comes back to send what gathers
         self._budget = SendBudget()
@@ -342,7 +346,7 @@ class Sender(AbstractSender):
         self._gathering_since = now
         if not self._is_listed:
             self._is_listed = True
-            UNFLUSHED_SENDERS.append(self)
+            self._unflushed_senders.append(self)
         return True
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> None:
@@ -548,7 +552,7 @@ class Sender(AbstractSender):
             self._wake.notify_all()
             if self._is_listed:
                 with suppress(ValueError):
-                    UNFLUSHED_SENDERS.remove(self)
+                    self._unflushed_senders.remove(self)
 
     def join(self, timeout_s: float) -> None:
         join_thread(self._own_thread, timeout_s)

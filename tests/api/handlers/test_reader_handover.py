@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sized
 import pytest
 
 import zenlake
+from tests.faults import least
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
 from zenlake.node import Node
 
@@ -202,3 +203,32 @@ def test_a_reply_does_not_wait_for_a_callback_that_goes_on(
     assert replies.try_recv() is None
     release.set()
     assert list(replies) == []
+
+
+def test_a_reader_of_another_node_sends_a_reply_at_once(
+    pair: tuple[zenlake.Session, zenlake.Session],
+) -> None:
+    """A callback of one session answers a query of another session of the same process."""
+    a, b = pair
+    held: list[zenlake.Query] = []
+    a.declare_queryable("question", held.append)
+    querier = b.declare_querier("question")
+    until(lambda: querier.matching_status.matching)
+
+    def answer(sample: zenlake.Sample) -> None:
+        with held.pop() as query:
+            query.reply("question", b"42")
+
+    with peer(listen="tcp/127.0.0.1:0") as c, peer(connect=node_of(c).locators()[0]) as d:
+        c.declare_subscriber("now", answer)
+        publisher = tell(d, "now")
+
+        def measure() -> float:
+            replies = querier.get()
+            until_long(held, 1)
+            began = time.monotonic()
+            publisher.put(b"")
+            assert len(list(replies)) == 1
+            return time.monotonic() - began
+
+        assert least(measure, 0.5) < 0.5

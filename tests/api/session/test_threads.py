@@ -15,7 +15,7 @@ import zenlake
 from tests.api.memory import MemoryNetwork
 from tests.links.leftovers import nothing_left, own_threads
 from zenlake.node import Node
-from zenlake.node.reader_handover import READER_HANDOVER, READERS_IN_CALLBACKS
+from zenlake.node.reader_handover import READER_HANDOVER
 
 PATIENCE_S = 20.0
 
@@ -89,7 +89,7 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
         watchers = [one for one in threading.enumerate() if one.name == "zenlake handover"]
         assert len(watchers) == 1
         # It looks at nobody, and soon not at all, once no callback runs.
-        assert not READERS_IN_CALLBACKS
+        assert not any(node.readers_in_callbacks for node in READER_HANDOVER.nodes)
         until(lambda: not READER_HANDOVER.is_watching)
         for session in (listening, *others):
             session.close()
