@@ -85,6 +85,8 @@ HOT_MODULES = (
     "src/zenlake/rules/rule.py",
     "src/zenlake/rules/samples.py",
     "src/zenlake/rules/scouting.py",
+    "src/zenlake/semantics/consolidation.py",
+    "src/zenlake/semantics/query_parameters.py",
     "src/zenlake/session/*.py",
     "src/zenlake/trace/channel.py",
     "src/zenlake/trace/events.py",

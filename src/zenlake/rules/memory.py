@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.keyexpr.parameters import Parameters
 from zenlake.limits import RULES_OPEN_MAX
 from zenlake.rules.channels import qos_byte
 from zenlake.rules.declarations import ENTITIES, UNDECLARED
@@ -21,6 +20,7 @@ from zenlake.rules.facts import (
 from zenlake.rules.finding import place_of
 from zenlake.rules.link_states import node_links, states_of
 from zenlake.rules.samples import stream_of
+from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
 from zenlake.wire import (
@@ -155,7 +155,7 @@ def _request(message: Request, seen: Seen) -> None:
         return
     request = OpenRequest(seen.event, place_of(seen.event), id, qos_byte(message.qos))
     parameters = message.body.parameters
-    request.any_key = parameters is not None and "_anyke" in Parameters(parameters)
+    request.any_key = parameters is not None and accepts_any_key(parameters)
     request.budget = message.budget
     request.timeout_ms = message.timeout_ms
     side.requests[id] = request

@@ -1,24 +1,17 @@
-"""Which replies of a query the user gets, and when (behaviour reference §2.7).
+"""`Consolidation`: what an open query remembers of its replies to consolidate them.
 
-A consolidation is asked about each reply and says: deliver now, or not. LATEST holds replies
-back until the query ends. Times are compared with "no timestamp" before any timestamp; equal
-counts as newer, so that without timestamps the last arrival wins.
+The rules are in `zenlake.semantics.consolidation`.
 """
 
 from __future__ import annotations
 
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
+from zenlake.semantics.consolidation import is_older
 from zenlake.wire import ConsolidationMode, Timestamp
 
 
-def is_older(time: Timestamp | None, than: Timestamp | None) -> bool:
-    if than is None:
-        return False
-    return time is None or time < than
-
-
 class Held:
-    """One reply that LATEST keeps."""
+    """A reply that LATEST holds until the query ends."""
 
     __slots__ = ("handler_bytes", "item", "size", "time")
 
@@ -27,15 +20,11 @@ class Held:
         self.item = item
         self.size = size
         self.handler_bytes = handler_bytes
-        """What it counts in the handler of the user (session/held_bytes.py)."""
+        """Its bytes as the handler of the application counts them (session/held_bytes.py)."""
 
 
 class Consolidation:
-    """NONE and MONOTONIC deliver at once, LATEST at the end.
-
-    What it remembers is bounded: beyond the limits MONOTONIC forgets the key it has known
-    longest, and LATEST refuses, which `refused` counts.
-    """
+    """Bounded memory: MONOTONIC forgets the oldest key, LATEST refuses replies and counts them."""
 
     __slots__ = (
         "_bytes_max",
@@ -65,7 +54,7 @@ class Consolidation:
         return len(self._held)
 
     def passes(self, key: str, time: Timestamp | None) -> bool:
-        """Whether a reply is delivered at once; not asked for LATEST."""
+        """Whether NONE or MONOTONIC delivers a reply."""
         if self.mode != ConsolidationMode.MONOTONIC:
             return True
         delivered = self._delivered
@@ -78,7 +67,7 @@ class Consolidation:
         return True
 
     def wants(self, key: str, time: Timestamp | None, size: int) -> bool:
-        """Whether LATEST would keep a reply of that size."""
+        """Whether LATEST holds a reply of that size."""
         held = self._held.get(key)
         if held is not None:
             if is_older(time, held.time):
@@ -97,7 +86,7 @@ class Consolidation:
     def hold(
         self, key: str, time: Timestamp | None, item: object, size: int, handler_bytes: int = 0
     ) -> None:
-        """Keep a reply that `wants` agreed to, in place of the older one."""
+        """Hold a reply that `wants` agreed to, instead of the older one on its key."""
         held = self._held.get(key)
         if held is not None:
             self._held_bytes -= held.size
@@ -105,7 +94,7 @@ class Consolidation:
         self._held[key] = Held(time, item, size, handler_bytes)
 
     def release(self) -> list[Held]:
-        """All that is held, at the end of the query."""
+        """Return all replies that are held, and forget them."""
         held = list(self._held.values())
         self._held.clear()
         self._held_bytes = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.wire import QoS, TimestampStack
 from zenlake.wire import Query as QueryMessage
 
@@ -47,12 +48,5 @@ class IncomingQuery:
         self.stamps = stamps
         # The query of this very session that it came from; None: it came from the network.
         self.origin = origin
-        self.accepts_any_key = names(self.parameters, "_anyke")
+        self.accepts_any_key = accepts_any_key(self.parameters)
         self.holders = 0
-
-
-def names(parameters: str, name: str) -> bool:
-    """Whether `name` is among the parameters, with any value."""
-    if name not in parameters:
-        return False
-    return any(item.partition("=")[0] == name for item in parameters.split(";"))

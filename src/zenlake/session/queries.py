@@ -6,7 +6,9 @@ import heapq
 
 from zenlake.errors import LocalError
 from zenlake.keyexpr.matching import intersects
-from zenlake.session.incoming_query import IncomingQuery, names
+from zenlake.semantics.consolidation import auto_mode
+from zenlake.semantics.query_parameters import ANY_KEY, accepts_any_key
+from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.locality import Locality
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.port import Port
@@ -90,7 +92,9 @@ class Queries:
 
     def send(self, key: str, parameters: str, spec: QuerySpec, sink: Sink, now: float) -> OpenQuery:
         """Send a query; it may have ended before this returns."""
-        mode = _resolved_mode(spec.consolidation, parameters)
+        mode = spec.consolidation
+        if mode == ConsolidationMode.AUTO:
+            mode = auto_mode(parameters)
         query = self.open(
             key,
             sink,
@@ -99,7 +103,7 @@ class Queries:
             spec.budget,
             spec.owner_eid,
         )
-        query.accepts_any_key = spec.accepts_any_key or names(parameters, "_anyke")
+        query.accepts_any_key = spec.accepts_any_key or accepts_any_key(parameters)
         destination = spec.destination
         query.network_open = destination != Locality.SESSION_LOCAL
         query.local_open = destination != Locality.REMOTE
@@ -201,8 +205,8 @@ class Queries:
     def _request(
         self, query: OpenQuery, parameters: str, mode: ConsolidationMode, spec: QuerySpec
     ) -> Request:
-        if spec.accepts_any_key and not names(parameters, "_anyke"):
-            parameters = f"{parameters};_anyke" if parameters else "_anyke"
+        if spec.accepts_any_key and not accepts_any_key(parameters):
+            parameters = f"{parameters};{ANY_KEY}" if parameters else ANY_KEY
         body = Query(
             mode,
             parameters or None,
@@ -225,10 +229,3 @@ class Queries:
             None,
             None if stamps is None else self._port.stamp_sent(stamps),
         )
-
-
-def _resolved_mode(mode: ConsolidationMode, parameters: str) -> ConsolidationMode:
-    """AUTO is settled here, before the query is sent (behaviour reference §2.5)."""
-    if mode != ConsolidationMode.AUTO:
-        return mode
-    return ConsolidationMode.NONE if names(parameters, "_time") else ConsolidationMode.LATEST

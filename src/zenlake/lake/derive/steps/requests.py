@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.derive.steps.conform import query
 from zenlake.lake.derive.steps.exchanges import PLACE
+from zenlake.semantics.query_parameters import ANY_KEY, TIME_RANGE, parameter_pattern
+from zenlake.wire import ConsolidationMode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,10 +32,10 @@ SELECT capture, session, place, talk, events.seq, time_ns, key, requester_zid, r
     target, timeout_ms,
     CASE WHEN timeout_ms <= {_TIMEOUT_MS_MAX:.0f}
         THEN try_add(time_ns, CAST(timeout_ms * 1e6 AS BIGINT)) END AS deadline_ns,
-    CASE WHEN consolidation <> 'auto' THEN consolidation
-        WHEN parameters RLIKE '(^|;)_time(=|;|$)' THEN 'none'
-        ELSE 'latest' END AS consolidation_mode,
-    coalesce(parameters RLIKE '(^|;)_anyke(=|;|$)', false) AS takes_any_key,
+    CASE WHEN consolidation <> '{ConsolidationMode.AUTO!s}' THEN consolidation
+        WHEN parameters RLIKE '{parameter_pattern(TIME_RANGE)}' THEN '{ConsolidationMode.NONE!s}'
+        ELSE '{ConsolidationMode.LATEST!s}' END AS consolidation_mode,
+    coalesce(parameters RLIKE '{parameter_pattern(ANY_KEY)}', false) AS takes_any_key,
     xxhash64(key, 1, parameters, 2, target, 3, consolidation, 4, timeout_ms, 5, budget, 6,
         payload, 7, encoding, 8, attachment, 9, source) AS question,
     is_number_used_again, final_seq, final_ns

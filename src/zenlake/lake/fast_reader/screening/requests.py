@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zenlake.keyexpr.parameters import Parameters
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
+from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE, DEFAULT_QUERY_TIMEOUT_MS
 
 _REQUEST: Final = 0
@@ -122,7 +122,7 @@ class _Talks:
     def _takes_any(self, row: int) -> bool:
         """Whether a request takes replies on any key."""
         parameters = self._rows.columns.bytes_of("parameters", row)
-        return parameters is not None and "_anyke" in Parameters(parameters.decode())
+        return parameters is not None and accepts_any_key(parameters.decode())
 
     def _fits(self, reply: int, request: int) -> bool:
         texts = self._keys.texts
