@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from zenlake import wire
 
 ROOT = Path(__file__).parent.parent
 
@@ -105,3 +108,57 @@ def test_only_wire_imports_its_generated_modules() -> None:
                     r"^\s*(from|import) zenlake\.wire\._generated.*", path.read_text("utf-8"), re.M
                 )
                 assert found is None, f"{path}: {found}"
+
+
+NOT_COPIES = {
+    ("Init", "syn"),  # the terms of an answer: only some fields of the offer
+    ("Interest", "up"),
+    ("LinkState", "neighbour"),
+    ("LinkState", "node"),
+    ("Query", "spec"),
+    ("Request", "spec"),
+    ("Response", "query"),
+    ("Response", "request"),
+    ("ResponseFinal", "incoming"),
+    ("ResponseFinal", "query"),
+    ("ResponseFinal", "request"),
+    ("SourceInfo", "self._source_id"),
+}
+"""Messages that share field names with the object they are made from, and are not copies of it."""
+
+
+def copied_from(call: ast.Call, fields: tuple[str, ...]) -> set[str]:
+    """Objects of which a constructor call takes over two fields or more."""
+    values = dict(zip(fields, call.args, strict=False))
+    values |= {one.arg: one.value for one in call.keywords if one.arg is not None}
+    owners = Counter(
+        ast.unparse(node.value)
+        for name, value in values.items()
+        for node in ast.walk(value)
+        if isinstance(node, ast.Attribute) and node.attr == name
+    )
+    return {owner for owner, count in owners.items() if count > 1}
+
+
+def test_messages_are_copied_by_their_generated_method() -> None:
+    """A constructor call that lists the fields would lose one that is added later."""
+    classes = {
+        name: found.FIELDS
+        for name, found in vars(wire).items()
+        if isinstance(found, type) and issubclass(found, wire.Message)
+    }
+    for package in ("routing", "session", "node", "protocol", "admin", "api", "links"):
+        for path in (ROOT / "src" / "zenlake" / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call):
+                    name = ast.unparse(node.func).rpartition(".")[2]
+                    for owner in copied_from(node, classes.get(name, ())):
+                        is_copy = name in classes and (name, owner) not in NOT_COPIES
+                        assert not is_copy, f"{path}:{node.lineno}: use {owner}.copy()"
+
+
+def test_a_constructor_call_that_copies_a_message_is_found() -> None:
+    call = ast.parse("Push(new_key, old.body, qos=old.qos)").body[0]
+    assert isinstance(call, ast.Expr)
+    assert isinstance(call.value, ast.Call)
+    assert copied_from(call.value, wire.Push.FIELDS) == {"old"}

@@ -17,6 +17,7 @@ from zenlake.wire import (
     DeclareKeyExpr,
     DeclareSubscriber,
     Encoding,
+    Extension,
     Frame,
     NetworkMessage,
     Priority,
@@ -132,6 +133,7 @@ def runs(draw: st.DrawFn) -> list[NetworkMessage]:
     qos = draw(st.sampled_from([None, QoS.of(Priority.DATA_LOW), QoS.of(express=True)]))
     encoding = draw(st.sampled_from([None, Encoding(10, b"x;y")]))
     attachment = draw(st.sampled_from([None, b"attached"]))
+    unknown = draw(st.sampled_from([(), (Extension(0x0E), Extension(0x4D, b"unknown"))]))
     sizes = draw(st.lists(st.sampled_from([0, 1, 8, 127, 128, 1000]), min_size=RUN_MIN + 2))
     clock = ZenohId.from_int(0xC1)
     return [
@@ -142,8 +144,10 @@ def runs(draw: st.DrawFn) -> list[NetworkMessage]:
                 Timestamp(NOW + n * 977, clock) if timed else None,
                 encoding,
                 attachment=attachment,
+                extensions=unknown,
             ),
             qos,
+            extensions=unknown,
         )
         for n, size in enumerate(sizes)
     ]
@@ -176,6 +180,7 @@ def test_neighbours_get_the_same_bytes(
     def wall_ns() -> int:
         return NS
 
+    room_bytes = min(room_bytes, bytes_max)  # of a batch
     one_by_one = Network(bytes_max, timestamping, wall_ns, room_bytes, subscribers)
     as_a_run = Network(bytes_max, timestamping, wall_ns, room_bytes, subscribers)
     wanted = one_by_one.publish(messages, reliable)

@@ -62,4 +62,6 @@ class Stamper:
             time = out.getvalue()
         else:
             return stack
-        return TimestampStack(stack.points, (*stack.records, StampRecord(point, time)))
+        stamped = stack.copy()
+        stamped.records = (*stack.records, StampRecord(point, time))
+        return stamped
