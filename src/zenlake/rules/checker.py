@@ -33,7 +33,14 @@ from zenlake.rules.finding import Finding, Place, batch_place, place_of
 from zenlake.rules.memory import forget_fragments, remember
 from zenlake.rules.rule import NOTE, Rule
 from zenlake.rules.spelling import Oddity, oddities
-from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
+from zenlake.trace.events import (
+    MessageSeen,
+    Missing,
+    SessionChanged,
+    TraceEvent,
+    Undecoded,
+    ends_session,
+)
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
@@ -45,7 +52,6 @@ from zenlake.wire.message import NetworkMessage
 _STREAMS: Final = ("tcp", "ws")
 """What a capture has of these it has whole, or it shows."""
 _LOST: Final = ("tcp_gap", "truncated", "resync")
-_ENDS: Final = ("closed", "lost", "refused")
 _NOTHING: Final[list[Rule]] = []
 
 
@@ -258,7 +264,7 @@ class Checker:
         talk = self.talk(session)
         if event.change == "joined" or len(session.links) > 1:
             talk.is_whole = False  # order between links is not known
-        elif event.change in _ENDS:
+        elif ends_session(event):
             self._end(talk, event.time_ns, self._closed_by(event.link), False)
 
     def _closed_by(self, link: Link) -> Node | None:

@@ -200,6 +200,10 @@ class SessionChanged(TraceEvent):
         return f"SessionChanged({self.packet}, {self.session.id}, {self.change})"
 
 
+def ends_session(event: SessionChanged) -> bool:
+    return event.change in ("closed", "lost", "refused")
+
+
 class Missing(TraceEvent):
     """Data that was sent and is not in the capture.
 

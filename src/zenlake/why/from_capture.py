@@ -9,7 +9,14 @@ from typing import Final
 
 from zenlake import trace
 from zenlake.trace import facts
-from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
+from zenlake.trace.events import (
+    MessageSeen,
+    Missing,
+    SessionChanged,
+    TraceEvent,
+    Undecoded,
+    ends_session,
+)
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.rows.detail import detail_of
 from zenlake.trace.rows.row_maker import RowMaker
@@ -85,7 +92,7 @@ class _Reader:
         elif isinstance(event, Undecoded) and not in_batch:
             self._numbers.seq(event.link, event.packet)
         self._follow(event)
-        if isinstance(event, SessionChanged) and event.change in ("closed", "lost", "refused"):
+        if isinstance(event, SessionChanged) and ends_session(event):
             self._session(event.session)
 
     def _member(self, event: MessageSeen, session: str, at: Moment) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+from zenlake.trace.timelines.origins import SPREAD_NS
 from zenlake.why.absence import tell_life
 from zenlake.why.disjoint import difference
 from zenlake.why.network import Network
@@ -12,9 +12,6 @@ from zenlake.why.records import Declaration, Interest, Moment
 from zenlake.why.story import Story
 from zenlake.why.wanted import meet
 from zenlake.why.words import apart, capture_again, key_text
-
-_GRACE_NS: Final = 1_000_000_000
-"""News needs a moment on its way."""
 
 
 def token_stories(network: Network, keys: list[str], told: set[str | None]) -> Iterator[Story]:
@@ -66,7 +63,7 @@ def _ghosts(network: Network, key: str, lives: list[Declaration]) -> Iterator[St
             continue
         gone = max(owners, key=lambda one: _end_ns(network, one))
         gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, told)
-        if gone.ended is None or until_ns - gone_ns <= _GRACE_NS or told.declared.time_ns > gone_ns:
+        if gone.ended is None or until_ns - gone_ns <= SPREAD_NS or told.declared.time_ns > gone_ns:
             continue
         story = _story(network, "ghost_token", key, told.declared, *owners, told)
         story.culprit = told.sender
@@ -144,7 +141,7 @@ def _untold_to(network: Network, key: str, owner: Declaration, interest: Interes
     elif interest.mode == "future" and declared_ns <= interest.at.time_ns:
         is_due = False
     else:
-        is_due = both_ns > _GRACE_NS
+        is_due = both_ns > SPREAD_NS
     if not meet(asked_key, key):
         found = difference(asked_key, key)
         if found.cause != "at_chunk" or both_ns <= 0:

@@ -1,1 +1,1 @@
-"""What a trace says as rows of tables: records, for whoever writes them."""
+"""The events of a trace as rows of tables."""

@@ -1,4 +1,4 @@
-"""The `detail` of a message: JSON of what has no column, neither in `messages` nor in its table."""
+"""The column `detail`: JSON of attributes without a column in `messages` and the kind's table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN: Final = (int, str, bool)
 
 
 def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
-    """`fragments`: of how many the message was put together."""
+    """`fragments` is the number of FRAGMENTs that the message came in."""
     describe = _DETAILS.get(kind)
     found: Facts = {} if describe is None else describe(message)
     if isinstance(message, NetworkMessage):
@@ -39,12 +39,12 @@ def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
 
 
 def _field(message: Message, name: str) -> Any:
-    """To look first is quicker than to fail, which most would."""
+    """Checks the name first: a failing getattr, the usual case, would be slower."""
     return getattr(message, name) if name in message.FIELDS else None
 
 
 def _unknown_extensions(message: Any) -> list[Extension]:
-    """Of a message and of what it carries; a FRAME's messages have rows of their own."""
+    """Those of a message and its body; the messages in a FRAME have their own rows."""
     found: list[Extension] = []
     while isinstance(message, Message):
         found.extend(_field(message, "extensions") or ())
@@ -53,7 +53,7 @@ def _unknown_extensions(message: Any) -> list[Extension]:
 
 
 def _whole(message: Message) -> Facts:
-    """All fields, of messages without a table of their own."""
+    """All fields, for messages without an own table."""
     found: Facts = {}
     for name in message.FIELDS:
         if name in _KNOWN_ELSEWHERE:
@@ -111,4 +111,4 @@ _DETAILS: Final[dict[str, Callable[[Message], Facts]]] = {
     "FRAGMENT": _fragment,
 }
 KINDS_WITH_DETAIL: Final = frozenset(_DETAILS)
-"""All others have one only for an extension."""
+"""All other kinds have a detail only for extensions and fragments."""

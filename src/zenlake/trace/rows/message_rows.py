@@ -1,4 +1,4 @@
-"""What one message says, as a row of each table it belongs to."""
+"""The rows of one message, in each table that it belongs to."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from zenlake.trace.rows._generated.records import (
 from zenlake.trace.rows.detail import detail_of
 from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
+from zenlake.trace.timelines.declarations import UNDECLARATIONS
 from zenlake.trace.timelines.interests import option_letters
 from zenlake.trace.timelines.open_items import asking_side
 from zenlake.wire import (
@@ -33,20 +34,15 @@ from zenlake.wire import (
     Request,
     Response,
     ResponseFinal,
-    UndeclareKeyExpr,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
 )
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.timestamp import Timestamp
 
-_ENDS: Final = (UndeclareKeyExpr, UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 _ZID_DIGITS: Final = 32
 
 
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
-    """One row in `messages`, and one in the table of its kind, of those that are wanted."""
+    """Adds a row to `messages` and to the table of its kind, if these are wanted."""
     messages = rows.wanted(MessagesRow)
     if messages is not None:
         messages.append(
@@ -113,7 +109,7 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             source_eid=None if source is None else source.eid,
             source_sn=None if source is None else source.sn,
             ignored=event.ignored,
-            # Of what crosses one link only; a later step knows what crosses several.
+            # For samples that cross one link; a later step sets it for those that cross several.
             trace_id=None if event.ignored is not None or event.key is None else seq,
         )
     )
@@ -170,7 +166,7 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
 
 
 def _reply_kind(response: Response | None) -> str:
-    """Of a RESPONSE; without one it is a RESPONSE_FINAL."""
+    """The kind of a RESPONSE; None stands for RESPONSE_FINAL."""
     if response is None:
         return "FINAL"
     body = response.body
@@ -195,7 +191,7 @@ def _ms(number: int | None) -> float | None:
 
 
 def timestamp_order(stamp: Timestamp) -> str:
-    """Text that sorts as timestamps do: by time, then by the number that the id is."""
+    """Text that sorts as timestamps do: by time, then by the id as a number."""
     return f"{stamp.time:016x}{stamp.id!s:0>{_ZID_DIGITS}}"
 
 
@@ -229,7 +225,7 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
             sender_zid=event.sender_node,
             receiver_zid=event.receiver_node,
             owner=event.link.name if session.is_multicast else side,
-            is_end=isinstance(body, _ENDS),
+            is_end=isinstance(body, UNDECLARATIONS),
             is_answer=event.is_answer,
             entity=body.NAME[2:].lower(),
             entity_id=id,
@@ -264,7 +260,7 @@ def _add_interest(
     what: str,
     opening: Interest | None,
 ) -> None:
-    """`opening` is the INTEREST of an event `open`."""
+    """`opening` is the INTEREST if `what` is `open`."""
     interests = rows.wanted(InterestEventsRow)
     if interests is None:
         return

@@ -20,7 +20,7 @@ class Record:
 
 @mypyc_attr(acyclic=True)
 class SessionRecord(Record):
-    """A row that names its session and nodes by reference, because their ids may be told later."""
+    """A row that refers to its session and nodes as objects: their ids may become known later."""
 
     __slots__ = ("session",)
 

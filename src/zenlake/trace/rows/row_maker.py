@@ -1,10 +1,17 @@
-"""RowMaker: what links carried, message by message, into rows."""
+"""RowMaker: turns the items of links and their events into rows."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
+from zenlake.trace.events import (
+    MessageSeen,
+    Missing,
+    SessionChanged,
+    TraceEvent,
+    Undecoded,
+    ends_session,
+)
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows._generated.records import BatchesRow, MessagesRow
@@ -15,7 +22,6 @@ from zenlake.trace.rows.session_rows import add_loss, add_nodes, add_session
 from zenlake.trace.rows.sizes import set_wire_sizes
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
-from zenlake.trace.timelines.open_items import ends_session
 from zenlake.trace.trace import Trace
 
 _RECENT_PACKETS_MAX: Final = 4_096
@@ -26,7 +32,7 @@ _WHY: Final = {
 
 
 class RowMaker:
-    """Feed it what links carried and the events of that; take rows out."""
+    """Feed it items of links with their events; it appends to `rows`."""
 
     __slots__ = ("_has_messages", "_ordinals", "_topology", "rows", "trace")
 
@@ -38,7 +44,7 @@ class RowMaker:
         self._ordinals: dict[tuple[Link, int], int] = {}
 
     def seq(self, link: Link, packet: int) -> int:
-        """The next number within a packet; where links end together, each counts for itself."""
+        """The next number in a packet. Links that end with the same packet count separately."""
         place = (link, packet)
         ordinal = self._ordinals.get(place, 0)
         if not ordinal and len(self._ordinals) >= _RECENT_PACKETS_MAX:
@@ -75,7 +81,7 @@ class RowMaker:
             self._topology.forget(session)
 
     def finish(self) -> None:
-        """Sessions that the end of the capture found open."""
+        """The capture ends: adds the sessions that are open."""
         for session in self.trace.sessions:
             if session.closed_ns is None or session.is_multicast:
                 self._session(session)

@@ -1,8 +1,8 @@
-"""Rows: what was read and is not written yet, one list of records for each table.
+"""Rows: records that are not written yet, one list for each table.
 
-A row names its session and nodes by reference until it is taken: a handshake tells who the
-nodes are after its first message, and a link may turn out to belong to a session that is open.
-Rows of a session that is not settled yet wait.
+A row refers to its session and nodes as objects until it is written: their ids become known
+during the handshake, and a link may then join an open session. So rows wait until the handshake
+of their session is over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Rows:
-    """The records of the tables that are wanted, by the name of the table."""
+    """The records of the wanted tables, by the name of the table."""
 
     __slots__ = ("capture", "tables")
 
@@ -29,11 +29,11 @@ class Rows:
         return sum([len(rows) for rows in self.tables.values()])
 
     def wanted(self, record: type[R]) -> list[R] | None:
-        """The list that takes such records; None if nobody wants their table."""
+        """The list for such records; None if their table is not wanted."""
         return self.tables.get(record.TABLE)
 
     def pop_ready(self, is_end: bool) -> dict[str, list[Record]]:
-        """The rows that can be written; at the end, all."""
+        """Removes and returns the rows that can be written; at the end, all."""
         found: dict[str, list[Record]] = {}
         for name, rows in self.tables.items():
             if not rows:
@@ -50,7 +50,7 @@ class Rows:
 
 
 def is_handshake_over(session: Session | None) -> bool:
-    """Whether all that a handshake tells of a session is told."""
+    """Whether the ids and terms of a session are final."""
     if session is None or session.is_multicast or not session.seen_start:
         return True
     return session.is_open or session.closed_ns is not None

@@ -1,8 +1,8 @@
-"""`seq`: orders all rows of one capture, whoever reads which part of it."""
+"""`seq`: orders all rows of one capture, whichever tasks read its parts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 ORDINAL_BITS: Final = 24
-"""The packet's number stands above them, what it completed counts within them."""
+"""Low bits: the ordinal within the packet. The bits above are the packet number."""

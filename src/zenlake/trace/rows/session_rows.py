@@ -1,4 +1,4 @@
-"""Sessions, the nodes in them, and what is missing, as rows."""
+"""The rows of sessions, nodes and losses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.trace.session_ends import OPENER, cause_of, end_of, reason_of
 
 
 def add_session(rows: Rows, session: Session) -> None:
-    """Once nothing more changes it."""
+    """Adds a session that no longer changes."""
     if session.is_multicast:
         add_nodes(rows, session)
     sessions = rows.wanted(SessionsRow)
@@ -68,7 +68,7 @@ def _ms(lease_ms: int | None) -> float | None:
 
 
 def add_nodes(rows: Rows, session: Session) -> None:
-    """Once its links are over: what was held back may come after the end of the session."""
+    """Adds the nodes of a session after its links ended: held messages may follow its end."""
     events = rows.wanted(NodeEventsRow)
     if events is None:
         return

@@ -1,4 +1,4 @@
-"""Sizes of messages as they came, also where others would write them in fewer bytes."""
+"""Sizes of messages on the wire, also if our encoder would use fewer bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LENGTH_BYTES: Final = 4
 
 
 def set_wire_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
-    """What messages take if written anew is what they took, if it adds up to the batch."""
+    """Sets the sizes of re-encoded messages if they add up to the batch, else measures them."""
     if batch.state != "ok" or not batch.content:
         return
     seen: list[MessageSeen] = []
@@ -36,8 +36,10 @@ def set_wire_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
 
 
 def _sizes(batch: LinkBatch) -> Iterator[int]:
-    """Of all messages, each FRAME before what it carries; read by the codec that labels bytes."""
-    from zenlake.wire.explain import explain  # few captures need it, and it loads all layouts
+    """Sizes of all messages, each FRAME before its content, by the codec that labels bytes."""
+    from zenlake.wire.explain import (
+        explain,  # imported here: few captures need it, and it loads all layouts
+    )
 
     content, form = batch.content, "batch"
     if batch.form == LOW_LATENCY:

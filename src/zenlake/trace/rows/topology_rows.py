@@ -1,4 +1,4 @@
-"""Topology: who is linked to whom, as link state tells, and what nodes say of themselves."""
+"""Topology: the links between nodes by link state, and the nodes in HELLO and SCOUT."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from zenlake.wire import Hello, LinkState, Oam, Scout
 from zenlake.wire.codec import decode_link_states
 
 NAMES_MAX: Final = 65_536
-"""Numbers of nodes remembered for one side of a session."""
+"""The most numbers of nodes that are remembered for one side of a session."""
 
 
 class Topology:
-    """A link state names nodes by numbers of its sender; here they get their ids back."""
+    """Resolves the nodes in link states, which their sender numbers."""
 
     __slots__ = ("_is_wanted", "_names", "_rows")
 
@@ -41,32 +41,32 @@ class Topology:
             self._link_states(event, seq)
 
     def forget(self, session: Session) -> None:
-        """Nothing more comes from it."""
+        """Drops the numbers of a session that ended."""
         for node in session.nodes:
             self._names.pop(node, None)
 
     def _link_states(self, event: MessageSeen, seq: int) -> None:
-        message, teller = event.message, event.sender_node
-        if teller is None or not isinstance(message, Oam) or not isinstance(message.body, bytes):
+        message, sender = event.message, event.sender_node
+        if sender is None or not isinstance(message, Oam) or not isinstance(message.body, bytes):
             return
         try:
             states = decode_link_states(message.body).link_states
         except WireError:
-            return  # `detail` says so
-        names = self._names.setdefault(teller, {})
+            return  # the column `detail` has the error
+        names = self._names.setdefault(sender, {})
         for state in states:
             if state.zid is not None and len(names) < NAMES_MAX:
                 names[state.psid] = str(state.zid)
         for state in states:
             zid = names.get(state.psid)
             if zid is not None:
-                self._state(event, seq, teller, zid, state, names)
+                self._state(event, seq, sender, zid, state, names)
 
     def _state(
         self,
         event: MessageSeen,
         seq: int,
-        teller: Node,
+        sender: Node,
         zid: str,
         state: LinkState,
         names: dict[int, str],
@@ -80,17 +80,17 @@ class Topology:
             if neighbour is None:
                 continue
             known += 1
-            # 0 says that none is set (behaviour reference §4.7).
+            # 0: no weight is set (behaviour reference §4.7).
             weight = (weights[index] or None) if index < len(weights) else None
-            self._edge(event, seq, teller, zid, state.sn, True, neighbour, weight)
+            self._edge(event, seq, sender, zid, state.sn, True, neighbour, weight)
         if not known:
-            self._edge(event, seq, teller, zid, state.sn, not state.links, None, None)
+            self._edge(event, seq, sender, zid, state.sn, not state.links, None, None)
 
     def _edge(
         self,
         event: MessageSeen,
         seq: int,
-        teller: Node,
+        sender: Node,
         zid: str,
         sn: int,
         has_links: bool,
@@ -107,7 +107,7 @@ class Topology:
                 packet=event.packet,
                 time_ns=event.time_ns,
                 seq=seq,
-                told_by_zid=teller.zid,
+                told_by_zid=sender.zid,
                 zid=zid,
                 sn=sn,
                 has_links=has_links,

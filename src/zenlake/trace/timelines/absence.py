@@ -22,11 +22,11 @@ class Wording(NamedTuple):
     key: Callable[[str | None], str]
     apart: Callable[[int], str]
     """A duration, from nanoseconds."""
-    declared_in: Callable[[Any], str] = lambda life: ""
+    declared_in: Callable[[Any], str] = lambda declaration: ""
     """The packets of a declaration, its end, a CLOSE or several ends: a space, then in brackets."""
-    ended_in: Callable[[Any], str] = lambda life: ""
+    ended_in: Callable[[Any], str] = lambda declaration: ""
     closed_in: Callable[[str], str] = lambda session: ""
-    all_ended_in: Callable[[Sequence[Any]], str] = lambda lives: ""
+    all_ended_in: Callable[[Sequence[Any]], str] = lambda declarations: ""
 
 
 @dataclass(slots=True)
@@ -43,9 +43,9 @@ class Gone(Generic[L]):
     """Whether a router undeclared it that relayed it from a node outside the capture."""
 
 
-def describe_gone(announced: Announced[L], life: L, time_ns: int, words: Wording) -> Gone[L]:
+def describe_gone(announced: Announced[L], declaration: L, time_ns: int, words: Wording) -> Gone[L]:
     """Explains a declaration that had ended at that moment."""
-    path = path_to_first_end(announced, life)
+    path = path_to_first_end(announced, declaration)
     first = path[-1]
     made = Gone(path, *_ended(announced, first, time_ns, words))
     relays = [one for one in reversed(path[:-1]) if one.ended_by == "undeclare"]
@@ -58,61 +58,70 @@ def describe_gone(announced: Announced[L], life: L, time_ns: int, words: Wording
 
 
 def _ended(
-    announced: Announced[L], life: L, time_ns: int, words: Wording
+    announced: Announced[L], declaration: L, time_ns: int, words: Wording
 ) -> tuple[str, str | None, str]:
     """How it ended, which node ended it, and both as a sentence."""
-    who, other = words.who(life.sender), words.who(life.receiver)
-    what = f"the {life.entity} {words.key(life.key)} of {who}"
-    when = "before" if life.ended_ns is None else f"{words.apart(time_ns - life.ended_ns)} before"
-    place = words.ended_in(life)
-    if life.ended_by == "undeclare":
-        return UNDECLARED, life.sender, f"{what} was undeclared {when}{place}"
-    if life.ended_by != "session":
-        return VANISHED, life.sender, f"{what} was gone {when}"
-    owner = path_to_origin(announced, life)[-1]
-    behind = "" if owner is life else f" (it had it from {words.who(owner.sender)})"
-    closer = announced.closer(life.session)
+    who, other = words.who(declaration.sender), words.who(declaration.receiver)
+    what = f"the {declaration.entity} {words.key(declaration.key)} of {who}"
+    when = (
+        "before"
+        if declaration.ended_ns is None
+        else f"{words.apart(time_ns - declaration.ended_ns)} before"
+    )
+    place = words.ended_in(declaration)
+    if declaration.ended_by == "undeclare":
+        return UNDECLARED, declaration.sender, f"{what} was undeclared {when}{place}"
+    if declaration.ended_by != "session":
+        return VANISHED, declaration.sender, f"{what} was gone {when}"
+    owner = path_to_origin(announced, declaration)[-1]
+    behind = "" if owner is declaration else f" (it had it from {words.who(owner.sender)})"
+    closer = announced.closer(declaration.session)
     if closer is not None:
-        peer = other if closer == life.sender else who
+        peer = other if closer == declaration.sender else who
         return (
             CLOSED,
             closer,
             f"{what}{behind} went with its session: {words.who(closer)} closed that with {peer} "
-            f"{when}{words.closed_in(life.session)}",
+            f"{when}{words.closed_in(declaration.session)}",
         )
     lost = f"{what}{behind} went with its session with {other}, which was lost {when}{place}"
-    return LOST, life.sender, lost
+    return LOST, declaration.sender, lost
 
 
-def _look_behind(announced: Announced[L], life: L, made: Gone[L], words: Wording) -> None:
+def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], words: Wording) -> None:
     """Looks for the node behind a router: routers only relay declarations."""
-    found = sources(announced, life)
-    still = [one for one in found if life.ended_ns is not None and one.is_alive(life.ended_ns)]
+    found = sources(announced, declaration)
+    still = [
+        one
+        for one in found
+        if declaration.ended_ns is not None and one.is_alive(declaration.ended_ns)
+    ]
     if still:
         made.kept_by = still[0].sender
         made.sentence += f", although {words.who(made.kept_by)} still declared it to that router"
     elif not found:
         made.is_unseen = True
-        router = words.who(life.sender)
+        router = words.who(declaration.sender)
         made.sentence += f"; who had declared it to {router} is not in the capture"
 
 
 def describe_late(
-    announced: Announced[L], life: L, time_ns: int, words: Wording
+    announced: Announced[L], declaration: L, time_ns: int, words: Wording
 ) -> tuple[str, list[L]]:
     """Explains a declaration that came after that moment; also returns its path to the origin."""
-    path = path_to_origin(announced, life)
+    path = path_to_origin(announced, declaration)
     first = path[-1]
-    key = words.key(life.key)
+    key = words.key(declaration.key)
     if first.declared_ns > time_ns:
         late = words.apart(first.declared_ns - time_ns)
         who = words.who(first.sender)
         place = words.declared_in(first)
-        return f"{who} declared its {life.entity} {key} only {late} later{place}", path
-    late = words.apart(life.declared_ns - time_ns)
+        return f"{who} declared its {declaration.entity} {key} only {late} later{place}", path
+    late = words.apart(declaration.declared_ns - time_ns)
+    what = f"the {declaration.entity} {key} of {words.who(first.sender)}"
     sentence = (
-        f"{words.who(life.sender)} told {words.who(life.receiver)} only {late} later"
-        f"{words.declared_in(life)} of the {life.entity} {key} of {words.who(first.sender)}"
+        f"{words.who(declaration.sender)} announced {what} to {words.who(declaration.receiver)} "
+        f"only {late} later{words.declared_in(declaration)}"
     )
     return sentence, path
 

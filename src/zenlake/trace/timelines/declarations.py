@@ -1,8 +1,11 @@
-"""Declarations: the life of each key number, subscriber, queryable and token.
+"""Declarations: the lifetime of each alias, subscriber, queryable and token.
 
-A life is what one side told the other: it begins with D_x and ends with U_x or the session.
-Clients and peers give each a number. Routers number nothing among themselves: there the key
-and the node it comes from say which one is meant (behaviour reference §3.6, §9).
+A lifetime belongs to one side of a session: it begins with D_x and ends with U_x or the session.
+Clients and peers use ids. Routers use none among themselves: there the key and the node of origin
+identify an entity (behaviour reference §3.6, §9).
+
+The table `declarations` applies the same rules in SQL (`lake/derive/steps/declarations`); a test
+compares both on all bundled captures (`tests/lake/derive/steps/test_equality`).
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from zenlake.limits import DECLARATIONS_MAX, DECLARATIONS_PER_SESSION_MAX
-from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent, ends_session
 from zenlake.trace.session import Node, Session
-from zenlake.trace.timelines.open_items import OpenItems, ends_session
+from zenlake.trace.timelines.open_items import OpenItems
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -26,7 +29,7 @@ from zenlake.wire import (
     UndeclareToken,
 )
 
-_UNDECLARATIONS: Final = (
+UNDECLARATIONS: Final = (
     UndeclareKeyExpr,
     UndeclareSubscriber,
     UndeclareQueryable,
@@ -35,11 +38,11 @@ _UNDECLARATIONS: Final = (
 
 
 class DeclarationLifetime:
-    """One entity as one side told the other; without `declared` where only its end is known.
+    """One entity that a side declared; `declared` is None if only the undeclaration was captured.
 
     `entity` is `keyexpr`, `subscriber`, `queryable` or `token`. `ended_by` is `undeclare`,
-    `session`, or None where the capture does not say. What answers an interest in what is there
-    now, as a token told for a liveliness get, promises nothing: it has `is_answer`, and no end.
+    `session`, or None if the capture does not show the end. The answer to an interest of mode
+    CURRENT, such as a liveliness get, has `is_answer` and no end.
     """
 
     __slots__ = (
@@ -68,7 +71,7 @@ class DeclarationLifetime:
         self.id = first.entity_id or 0
         self.key = first.key or None
         self.identity = _identity(first, declare, self.id)
-        """What finds it among all that is alive in the session."""
+        """Identifies it among the open declarations of the session."""
         self.interest_id = declare.interest_id
         self.node_id = declare.node_id
         self.is_answer = first.is_answer
@@ -79,13 +82,13 @@ class DeclarationLifetime:
         self.times_declared = 0
         """How often it was declared: again for another interest, or to change a queryable."""
         self.complete: bool | None = None
-        """Of a queryable, as told last; so is the distance."""
+        """Of a queryable, from its last declaration; so is the distance."""
         self.distance: int | None = None
         self.ended_by: str | None = None
         self.ended_ns: int | None = None
 
     def declare(self, event: MessageSeen, declare: Declare) -> None:
-        """It is declared, or declared again."""
+        """Applies a declaration, the first or a repeated one."""
         self.times_declared += 1
         if self.declared is None:
             self.declared = event
@@ -107,7 +110,7 @@ class DeclarationLifetime:
 
 
 class Declarations:
-    """Feed it events in order; it gives each life when it has ended, an answer at once."""
+    """Feed it events in order; it returns each lifetime at its end, an answer at once."""
 
     __slots__ = ("_open",)
 
@@ -119,97 +122,95 @@ class Declarations:
         self._open: OpenItems[DeclarationLifetime] = OpenItems(per_session_max, count_max)
 
     def feed(self, event: TraceEvent) -> list[DeclarationLifetime]:
-        over: list[DeclarationLifetime] = []
+        ended: list[DeclarationLifetime] = []
         if isinstance(event, MessageSeen):
             declare = event.message
             if isinstance(declare, Declare) and event.ignored is None:
-                self._feed_declare(event, declare, over)
+                self._feed_declare(event, declare, ended)
         elif isinstance(event, SessionChanged):
             member = event.link.name if event.change == "left" else None
             if member is not None or ends_session(event):
-                for life in self._open.in_session(event.session):
-                    if member is None or life.identity[0] == member:
-                        self._end(life, "session", event.time_ns, over)
-        return over
+                for lifetime in self._open.in_session(event.session):
+                    if member is None or lifetime.identity[0] == member:
+                        self._end(lifetime, "session", event.time_ns, ended)
+        return ended
 
     def finish(self) -> list[DeclarationLifetime]:
-        """What is still alive when the capture ends, or was told after its session ended."""
-        over: list[DeclarationLifetime] = []
-        for life in self._open.all():
-            closed_ns = life.session.closed_ns
-            self._end(life, None if closed_ns is None else "session", closed_ns, over)
-        return over
+        """The capture ends: returns open lifetimes, and those after the end of their session."""
+        ended: list[DeclarationLifetime] = []
+        for lifetime in self._open.all():
+            closed_ns = lifetime.session.closed_ns
+            self._end(lifetime, None if closed_ns is None else "session", closed_ns, ended)
+        return ended
 
     def _feed_declare(
-        self, event: MessageSeen, declare: Declare, over: list[DeclarationLifetime]
+        self, event: MessageSeen, declare: Declare, ended: list[DeclarationLifetime]
     ) -> None:
         session = event.session
         body = declare.body
         if session is None or isinstance(body, DeclareFinal):
             return
-        life = DeclarationLifetime(session, declare, event)
-        if isinstance(
-            body, (UndeclareKeyExpr, UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
-        ):
-            known = self._open.get(session, life.identity)
-            if known is None and life.key is not None:
+        lifetime = DeclarationLifetime(session, declare, event)
+        if isinstance(body, UNDECLARATIONS):
+            known = self._open.get(session, lifetime.identity)
+            if known is None and lifetime.key is not None:
                 known = self._open.get(session, _identity(event, declare, 0))
-            life = known or life
-            life.key = life.key or event.key or None
-            life.undeclared = event
-            self._end(life, "undeclare", event.time_ns, over)
-        elif life.is_answer:
-            life.declare(event, declare)
-            over.append(life)
+            lifetime = known or lifetime
+            lifetime.key = lifetime.key or event.key or None
+            lifetime.undeclared = event
+            self._end(lifetime, "undeclare", event.time_ns, ended)
+        elif lifetime.is_answer:
+            lifetime.declare(event, declare)
+            ended.append(lifetime)
         else:
-            self._same(life, over).declare(event, declare)
+            self._find_or_begin(lifetime, ended).declare(event, declare)
 
-    def _same(
-        self, life: DeclarationLifetime, over: list[DeclarationLifetime]
+    def _find_or_begin(
+        self, lifetime: DeclarationLifetime, ended: list[DeclarationLifetime]
     ) -> DeclarationLifetime:
-        """The one that is alive already, unless its number now stands for something else."""
-        known = self._open.get(life.session, life.identity)
+        """The open lifetime of the entity, or a new one if its id now stands for another key."""
+        known = self._open.get(lifetime.session, lifetime.identity)
         if known is None:
-            return self._begin(life, over)
-        if known.key is None or life.key is None or known.key == life.key:
+            return self._begin(lifetime, ended)
+        if known.key is None or lifetime.key is None or known.key == lifetime.key:
             return known
-        self._end(known, None, None, over)
-        return self._begin(life, over)
+        self._end(known, None, None, ended)
+        return self._begin(lifetime, ended)
 
     def _begin(
-        self, life: DeclarationLifetime, over: list[DeclarationLifetime]
+        self, lifetime: DeclarationLifetime, ended: list[DeclarationLifetime]
     ) -> DeclarationLifetime:
-        oldest = self._open.add(life.session, life.identity, life)
+        oldest = self._open.add(lifetime.session, lifetime.identity, lifetime)
         if oldest is not None:
-            self._end(oldest, None, None, over)
-        return life
+            self._end(oldest, None, None, ended)
+        return lifetime
 
     def _end(
         self,
-        life: DeclarationLifetime,
+        lifetime: DeclarationLifetime,
         ended_by: str | None,
         time_ns: int | None,
-        over: list[DeclarationLifetime],
+        ended: list[DeclarationLifetime],
     ) -> None:
-        self._open.remove(life.session, life.identity)
-        life.ended_by = ended_by
-        life.ended_ns = time_ns
-        if time_ns is not None and life.declared is not None:
-            # What crossed the other side's CLOSE ends as it begins.
-            life.ended_ns = max(time_ns, life.declared.time_ns)
-        over.append(life)
+        self._open.remove(lifetime.session, lifetime.identity)
+        lifetime.ended_by = ended_by
+        lifetime.ended_ns = time_ns
+        if time_ns is not None and lifetime.declared is not None:
+            # A declaration that crossed the CLOSE of the other side ends when it begins.
+            lifetime.ended_ns = max(time_ns, lifetime.declared.time_ns)
+        ended.append(lifetime)
 
 
 def declarations(events: Iterable[TraceEvent]) -> Iterator[DeclarationLifetime]:
-    """Every life of a capture, in the order in which they ended."""
-    alive = Declarations()
+    """Every lifetime of a capture, in the order of their ends."""
+    open_declarations = Declarations()
     for event in events:
-        yield from alive.feed(event)
-    yield from alive.finish()
+        yield from open_declarations.feed(event)
+    yield from open_declarations.finish()
 
 
 def _identity(event: MessageSeen, declare: Declare, id: int) -> tuple[object, ...]:
-    """Who declares, what, and its number; without a number the node it is from and its key."""
+    """Side, kind of entity and id; without an id, the node of origin and the key."""
     session = event.session
     is_multicast = session is not None and session.is_multicast
     owner: object = event.link.name if is_multicast else event.link.sides[event.direction]
@@ -220,7 +221,7 @@ def _identity(event: MessageSeen, declare: Declare, id: int) -> tuple[object, ..
 
 
 def _written_key(declare: Declare) -> str:
-    """The key as it was sent: all that is known where its alias is not."""
+    """The key as sent, for declarations whose alias is not known."""
     body = declare.body
     if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
         return str(body.key)

@@ -10,15 +10,15 @@ from zenlake.trace.session import Node, Session
 from zenlake.wire import Del, Reply, Request, Response
 
 _KEPT_MESSAGE_BYTES: Final = 1_024
-"""What a message takes besides its payload, roughly."""
+"""Approximate memory of a message besides its payload."""
 _NS_PER_MS: Final = 1e6
 
 
 class Exchange:
-    """One REQUEST and its answers; without the REQUEST where the capture began after it.
+    """One REQUEST and its answers; without the REQUEST if the capture began after it.
 
-    `ended_by` is `final`, `session` (it ended first), `end` (the capture did), or None where
-    the number was used again before the final response, or a limit was reached.
+    `ended_by` is `final`, `session` (it ended first), `end` (the capture did), or None if the id
+    was reused before the final response, or a limit was reached.
     """
 
     __slots__ = (
@@ -42,18 +42,18 @@ class Exchange:
         asks = isinstance(first.message, Request)
         self.session = session
         self.place = place
-        """The side of the session that asks, 0 in a multicast group, and the number."""
+        """The side of the session that sent the request (0 in a multicast group), and its id."""
         self.requester: Node | None = first.sender_node if asks else first.receiver_node
         self.responder: Node | None = first.receiver_node if asks else first.sender_node
         self.request: MessageSeen | None = None
         self.responses: list[MessageSeen] = []
-        """Those before the final one, as many as are kept."""
+        """RESPONSEs before the final one, up to a limit."""
         self.after_final: list[MessageSeen] = []
-        """Those that came too late, as many as are kept."""
+        """RESPONSEs after the final one, up to a limit."""
         self.final: MessageSeen | None = None
         self.first_reply: MessageSeen | None = None
         self.replies = 0
-        """All of them, late ones too; so are the errors."""
+        """All replies, including late ones and those not kept; the same for `errors`."""
         self.errors = 0
         self.late = 0
         """Replies and errors after the final response."""
@@ -61,7 +61,7 @@ class Exchange:
         self.kept_bytes = 0
 
     def add(self, event: MessageSeen) -> None:
-        """Takes the request, a response or the final one."""
+        """Adds the request, a response or the final response."""
         message = event.message
         if isinstance(message, Request):
             self.request = event

@@ -1,7 +1,10 @@
-"""Interests: what one side asked to be told of, what answered, and until when it held.
+"""Interests: the lifetime of each INTEREST, and the declarations that answered it.
 
-INTEREST opens one under a number; declarations of the other side that answer it carry the
-number, and D_FINAL says that those were all there are now (behaviour reference §3, §9).
+INTEREST opens one with an id; declarations of the other side that answer it carry the id, and
+D_FINAL marks the end of the existing ones (behaviour reference §3, §9).
+
+The table `interests` applies the same rules in SQL (`lake/derive/steps/interests`); a test
+compares both on all bundled captures (`tests/lake/derive/steps/test_equality`).
 """
 
 from __future__ import annotations
@@ -9,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX, INTERESTS_MAX, INTERESTS_PER_SESSION_MAX
-from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent, ends_session
 from zenlake.trace.session import Node, Session
-from zenlake.trace.timelines.open_items import OpenItems, asking_side, ends_session
+from zenlake.trace.timelines.open_items import OpenItems, asking_side
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -25,11 +28,11 @@ from zenlake.wire.values.choices import InterestMode
 
 
 class InterestLifetime:
-    """One interest; `opened` is None where the capture has only its answers or its end.
+    """One interest; `opened` is None if the capture has only its answers or its end.
 
-    `ended_by` is `closed` (INTEREST of mode final), `final` (D_FINAL, where only what is there
-    now was asked for), `session`, or None where the capture does not say. Between peers D_FINAL
-    with number 0 ends what each tells the other at first; no INTEREST asks for that.
+    `ended_by` is `closed` (INTEREST of mode final), `final` (D_FINAL, for mode current),
+    `session`, or None if the capture does not show the end. Between peers, D_FINAL with id 0 ends
+    the initial declarations, which no INTEREST requests.
     """
 
     __slots__ = (
@@ -50,16 +53,16 @@ class InterestLifetime:
         asks = isinstance(first.message, Interest)
         self.session = session
         self.side = side
-        """The side of the session that asks; 0 in a multicast group."""
+        """The side of the session that sent it; 0 in a multicast group."""
         self.id = id
         self.sender: Node | None = first.sender_node if asks else first.receiver_node
-        """Who asks."""
+        """The node that sent the INTEREST."""
         self.receiver: Node | None = first.receiver_node if asks else first.sender_node
         self.opened: MessageSeen | None = None
         self.declared: list[MessageSeen] = []
-        """The first declarations that carry the number."""
+        """Declarations that carry the id, up to a limit."""
         self.answered = 0
-        """How many do."""
+        """How many declarations carry the id."""
         self.final: MessageSeen | None = None
         self.closed: MessageSeen | None = None
         self.ended_by: str | None = None
@@ -79,8 +82,7 @@ class InterestLifetime:
 
     @property
     def options(self) -> str | None:
-        """Letters of the page, such as `KSR`; N and M, which only say how the key is written,
-        are left out."""
+        """Letters of the specification, such as `KSR`, without N and M (encoding of the key)."""
         interest = self._interest()
         return None if interest is None else option_letters(interest)
 
@@ -90,7 +92,7 @@ class InterestLifetime:
 
     @property
     def is_initial(self) -> bool:
-        """Whether it is what a peer tells at first, unasked."""
+        """Whether it stands for the initial declarations of a peer."""
         return self.id == 0 and self.opened is None
 
     def answer(self, event: MessageSeen) -> None:
@@ -109,7 +111,7 @@ class InterestLifetime:
 
 
 class Interests:
-    """Feed it events in order; it gives each interest when it has ended."""
+    """Feed it events in order; it returns each interest at its end."""
 
     __slots__ = ("_open",)
 
@@ -119,80 +121,80 @@ class Interests:
         self._open: OpenItems[InterestLifetime] = OpenItems(per_session_max, count_max)
 
     def feed(self, event: TraceEvent) -> list[InterestLifetime]:
-        over: list[InterestLifetime] = []
+        ended: list[InterestLifetime] = []
         if isinstance(event, MessageSeen):
             message = event.message
             if event.ignored is not None:
                 pass
             elif isinstance(message, Interest):
-                self._ask(event, message, over)
+                self._ask(event, message, ended)
             elif isinstance(message, Declare) and message.interest_id is not None:
-                self._answer(event, message, over)
+                self._answer(event, message, ended)
         elif isinstance(event, SessionChanged) and ends_session(event):
-            for life in self._open.in_session(event.session):
-                self._close(life, "session", over)
-        return over
+            for lifetime in self._open.in_session(event.session):
+                self._close(lifetime, "session", ended)
+        return ended
 
     def finish(self) -> list[InterestLifetime]:
-        """What is still open when the capture ends, or came after the end of its session."""
-        over: list[InterestLifetime] = []
-        for life in self._open.all():
-            self._close(life, None if life.session.closed_ns is None else "session", over)
-        return over
+        """The capture ends: returns open interests, and those after the end of their session."""
+        ended: list[InterestLifetime] = []
+        for lifetime in self._open.all():
+            self._close(lifetime, None if lifetime.session.closed_ns is None else "session", ended)
+        return ended
 
-    def _ask(self, event: MessageSeen, interest: Interest, over: list[InterestLifetime]) -> None:
+    def _ask(self, event: MessageSeen, interest: Interest, ended: list[InterestLifetime]) -> None:
         is_end = interest.mode == InterestMode.FINAL
-        life = self._find(event, interest.id, True, is_end, over)
-        if life is None:
+        lifetime = self._find(event, interest.id, True, is_end, ended)
+        if lifetime is None:
             return
         if is_end:
-            life.closed = event
-            self._close(life, "closed", over)
+            lifetime.closed = event
+            self._close(lifetime, "closed", ended)
         else:
-            life.opened = event
+            lifetime.opened = event
 
-    def _answer(self, event: MessageSeen, declare: Declare, over: list[InterestLifetime]) -> None:
+    def _answer(self, event: MessageSeen, declare: Declare, ended: list[InterestLifetime]) -> None:
         body = declare.body
-        life = self._find(event, declare.interest_id or 0, False, True, over)
-        if life is None:
+        lifetime = self._find(event, declare.interest_id or 0, False, True, ended)
+        if lifetime is None:
             return
         if isinstance(body, (DeclareKeyExpr, DeclareSubscriber, DeclareQueryable, DeclareToken)):
-            life.answer(event)
+            lifetime.answer(event)
         elif isinstance(body, DeclareFinal):
-            if life.final is None:
-                life.final = event
-            if life.mode == InterestMode.CURRENT or life.is_initial:
-                self._close(life, "final", over)
+            if lifetime.final is None:
+                lifetime.final = event
+            if lifetime.mode == InterestMode.CURRENT or lifetime.is_initial:
+                self._close(lifetime, "final", ended)
 
     def _find(
-        self, event: MessageSeen, id: int, asks: bool, known: bool, over: list[InterestLifetime]
+        self, event: MessageSeen, id: int, asks: bool, known: bool, ended: list[InterestLifetime]
     ) -> InterestLifetime | None:
-        """The interest a message is about, or a new one; always a new one if it is not known."""
+        """The interest of a message. A new one if there is none, or if `known` is False."""
         session = event.session
         if session is None:
             return None
         side = asking_side(event, session, asks)
-        life = self._open.get(session, (side, id))
-        if life is not None and not known:
-            self._close(life, None, over)
-            life = None
-        if life is None:
-            life = InterestLifetime(session, side, id, event)
-            oldest = self._open.add(session, (side, id), life)
+        lifetime = self._open.get(session, (side, id))
+        if lifetime is not None and not known:
+            self._close(lifetime, None, ended)
+            lifetime = None
+        if lifetime is None:
+            lifetime = InterestLifetime(session, side, id, event)
+            oldest = self._open.add(session, (side, id), lifetime)
             if oldest is not None:
-                self._close(oldest, None, over)
-        return life
+                self._close(oldest, None, ended)
+        return lifetime
 
     def _close(
-        self, life: InterestLifetime, ended_by: str | None, over: list[InterestLifetime]
+        self, lifetime: InterestLifetime, ended_by: str | None, ended: list[InterestLifetime]
     ) -> None:
-        self._open.remove(life.session, (life.side, life.id))
-        life.ended_by = ended_by
-        over.append(life)
+        self._open.remove(lifetime.session, (lifetime.side, lifetime.id))
+        lifetime.ended_by = ended_by
+        ended.append(lifetime)
 
 
 def interests(events: Iterable[TraceEvent]) -> Iterator[InterestLifetime]:
-    """Every interest of a capture, in the order in which they ended."""
+    """Every interest of a capture, in the order of their ends."""
     open_interests = Interests()
     for event in events:
         yield from open_interests.feed(event)
@@ -200,7 +202,7 @@ def interests(events: Iterable[TraceEvent]) -> Iterator[InterestLifetime]:
 
 
 def option_letters(interest: Interest) -> str:
-    """K, S, Q, T for what is asked, R where a key restricts it, A for aggregates."""
+    """K, S, Q, T for the kinds of entities, R for restricted to a key, A for aggregate."""
     options = (
         ("K", interest.keyexprs),
         ("S", interest.subscribers),

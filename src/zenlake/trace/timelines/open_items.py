@@ -1,18 +1,18 @@
-"""Lives: what timelines have in common: things that are open in a session for a while."""
+"""OpenItems: the requests, declarations or interests that are open in each session."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
 
-from zenlake.trace.events import MessageSeen, SessionChanged
+from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import Session
 
-Life = TypeVar("Life")
+Item = TypeVar("Item")
 
 
-class OpenItems(Generic[Life]):
-    """What is open in each session, the oldest first, never more than the limits allow."""
+class OpenItems(Generic[Item]):
+    """Open items by session, the oldest first, within two limits."""
 
     __slots__ = ("_count", "_count_max", "_per_session_max", "_sessions")
 
@@ -20,54 +20,50 @@ class OpenItems(Generic[Life]):
         self._per_session_max = per_session_max
         self._count_max = count_max
         self._count = 0
-        self._sessions: OrderedDict[Session, OrderedDict[tuple[object, ...], Life]] = OrderedDict()
+        self._sessions: OrderedDict[Session, OrderedDict[tuple[object, ...], Item]] = OrderedDict()
 
-    def get(self, session: Session, key: tuple[object, ...]) -> Life | None:
-        lives = self._sessions.get(session)
-        return None if lives is None else lives.get(key)
+    def get(self, session: Session, key: tuple[object, ...]) -> Item | None:
+        items = self._sessions.get(session)
+        return None if items is None else items.get(key)
 
-    def add(self, session: Session, key: tuple[object, ...], life: Life) -> Life | None:
-        """Gives the one that has to make room; the caller removes it."""
-        lives = self._sessions.setdefault(session, OrderedDict())
-        oldest: Life | None = None
-        if len(lives) >= self._per_session_max:
-            oldest = next(iter(lives.values()))
+    def add(self, session: Session, key: tuple[object, ...], item: Item) -> Item | None:
+        """Adds an item; returns the one beyond the limit, which the caller removes."""
+        items = self._sessions.setdefault(session, OrderedDict())
+        oldest: Item | None = None
+        if len(items) >= self._per_session_max:
+            oldest = next(iter(items.values()))
         elif self._count >= self._count_max:
             oldest = self.oldest()
-        lives[key] = life
+        items[key] = item
         self._count += 1
         return oldest
 
     def remove(self, session: Session, key: tuple[object, ...]) -> None:
-        lives = self._sessions.get(session)
-        if lives is not None and lives.pop(key, None) is not None:
+        items = self._sessions.get(session)
+        if items is not None and items.pop(key, None) is not None:
             self._count -= 1
-            if not lives:
+            if not items:
                 del self._sessions[session]
 
-    def in_session(self, session: Session) -> list[Life]:
-        lives = self._sessions.get(session)
-        return [] if lives is None else list(lives.values())
+    def in_session(self, session: Session) -> list[Item]:
+        items = self._sessions.get(session)
+        return [] if items is None else list(items.values())
 
-    def all(self) -> list[Life]:
-        return [life for lives in self._sessions.values() for life in lives.values()]
+    def all(self) -> list[Item]:
+        return [item for items in self._sessions.values() for item in items.values()]
 
-    def oldest(self) -> Life | None:
-        """Of the session that has had something open for longest."""
-        for lives in self._sessions.values():
-            for life in lives.values():
-                return life
+    def oldest(self) -> Item | None:
+        """The first item of the session that was added first."""
+        for items in self._sessions.values():
+            for item in items.values():
+                return item
         return None
 
 
-def ends_session(event: SessionChanged) -> bool:
-    return event.change in ("closed", "lost", "refused")
-
-
 def asking_side(event: MessageSeen, session: Session, asks: bool) -> int:
-    """The side that asked what this message asks, or answers.
+    """The side that sent the request or interest which this message is or answers.
 
-    In a multicast group an answer names nobody: it belongs to the latest one of its number.
+    In a multicast group an answer does not name that side: it belongs to the latest with its id.
     """
     if session.is_multicast:
         return 0

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
-_GRACE_NS: Final = 1_000_000_000
+SPREAD_NS: Final = 1_000_000_000
 """How long an end takes to spread at most; a later end has another cause."""
 _UNSURE_NS: Final = 50_000_000
 """Each side notices the loss of a session by its own timers: so far may the two times differ."""
@@ -67,36 +67,41 @@ class Announced(Protocol[L_co]):
         """The node that ended the session although the other side was not silent, or None."""
 
 
-def sources(announced: Announced[L], life: L) -> list[L]:
-    """The declarations that the sender of `life` had received, except from its receiver."""
-    if life.key is None or life.sender is None:
+def sources(announced: Announced[L], declaration: L) -> list[L]:
+    """The declarations that the sender of `declaration` had received, except from its receiver."""
+    if declaration.key is None or declaration.sender is None:
         return []
-    exact = announced.announced_exactly(life.sender, life.entity, life.key)
-    found = [one for one in exact if one.sender != life.receiver and one is not life]
-    if announced.role(life.sender) != "router" or announced.role(life.receiver) != "router":
+    exact = announced.announced_exactly(declaration.sender, declaration.entity, declaration.key)
+    found = [one for one in exact if one.sender != declaration.receiver and one is not declaration]
+    if (
+        announced.role(declaration.sender) != "router"
+        or announced.role(declaration.receiver) != "router"
+    ):
         # To a neighbour with an interest in one key, a node declares that key in place of all that
         # it intersects (behaviour reference §3.6).
         return found or [
             one
-            for one in announced.announced_matching(life.sender, life.entity, life.key)
-            if one.sender != life.receiver
+            for one in announced.announced_matching(
+                declaration.sender, declaration.entity, declaration.key
+            )
+            if one.sender != declaration.receiver
         ]
     # NodeId 0: a client or peer of this router declared it; any other: a router behind it did.
-    is_relayed = bool(life.node_id)
+    is_relayed = bool(declaration.node_id)
     return [one for one in found if (announced.role(one.sender) == "router") == is_relayed]
 
 
-def is_behind_hidden_router(announced: Announced[L], life: L) -> bool:
+def is_behind_hidden_router(announced: Announced[L], declaration: L) -> bool:
     """Whether a router relays it from another router whose link is not in the capture.
 
     When that router goes, only link state shows it: the declaration may be void.
     """
-    return bool(life.node_id) and not sources(announced, life)
+    return bool(declaration.node_id) and not sources(announced, declaration)
 
 
-def path_to_origin(announced: Announced[L], life: L) -> list[L]:
+def path_to_origin(announced: Announced[L], declaration: L) -> list[L]:
     """From a declaration back to the earliest one in the capture that it rests on."""
-    path = [life]
+    path = [declaration]
     while len(path) < _HOPS_MAX:
         at_ns = path[-1].declared_ns
         earlier = [
@@ -110,13 +115,13 @@ def path_to_origin(announced: Announced[L], life: L) -> list[L]:
     return path
 
 
-def path_to_first_end(announced: Announced[L], life: L) -> list[L]:
+def path_to_first_end(announced: Announced[L], declaration: L) -> list[L]:
     """From a declaration that ended back to the one that ended first.
 
     That is one which a node undeclared by itself, one whose session ended, or one which a node
     undeclared although a neighbour still declared it.
     """
-    path = [life]
+    path = [declaration]
     while len(path) < _HOPS_MAX:
         last = path[-1]
         if last.ended_ns is None or last.ended_by == "session":
@@ -128,7 +133,7 @@ def path_to_first_end(announced: Announced[L], life: L) -> list[L]:
             for one in found
             if one.ended_ns is not None and one.ended_ns <= until_ns + _UNSURE_NS
         ]
-        if not ended or any(one.is_alive(until_ns + _GRACE_NS) for one in found):
+        if not ended or any(one.is_alive(until_ns + SPREAD_NS) for one in found):
             return path
         path.append(max(ended, key=lambda one: (one.ended_ns or 0, one.sender or "")))
     return path
@@ -141,39 +146,46 @@ def _last_end(found: list[L]) -> int | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _ends_too(announced: Announced[L], life: L, end_ns: int) -> bool:
+def _ends_too(announced: Announced[L], declaration: L, end_ns: int) -> bool:
     """Whether its own session ended as well: the node between the two went, and both sessions.
 
     Not if the receiver left that session: then it went by itself, just after the router behind.
     """
-    if life.ended_ns is None or life.ended_ns > end_ns + _GRACE_NS:
+    if declaration.ended_ns is None or declaration.ended_ns > end_ns + SPREAD_NS:
         return False
-    return life.receiver is None or announced.leaver(life.session) != life.receiver
+    return (
+        declaration.receiver is None
+        or announced.leaver(declaration.session) != declaration.receiver
+    )
 
 
-def _is_new(life: L, path: list[L]) -> bool:
-    return all(one is not life for one in path)
+def _is_new(declaration: L, path: list[L]) -> bool:
+    return all(one is not declaration for one in path)
 
 
-def end_with_their_routers(announced: Announced[L], lives: Iterable[L]) -> None:
+def end_with_their_routers(announced: Announced[L], declarations: Iterable[L]) -> None:
     """Ends the declarations that came from a router which is gone, at the time when it went.
 
     Only if every neighbour that announced it is gone: then the capture shows no other path to it.
     """
     relayed = [
-        life
-        for life in lives
-        if life.ended_by in (None, "session")
-        and life.node_id
-        and announced.role(life.sender) == "router"
+        declaration
+        for declaration in declarations
+        if declaration.ended_by in (None, "session")
+        and declaration.node_id
+        and announced.role(declaration.sender) == "router"
     ]
     for _ in range(_HOPS_MAX):  # each pass follows the ends by one router
         is_changed = False
-        for life in relayed:
-            end_ns = None if life.ended_by == "router" else _last_end(sources(announced, life))
-            if end_ns is None or _ends_too(announced, life, end_ns):
+        for declaration in relayed:
+            end_ns = (
+                None
+                if declaration.ended_by == "router"
+                else _last_end(sources(announced, declaration))
+            )
+            if end_ns is None or _ends_too(announced, declaration, end_ns):
                 continue
-            life.end_with_router(max(end_ns, life.declared_ns))
+            declaration.end_with_router(max(end_ns, declaration.declared_ns))
             is_changed = True
         if not is_changed:
             return

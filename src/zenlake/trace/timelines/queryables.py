@@ -1,7 +1,7 @@
-"""Queryables: which queryables nodes told each other of, by key, and how much of it is visible.
+"""Queryables: an index of all queryables that the nodes of a capture declared to each other.
 
-Two questions are answered: which queryables could a node pass a query on to, and which one of its
-own does the requester have. The index is filled before the first question.
+It finds the queryables to which a node could forward a query, and the requester's own. Fill it
+before the first search.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from zenlake.trace.timelines.origins import end_with_their_routers
 
 @dataclass(slots=True, eq=False)
 class Queryable:
-    """The life of one queryable, as one node told another."""
+    """One queryable as one node declared it to another, with its lifetime."""
 
     sender: str | None
     receiver: str | None
     key: str
     declared_ns: int
-    """0 where it was declared before the capture."""
+    """0 if it was declared before the capture."""
     ended_ns: int | None
     """None while it is declared."""
     ended_by: str | None
-    """undeclare, session, or router: the one it came from is gone."""
+    """undeclare, session, or router (the router it came from is gone)."""
     session: str = ""
     node_id: int | None = None
-    """Between routers, the one it comes from, in the count of the sender; 0 is the sender."""
+    """Between routers, the router of origin in the numbering of the sender; 0 is the sender."""
 
     @property
     def entity(self) -> str:
@@ -48,7 +48,7 @@ Keys = KeyTree[list[Queryable]]
 
 
 class Queryables:
-    """All of one capture, with the roles of its nodes and the number of their neighbours."""
+    """All queryables of one capture, with the roles and neighbours of its nodes."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class Queryables:
         self._compared_max = compared_max
         self.roles: dict[str, str] = {}
         self.closers: dict[str, str] = {}
-        """Who closed a session by CLOSE."""
+        """By session, the node that sent CLOSE."""
         self.leavers: dict[str, str] = {}
-        """Who ended a session without being forced to."""
+        """By session, the node that ended it although the other side was not silent."""
         self.hidden: str | None = None
-        """What of the capture may hold declarations that are not seen, in words."""
+        """A sentence about parts of the capture that may hide declarations, or None."""
         self.is_full = False
-        """Whether more was declared or asked than is looked at; then nothing is concluded."""
+        """Whether a limit of this index was reached; then nothing is concluded."""
         self._count = 0
         self._compared = 0
         self._neighbours: dict[str, set[str | None]] = defaultdict(set)
@@ -75,7 +75,7 @@ class Queryables:
         self._relayed: list[Queryable] = []
 
     def connect(self, zid: str | None, role: str | None, other: str | None) -> None:
-        """A session of a node."""
+        """Adds a session of a node."""
         if zid is not None:
             self._neighbours[zid].add(other)
             if role is not None:
@@ -102,7 +102,7 @@ class Queryables:
                 known.append(queryable)
 
     def end_with_routers(self) -> None:
-        """Once all are added: what came from a router that is gone ends with it."""
+        """After the last `add`: ends queryables that came from a router which is gone."""
         end_with_their_routers(self, self._relayed)
 
     def role(self, zid: str | None) -> str | None:
@@ -115,17 +115,17 @@ class Queryables:
         return self.leavers.get(session)
 
     def announced_exactly(self, zid: str, entity: str, key: str) -> list[Queryable]:
-        """Of exactly this key."""
+        """Queryables with exactly this key that node `zid` received."""
         return self._announced_exactly.get((zid, key), [])
 
     def announced_matching(self, zid: str, entity: str, key: str) -> list[Queryable]:
         return self._found(self._announced_to, zid, key)
 
     def offered(self, node: str | None, requester: str | None, key: str) -> list[Queryable]:
-        """Matching ones to which a node could pass on a query of `requester`.
+        """Matching queryables to which a node could forward a query of `requester`.
 
-        Others told the node of them; or the node itself told the requester, and of those the ones
-        that it only relayed are left out.
+        Those that others declared to the node, and the node's own: those that it declared to the
+        requester without relaying them.
         """
         others = [
             one
@@ -141,16 +141,16 @@ class Queryables:
         return others + own
 
     def _is_direct(self, one: Queryable, requester: str | None) -> bool:
-        """Whether two peers know each other: nobody relays between them."""
+        """Whether both are peers that are connected: no router relays between them."""
         if self.role(requester) != "peer" or self.role(one.sender) != "peer":
             return False
-        told = self._announced_exactly.get((requester, one.key), ())
-        return any(same.sender == one.sender for same in told)
+        announced = self._announced_exactly.get((requester, one.key), ())
+        return any(same.sender == one.sender for same in announced)
 
     def own(self, node: str | None, key: str, time_ns: int) -> Queryable | None:
-        """A matching one that the node declared itself: it is asked inside the node.
+        """A matching queryable of the node itself, which no link shows to be queried.
 
-        Routers relay, so what they declare may be others'.
+        None for routers: what they declare may be relayed.
         """
         if node is None or self.roles.get(node) == "router":
             return None
@@ -160,7 +160,7 @@ class Queryables:
         return None
 
     def has_one_link(self, zid: str | None) -> bool:
-        """Whether the capture shows a router or peer with a single neighbour: it may have more."""
+        """Whether a router or peer has one neighbour in the capture: others may be hidden."""
         if zid is None:
             return True
         return self.roles.get(zid) != "client" and len(self._neighbours[zid]) <= 1
@@ -176,7 +176,7 @@ class Queryables:
 
 
 def _canonical(key: str) -> str:
-    """The key itself where it is no key expression: then it matches only the same text."""
+    """The canonical key; an invalid one as it is, so that it matches only the same text."""
     try:
         return canonize(key)
     except ZenlakeError:
@@ -184,7 +184,7 @@ def _canonical(key: str) -> str:
 
 
 def hidden_text(encrypted: int, partial: int) -> str | None:
-    """What may hold declarations that are not seen: encrypted bytes, sessions begun before."""
+    """Parts of the capture that may hide declarations: encrypted bytes, partial sessions."""
     if encrypted:
         return f"{encrypted:,} byte{'' if encrypted == 1 else 's'} of the capture are encrypted"
     if partial:

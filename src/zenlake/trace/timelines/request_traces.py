@@ -1,4 +1,9 @@
-"""Hops: requests that all ask the same, walked in order, each led back to where it began."""
+"""RequestTraces: finds for each forwarded request the request that a querier sent first.
+
+All requests that are fed have equal content. A node forwards requests of a session in order, so
+a request from a node belongs to the oldest open one that the node received. Both the tables
+(`lake/derive/steps/traces`) and `zenlake why` use this class.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,14 @@ from typing import Final, NamedTuple
 from zenlake.errors import LocalError
 
 NEVER: Final = 2**63 - 1
-"""Stands for the time of what never comes."""
+"""The time of an event that does not happen."""
 
 _ASKED_MIN: Final = 16
-"""So many are kept before those that are over are looked for."""
+"""A queue of fewer requests is not searched for ended ones."""
 
 
 class Request(NamedTuple):
-    """Who asked whom, and until when the question was open."""
+    """A request on one link, and until when it was open."""
 
     seq: int
     time_ns: int
@@ -30,7 +35,7 @@ class Request(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A request that may be passed on, and its number in the order of its session."""
+    """A request that may be forwarded, and its number in its queue."""
 
     number: int
     request: Request
@@ -38,10 +43,10 @@ class _Asked(NamedTuple):
 
 
 class _Queue:
-    """What one session brought one node, the oldest first; it is passed on in that order.
+    """The requests that a node received in one session, in the order in which it forwards them.
 
-    `_next` says for each session how far requests were passed on into it. Those before are
-    over or taken, and are not looked at again.
+    `_next` has, for each other session, the number of the next request to forward into it. Those
+    before it have ended or were forwarded, and are not searched again.
     """
 
     __slots__ = ("_asked", "_asked_max", "_count", "_next")
@@ -60,7 +65,7 @@ class _Queue:
         self._count += 1
 
     def oldest(self, child: Request) -> _Asked | None:
-        """The oldest that may have led to a request in another session."""
+        """The oldest request that may have caused `child` in another session."""
         place = bisect_left(self._asked, (self._next.get(child.session, 0),))
         while place < len(self._asked) and self._asked[place].request.is_over(child):
             place += 1
@@ -73,17 +78,17 @@ class _Queue:
 
 
 class RequestTraces:
-    """Feed it requests by seq; it remembers those that are not over."""
+    """Feed it requests in the order of seq; it keeps those that are open."""
 
     __slots__ = ("_last_seq", "_queues")
 
     def __init__(self) -> None:
         self._queues: dict[str | None, dict[str, _Queue]] = {}
-        """By the node that was asked, then by session."""
+        """By the receiving node, then by session."""
         self._last_seq = 0
 
     def add(self, request: Request) -> int | None:
-        """The trace it belongs to; None if that cannot be known."""
+        """The seq of the first request of its trace; None if it is ambiguous."""
         if request.seq < self._last_seq:
             raise LocalError(f"requests out of order: {request.seq} after {self._last_seq}")
         self._last_seq = request.seq
@@ -106,9 +111,9 @@ class RequestTraces:
         return asked.trace_id
 
     def _candidates(self, zid: str | None, child: Request) -> list[tuple[_Queue, _Asked]]:
-        """The oldest of each session that may have led to a request.
+        """The oldest request of each session that may have caused `child`.
 
-        With None, of those sessions whose other end is not known, or is a group.
+        `zid` None stands for receivers that are not known, or are groups.
         """
         found = []
         for session, queue in self._queues.get(zid, {}).items():

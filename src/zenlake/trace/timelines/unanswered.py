@@ -15,14 +15,14 @@ from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.trace.timelines.queryables import Queryable, Queryables
 
 Who = Callable[[str | None], str]
-"""How a node is called."""
+"""The name of a node in sentences."""
 
 _NODES_NAMED: Final = 4
 _KEY_CHARACTERS_MAX: Final = 200
 
 
 class Hop:
-    """One REQUEST on one link, without any reply, and those its receiver sent on because of it."""
+    """One REQUEST without a reply on one link; `onward` are those by which it was forwarded."""
 
     __slots__ = (
         "final_ns",
@@ -58,7 +58,7 @@ class Hop:
         self.target = target
         self.final_ns = final_ns
         self.lost_ns = lost_ns
-        """When its session ended, if that was before its final response and its timeout."""
+        """When its session ended, if that was before the final response and the timeout."""
         self.onward: list[Hop] = []
 
     def leaves(self) -> Iterator[Hop]:
@@ -69,7 +69,7 @@ class Hop:
 
 
 def link_hops(hops: list[Hop]) -> None:
-    """Fills `onward` of hops of one trace, in the order of their seq."""
+    """Fills `onward` of the hops of one trace, which are in the order of seq."""
     for place, hop in enumerate(hops):
         for earlier in reversed(hops[:place]):
             if earlier.responder == hop.requester and earlier.session != hop.session:
@@ -78,18 +78,18 @@ def link_hops(hops: list[Hop]) -> None:
 
 
 class Unanswered(NamedTuple):
-    """A cause, where it was found, and what explains it."""
+    """A cause, the hop at which it applies, and the queryable that explains it."""
 
     cause: QueryCause
     hop: Hop
-    """The one at which the query went no further."""
+    """The last hop: the query went no further."""
     nodes: list[str | None]
-    """Who was asked and is to blame, if anybody."""
+    """Nodes that received the query and are to blame, if any."""
     queryable: Queryable | None = None
 
 
 def explain(queryables: Queryables, hop: Hop) -> Unanswered | None:
-    """Why a query has no reply; None where there was too much to look at."""
+    """Why a query has no reply; None if a limit of the index was reached."""
     if hop.key is not None:
         own = queryables.own(hop.requester, hop.key, hop.time_ns)
         if own is not None:
@@ -99,7 +99,7 @@ def explain(queryables: Queryables, hop: Hop) -> Unanswered | None:
 
 
 def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
-    """The nodes where it ended, unless all of them are routers that had nobody to ask."""
+    """Blames the last nodes, unless all of them are routers without a queryable to ask."""
     leaves = list(hop.leaves())
     lost = [leaf for leaf in leaves if leaf.final_ns is None and leaf.lost_ns is not None]
     if lost:
@@ -114,7 +114,7 @@ def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
 
 
 def _at(queryables: Queryables, hop: Hop) -> Unanswered:
-    """Whom the node that received it could have asked."""
+    """Explains a hop by the queryables that its receiver could have asked."""
     if hop.key is None:
         return Unanswered("not_visible", hop, [])
     offered = queryables.offered(hop.responder, hop.requester, hop.key)
@@ -130,7 +130,7 @@ def _at(queryables: Queryables, hop: Hop) -> Unanswered:
 
 
 def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
-    """Which of several lives (declared, ended) explains most: one alive, gone, or later."""
+    """The index of the lifetime that explains most: one alive, else gone, else later."""
     gone = later = None
     for number, (declared_ns, ended_ns) in enumerate(spans):
         if declared_ns > time_ns:
@@ -144,7 +144,7 @@ def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
 
 
 def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
-    """A queryable matched and was declared; no link shows that it was asked."""
+    """Why a matching queryable was not asked, as far as the links show."""
     if one.sender == hop.responder:
         return "no_reply"
     if is_behind_hidden_router(queryables, one):
@@ -158,15 +158,17 @@ def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
 
 
 def is_hidden(queryables: Queryables, hop: Hop) -> bool:
-    """Whether somebody may have declared a queryable where the capture does not show it."""
+    """Whether a node may have declared a queryable that the capture does not show."""
     roles = queryables.roles
     are_peers = roles.get(hop.responder or "") == roles.get(hop.requester or "") == "peer"
-    one_link = queryables.has_one_link(hop.responder) and not are_peers  # peers tell each other all
+    one_link = (
+        queryables.has_one_link(hop.responder) and not are_peers
+    )  # peers declare all to each other
     return one_link or queryables.hidden is not None
 
 
 def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[[int], str]) -> str:
-    """In words; `apart` writes a time in nanoseconds."""
+    """The cause as a sentence; `apart` formats a duration in nanoseconds."""
     hop, one = found.hop, found.queryable
     key = "" if one is None else _short(one.key)
     sender = who(None if one is None else one.sender)
@@ -187,7 +189,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     if found.cause == "not_passed_on":
         return f"{sender} declared the queryable {key}, and is not seen to be asked"
     if one is not None:
-        return _presence_text(queryables, found.cause, one, hop.time_ns, who, apart)
+        return _absence_text(queryables, found.cause, one, hop.time_ns, who, apart)
     if hop.key is None:
         return "the key is not known: its alias was declared before the capture"
     if found.cause == "no_queryable":
@@ -197,7 +199,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     return f"no queryable for it is seen; the capture shows only one link of {who(hop.responder)}"
 
 
-def _presence_text(
+def _absence_text(
     queryables: Queryables,
     cause: str,
     one: Queryable,
@@ -205,7 +207,7 @@ def _presence_text(
     who: Who,
     apart: Callable[[int], str],
 ) -> str:
-    """Of a queryable that was not there, or may not have been."""
+    """The sentence for a queryable that was not declared at that time, or may not have been."""
     words = Wording(who, _short, apart)
     if cause == "gone":
         return f"it was gone: {describe_gone(queryables, one, time_ns, words).sentence}"

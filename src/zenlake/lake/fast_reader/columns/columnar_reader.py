@@ -36,12 +36,11 @@ from zenlake.lake.fast_reader.columns.places import Places
 from zenlake.lake.fast_reader.columns.reassembly import Reassembly
 from zenlake.lake.fast_reader.columns.units import Units
 from zenlake.lake.fast_reader.screening.screen import Screen
-from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
+from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent, ends_session
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.rows.session_rows import add_nodes, add_session
 from zenlake.trace.rows.topology_rows import Topology
 from zenlake.trace.session import Session
-from zenlake.trace.timelines.open_items import ends_session
 from zenlake.trace.walker import Walker
 from zenlake.wire import decode_network
 from zenlake.wire.batch import decode_batch
