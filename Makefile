@@ -116,8 +116,8 @@ generate: $(VENV)/stamp ## write the codecs and reference pages from the definit
 	@$(VENV)/bin/python -m zenlake.columnar.generate
 	@$(VENV)/bin/python -m zenlake.lake.schema.generate
 	@$(VENV)/bin/python -m zenlake.lake.derive.duck.generate
+	@$(VENV)/bin/python -m zenlake.semantics.generate
 	@$(VENV)/bin/python -m zenlake.rules.generate
-	@$(VENV)/bin/python -m zenlake.why.generate
 	@$(VENV)/bin/python -m zenlake.lake.fast_reader.screening.generate
 	@$(VENV)/bin/python -m zenlake.lake.fast_reader.kernel_digests
 	@$(VENV)/bin/python -m zenlake.api.generate

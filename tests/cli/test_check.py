@@ -47,6 +47,7 @@ def test_json_has_a_line_for_each_finding(capsys: pytest.CaptureFixture[str]) ->
         "seq": 20,
         "message": "1 is 'map/first', and is declared as 'map/second'",
         "page": RULES["alias-redefined"].page,
+        "sections": ["docs/spec-notes.md#7-keys-and-declarations"],
         "times": 1,
     }
     assert summary["findings"] == {"error": 1, "warning": 0, "note": 1}

@@ -13,7 +13,6 @@ from zenlake.lake.derive.steps import verdicts as steps
 from zenlake.report.queries import OUTCOME
 from zenlake.semantics.causes import OWN_QUERYABLE
 from zenlake.semantics.verdicts import INSIDE, OUTCOMES, SEVERITIES, VERDICTS
-from zenlake.why import generate
 
 SCRIPTS = sorted((Path(zenlake.report.__file__).parent / "assets").glob("[!e]*.js"))
 FACTS = {
@@ -94,7 +93,3 @@ def test_no_script_of_the_page_names_a_verdict(script: Path) -> None:
     names = "|".join(OUTCOMES)
     text = script.read_text("utf-8")
     assert not re.findall(rf"[!=]= '(?:{names})'|^\s+(?:{names}): '", text, re.MULTILINE)
-
-
-def test_the_reference_page_is_fresh() -> None:
-    assert generate.TARGET.read_text("utf-8") == generate.page()

@@ -16,6 +16,7 @@ from zenlake.cli.progress import watched_steps
 from zenlake.errors import LocalError
 from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
 from zenlake.rules.book import BY_TOPIC
+from zenlake.semantics.citations import cited, cited_text
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.trace import Steps
@@ -142,6 +143,8 @@ class _Report:
     def _rule_lines(self, rule: Rule, shown: list[Finding], paint: Any) -> Iterator[str]:
         severity = paint(rule.severity, _STYLES[rule.severity])
         yield f"{severity}  {paint(rule.id, 'bold')}  {rule.text}  [{rule.page}]"
+        if sections := cited_text(rule.page):
+            yield paint(f"  see {sections}", "dim")
         for one in shown:
             link, zid = safe(one.place.link.name), (one.sender_zid or "?")[:4]
             yield f"  packet {one.packet:<7} {link}  {zid}: {safe(one.message)}"
@@ -188,6 +191,7 @@ def _as_json(file: str, finding: Finding) -> dict[str, Any]:
         "seq": place.seq or None,
         "message": finding.message,
         "page": rule.page,
+        "sections": [section.link for section in cited(rule.page)],
         "times": finding.times,
     }
 
@@ -202,8 +206,15 @@ def _print(lines: Iterator[str]) -> None:
 def _print_rules(chosen: list[Rule], as_json: bool) -> None:
     if as_json:
         for rule in chosen:
-            told = {"rule": rule.id, "severity": rule.severity, "text": rule.text}
-            print_json({**told, "page": rule.page})
+            print_json(
+                {
+                    "rule": rule.id,
+                    "severity": rule.severity,
+                    "text": rule.text,
+                    "page": rule.page,
+                    "sections": [section.link for section in cited(rule.page)],
+                }
+            )
         return
     _print(_rule_lines(chosen, painter(sys.stdout)))
 

@@ -7,7 +7,8 @@ from textwrap import wrap
 from typing import Any, Final, TextIO
 
 from zenlake.cli.output import painter, safe
-from zenlake.semantics.causes import WELL
+from zenlake.semantics.causes import CAUSES, WELL
+from zenlake.semantics.citations import cited_text
 from zenlake.why import Report, Story, Wanted
 from zenlake.why.words import counted, listed, packets_text
 
@@ -86,6 +87,9 @@ class ReportText:
         else:
             name = f"  cause: {story.cause}"
         yield self._paint(safe(name), "dim")
+        if page := CAUSES[story.cause].page:
+            for line in _wrapped(cited_text(page), "  see ", "      "):
+                yield self._paint(line, "dim")
 
     def _repeated(self, story: Story) -> str:
         last = story.last or story.at

@@ -16,7 +16,8 @@ from zenlake.report.commands import packets_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
 from zenlake.report.text import cut
-from zenlake.semantics.causes import WELL, rank
+from zenlake.semantics.causes import CAUSES, WELL, rank
+from zenlake.semantics.citations import cited_text
 from zenlake.why import Wanted, report
 from zenlake.why.from_lake import read_tables
 from zenlake.why.story import Story
@@ -91,6 +92,8 @@ def _story(told: Told, names: Names) -> dict[str, Any]:
         "capture": names.capture(told.capture),
         "subject": story.subject,
         "cause": story.cause,
+        "meaning": CAUSES[story.cause].meaning,
+        "see": cited_text(CAUSES[story.cause].page),
         "headline": cut(story.headline),
         "key": names.key(story.key),
         "nodes": [names.node(zid) for zid in story.nodes],

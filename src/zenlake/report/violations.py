@@ -16,6 +16,8 @@ from zenlake.report.names import Names
 from zenlake.report.packet_bytes import Place, explained
 from zenlake.report.text import cut
 from zenlake.report.time_axis import TimeAxis
+from zenlake.rules import RULES
+from zenlake.semantics.citations import cited
 
 SEVERITIES: Final = ("error", "warning", "note")
 _COLUMNS: Final = "rule, severity, capture, link, packet, time_ns, sender_zid, message"
@@ -44,7 +46,10 @@ def violations(database: Database, names: Names, axis: TimeAxis) -> dict[str, An
             example["bytes"] = explanations[places[number]]
         listed.append(example)
     return {
-        "rules": [[cut(rule), word, cut(page), number] for rule, word, page, number in rules],
+        "rules": [
+            [cut(rule), word, cut(page), number, *_rule_text(rule)]
+            for rule, word, page, number in rules
+        ],
         "cells": [
             [cut(rule), word, names.ranked_node(sender), number]
             for rule, word, sender, number in cells
@@ -52,6 +57,15 @@ def violations(database: Database, names: Names, axis: TimeAxis) -> dict[str, An
         "examples": listed,
         "inAll": sum(row[3] for row in rules),
     }
+
+
+def _rule_text(id: str | None) -> tuple[str | None, list[str]]:
+    """What the rule says, and the sections that it rests on; nothing for a rule of another
+    version."""
+    rule = RULES.get(id or "")
+    if rule is None:
+        return None, []
+    return rule.text, [f"{one.citation}, {one.title} ({one.link})" for one in cited(rule.page)]
 
 
 def _example(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def fragments_undecodable(undecoded: Undecoded, seen: SeenLack) -> str | None:
     WARNING,
     Fragment,
     text="A fragment carries a part of a message.",
-    page="Message Reference, FRAGMENT",
+    page="Message Reference, FRAGMENT; wire reference §7",
     screen=Asked("payload_length == 0"),
 )
 def fragment_empty(message: Fragment, seen: Seen) -> str | None:

@@ -6,12 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from zenlake.generated_files import write_or_check
 from zenlake.rules.book import BY_TOPIC, RULES
 from zenlake.rules.rule import SEVERITIES
+from zenlake.semantics.citations import linked
 
-TARGET = Path(__file__).parents[3] / "docs" / "reference" / "rules.md"
+TARGET: Final = Path(__file__).parents[3] / "docs" / "reference" / "rules.md"
 
 
 def page() -> str:
@@ -20,21 +22,21 @@ def page() -> str:
 
 def _lines() -> Iterator[str]:
     counts = Counter(rule.severity for rule in RULES.values())
-    told = ", ".join(f"{counts[severity]} of severity {severity}" for severity in SEVERITIES)
+    severities = ", ".join(f"{counts[severity]} of severity {severity}" for severity in SEVERITIES)
     yield "<!-- Printed from zenlake.rules by `make generate`: edit that instead. -->"
     yield ""
     yield "# Rules"
     yield ""
-    yield f"What `zenlake check` and the table `violations` know: {len(RULES)} rules, {told}."
+    yield f"`zenlake check` and the table `violations` know {len(RULES)} rules, {severities}."
     yield ""
-    yield "- **error**: the pages or references forbid it."
-    yield "- **warning**: they do too, and every receiver copes with it; or nobody may be to blame."
-    yield "- **note**: not as the pages say, but as deployed nodes are known to do. Each is told"
-    yield "  once for each side of a session."
+    yield "- **error**: the spec pages or references forbid it."
+    yield "- **warning**: the same, but every receiver copes with it, or no node may be at fault."
+    yield "- **note**: not as the spec pages say, but as deployed nodes are known to do. It is"
+    yield "  reported once for each side of a session."
     yield ""
-    yield "`whole` rules need to know what was said before. They are asked only where the capture"
-    yield "has a session from its INIT on, without a gap, on one TCP connection or WebSocket. SN-n"
-    yield "are rows of [spec-notes.md](../spec-notes.md), which tells the pages and references too."
+    yield "`whole` rules depend on earlier messages. They are applied only where the capture has a"
+    yield "session from its INIT on, without a gap, on one TCP connection or WebSocket. SN-n are"
+    yield "rows of the [spec notes](../spec-notes.md), which also list the spec pages."
     for topic, rules in BY_TOPIC.items():
         yield ""
         yield f"## {topic}"
@@ -44,7 +46,7 @@ def _lines() -> Iterator[str]:
         for rule in rules:
             whole = ", whole" if rule.needs_whole else ""
             text = rule.text.replace("|", "\\|")
-            yield f"| `{rule.id}` | {rule.severity}{whole} | {text} | {rule.page} |"
+            yield f"| `{rule.id}` | {rule.severity}{whole} | {text} | {linked(rule.page, '../')} |"
 
 
 def main() -> int:

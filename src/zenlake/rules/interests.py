@@ -49,7 +49,7 @@ def interest_id_zero(message: Interest, seen: Seen) -> str | None:
     WARNING,
     Interest,
     text="INTEREST FINAL ends an interest that is in force.",
-    page="Message Reference, INTEREST",
+    page="Message Reference, INTEREST; behaviour reference §3.2",
     whole=True,
 )
 def interest_final_unknown(message: Interest, seen: Seen) -> str | None:
@@ -66,7 +66,7 @@ def interest_final_unknown(message: Interest, seen: Seen) -> str | None:
     WARNING,
     Interest,
     text="An interest asks for key expressions, subscribers, queryables or tokens.",
-    page="Message Reference, INTEREST",
+    page="Message Reference, INTEREST; behaviour reference §3.1",
 )
 def interest_empty(message: Interest, seen: Seen) -> str | None:
     if message.mode == InterestMode.FINAL:
@@ -108,7 +108,7 @@ def interest_current_entities(message: Interest, seen: Seen) -> str | None:
     ERROR,
     Declare,
     text="D_FINAL has the number of the interest that it answers.",
-    page="Declarations, D_FINAL",
+    page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
     bodies=(DeclareFinal,),
 )

@@ -123,7 +123,7 @@ def alias_zero(message: Declare, seen: Seen) -> str | None:
     WARNING,
     Declare,
     text="U_KEYEXPR takes back a number that is declared.",
-    page="Declarations, U_KEYEXPR",
+    page="Declarations, U_KEYEXPR; wire reference §1.10",
     whole=True,
     bodies=(UndeclareKeyExpr,),
 )

@@ -71,7 +71,7 @@ def request_without_timeout(message: Request, seen: Seen) -> str | None:
     Response,
     ResponseFinal,
     text="A response has the number of a request that the receiver sent.",
-    page="Reply, RESPONSE, 'must match the originating REQUEST'",
+    page="Reply, RESPONSE, 'must match the originating REQUEST'; behaviour reference §4.5",
     whole=True,
     screen=Followed("requests"),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from zenlake.semantics.causes import CAUSES
+from zenlake.semantics.citations import cited
 from zenlake.why.records import Moment
 
 _REPEATED_MAX: Final = 100
@@ -104,6 +105,8 @@ class Story:
         return {
             "subject": self.subject,
             "cause": self.cause,
+            "meaning": CAUSES[self.cause].meaning,
+            "sections": [section.link for section in cited(CAUSES[self.cause].page)],
             "failed": self.failed,
             "count": self.count,
             "last_packet": self.at.packet if self.last is None else self.last.packet,

@@ -29,11 +29,11 @@ function drawStories() {
   const notes = [];
   if (inAll > stories.length)
     notes.push(
-      'Of ' + plural(inAll, 'story', 'stories') + ' ' + count(stories.length) + ' are told here.',
+      'Of ' + plural(inAll, 'story', 'stories') + ' ' + count(stories.length) + ' are shown here.',
     );
   if (capturesLeftOut > 0)
     notes.push(
-      plural(capturesLeftOut, 'capture') + ' more: zenlake why tells of them.',
+      plural(capturesLeftOut, 'capture') + ' more: zenlake why explains them.',
     );
   if (notes.length) storiesBody.append(el('p', { class: 'remark' }, notes.join(' ')));
 }
@@ -69,5 +69,12 @@ function storySteps(story) {
     parts.push(el('p', { class: 'remark' }, plural(story.moreSteps, 'more step') + '.'));
   for (const words of story.advice)
     parts.push(el('p', { class: 'advice' }, el('b', {}, 'Try: '), withShortZids(words)));
+  parts.push(
+    el(
+      'p',
+      { class: 'remark' },
+      'Cause: ' + story.meaning + '.' + (story.see ? ' See ' + story.see + '.' : ''),
+    ),
+  );
   return parts;
 }

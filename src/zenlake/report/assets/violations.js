@@ -20,7 +20,7 @@ function drawViolations() {
     return;
   }
   const parts = [];
-  for (const [i, [rule, severity, page, number]] of rules.entries()) {
+  for (const [i, [rule, severity, page, number, text, sections]] of rules.entries()) {
     const some = examples.filter(
       (example) =>
         example.rule === rule &&
@@ -34,14 +34,14 @@ function drawViolations() {
         : cells
             .filter((cell) => cell[0] === rule && cell[1] === severity && nodeFits(cell[2]))
             .reduce((sum, cell) => sum + cell[3], 0);
-    if (times) parts.push(ruleDetails(i, rule, severity, page, times, some));
+    if (times) parts.push(ruleDetails(i, rule, severity, [text, page, sections], times, some));
   }
   violationsBody.replaceChildren(
     ...(parts.length ? [firstOf(parts, 20, 'rule')] : [nothing('This node broke no rule.')]),
   );
 }
 
-function ruleDetails(i, rule, severity, page, times, examples) {
+function ruleDetails(i, rule, severity, [text, page, sections], times, examples) {
   return el(
     'details',
     { class: 'query', id: 'rule-' + i },
@@ -56,7 +56,15 @@ function ruleDetails(i, rule, severity, page, times, examples) {
     el(
       'div',
       { class: 'story' },
+      text ? el('p', {}, text) : null,
       page ? el('p', {}, 'See ' + shown(page)) : null,
+      sections.length
+        ? el(
+            'ul',
+            { class: 'remark' },
+            sections.map((section) => el('li', {}, section)),
+          )
+        : null,
       examples.length ? examples.map(exampleOf) : nothing('No example of it is in this page.'),
       times > examples.length && examples.length
         ? el(

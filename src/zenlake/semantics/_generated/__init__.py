@@ -1,0 +1,1 @@
+"""Modules that are written from the documents, and checked in."""
