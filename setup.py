@@ -61,6 +61,7 @@ HOT_MODULES = (
     "src/zenlake/node/node_activity.py",
     "src/zenlake/node/node_lock.py",
     "src/zenlake/node/send_budget.py",
+    "src/zenlake/node/send_queue.py",
     "src/zenlake/node/sender.py",
     "src/zenlake/node/yield_gil.py",
     "src/zenlake/protocol/*.py",

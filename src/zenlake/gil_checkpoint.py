@@ -1,8 +1,8 @@
 """Letting other threads run in the middle of long compiled work.
 
-Python takes its lock from a thread every 5 ms if others wait for it, but only at certain points of
-interpreted code. Compiled code has none: a loop over 30,000 messages would stop all other
-threads until its end. This module is therefore never compiled.
+Python takes the GIL from a thread every 5 ms if others wait for it, but only at certain points of
+interpreted code. Compiled code has none: a loop over 30,000 messages would stop all other threads
+until its end. This module is therefore never compiled.
 """
 
 from __future__ import annotations

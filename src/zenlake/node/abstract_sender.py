@@ -1,4 +1,4 @@
-"""`AbstractSender`: the outward half of a transport or of a multicast group, as outlets use it."""
+"""AbstractSender: the outbound half of a transport or of a multicast group, as outlets use it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOO_LARGE: Final = 3
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class AbstractSender:
-    """Messages come in encoded, with their QoS byte."""
+    """Takes encoded messages with their QoS byte."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class AbstractSender:
         return 0
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
-        """How much of that goes into the batch that is being filled."""
+        """How many bytes of publications fit into the batch that is being filled."""
         return 0
 
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
@@ -34,8 +34,8 @@ class AbstractSender:
     def push_portion(self, portion: Portion, qos: int, reliable: bool, continues: bool) -> int:
         """As `push`, for several publications in one.
 
-        A portion that `continues` a run is taken with its beginning, although that filled the
-        queue: nobody could send or wait in between.
+        A portion that `continues` a run is taken although the beginning of the run filled the
+        queue: no thread could send or wait in between.
         """
         raise NotImplementedError
 
@@ -49,15 +49,15 @@ class AbstractSender:
     def after_unlock(
         self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
-        """Without it: send what was pushed, wait for room where `full` is a priority.
+        """Without that lock: send what was pushed, wait for room where `full` is a priority.
 
-        With `is_last` nothing waits for more to come: the caller has nothing more. If the caller
-        `will_flush`, it sends what gathers before it waits for anything.
+        With `is_last` the caller has no more messages, so that nothing gathers. With `will_flush`
+        it flushes what gathers before it waits for anything.
         """
         raise NotImplementedError
 
     def must_wait(self, full: int, is_blocking: bool) -> bool:
-        """Without it, after sending: whether `after_unlock` would wait for room."""
+        """Without that lock, after sending: whether `after_unlock` would wait for room."""
         return True
 
     def refuse(self, key: str, size: int) -> str:
@@ -65,7 +65,7 @@ class AbstractSender:
         raise NotImplementedError
 
     def send(self, data: bytes, qos: int, reliable: bool) -> bool:
-        """Push and settle, without the lock; False if it is too large, and nothing was done."""
+        """`push` and `after_unlock`, without the lock; False if it is too large to be sent."""
         outcome = self.push(data, qos, reliable)
         self.after_unlock(qos & 7 if outcome == FULL else -1, reliable and qos & 0x08 != 0)
         return True

@@ -12,10 +12,10 @@ from zenlake.wire.writer import BytesWriter
 
 
 class LinkOutlet(Outlet):
-    """Encodes, and pushes into the sender; both under the node's lock.
+    """Encodes messages and pushes them into the sender, under the node's lock.
 
-    An outlet that got something is noted in `touched`, once, for the thread that holds the
-    lock: it takes note of what must be waited for and settles it when the lock is released.
+    An outlet that got messages is appended to `touched`, once. The thread that holds the lock
+    calls `AbstractSender.after_unlock` for it when it has released the lock.
     """
 
     __slots__ = ("_refusal", "_touched", "full", "is_blocking", "is_touched", "sender")
@@ -70,7 +70,7 @@ class LinkOutlet(Outlet):
         return self.sender.send(data, qos, reliable)
 
     def take(self) -> tuple[AbstractSender, int, bool]:
-        """Under the lock: what to settle, and a clean outlet for whoever comes next."""
+        """Under the lock: the arguments for `after_unlock`; the outlet is untouched again."""
         taken = (self.sender, self.full, self.is_blocking)
         self.is_touched = False
         self.full = -1

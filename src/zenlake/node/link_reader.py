@@ -1,13 +1,14 @@
-"""LinkReader: the inward half of a transport, from the link to routing and to callbacks.
+"""LinkReader: the inbound half of a transport, from the link to routing and to callbacks.
 
-Its thread waits on the link and hands messages to routing, under the node's lock. The messages
-that routing sends back out leave after the lock is released.
+Its thread reads the link and hands messages to routing, under the node's lock. The messages that
+routing forwards are sent after the lock is released.
 
 A link that was silent for a while is left to a thread that waits for all such links
 (idle_links.py).
 
-A reader also runs callbacks; one that takes long goes on as a thread of the callback's, and
-another reader takes its place (see reader_handover.py), beginning with what this one has left.
+A reader also runs callbacks. If one takes long, another reader takes over (reader_handover.py),
+beginning with the messages that this one has read and not handed on; this thread only finishes the
+callback.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from zenlake.session.sink import Sink
 if TYPE_CHECKING:
     from zenlake.node.link_runner import LinkRunner
 
-# A reader that was busy this long may have a word of the peer still unread.
+# A reader that was busy this long may have a keep-alive of the peer still unread.
 _BUSY_S: Final = 0.2
-# So much read at once is decoded and routed by one reader at a time (node/node_lock.py).
+# So much, read at once, is decoded and routed by one reader at a time (node/node_lock.py).
 _BULK_BYTES: Final = 16 * 1024
-# Batches and messages that are decoded before those are routed: about a millisecond.
+# So many batches and messages are decoded before they are routed: about a millisecond.
 _UNITS_PER_DECODE: Final = 1024
 # What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
 _SHORT_BYTES: Final = 1024
 
 
 class LinkReader:
-    """What was read of a link and not handed on, and the thread that does both."""
+    """The messages that were read from a link and not handed on, and the thread that does both."""
 
     def __init__(self, runner: LinkRunner, early: bytes) -> None:
         self._runner = runner
@@ -53,25 +54,25 @@ class LinkReader:
         self._readers_in_callbacks = self.node_lock.activity.readers_in_callbacks
         self._unflushed_senders = self.node_lock.activity.unflushed_senders
         self.face: Face | None = None
-        self._early = early  # what came right behind the handshake
-        self._deliveries: deque[Delivery] = deque()  # read, and not handed on
+        self._early = early  # bytes that came right behind the handshake
+        self._deliveries: deque[Delivery] = deque()  # read and not handed on
         self._handed_on = 0  # messages of the first of them
-        self._failure: TransportError | None = None  # comes after them
+        self._failure: TransportError | None = None  # raised after them
         self._is_bulk = False  # whether much was read at once
-        self._left_links: Links = None  # by the thread for idle links, for a reader to settle
+        self._left_links: Links = None  # full: the thread for idle links must not wait for room
         self._left_sinks: list[Sink] | None = None
         self.lock = threading.Lock()
-        """Of the inward half of the transport."""
+        """Of the inbound half of the transport."""
 
         self._patience_s = inf  # how long a reader waits for messages
-        self._busy_at = runner.opened_at  # when it had one
+        self._busy_at = runner.opened_at  # when the last message came
         self._reading_since = inf  # while it waits for bytes; inf while it works
         self.callback_since = 0.0
         self._has_called = False  # callbacks, which may have sent on any node
         self._callback_sink: Sink | None = None
         self._callback_lock = threading.Lock()
         self._callback_thread = 0
-        self._handovers = 0  # readers before this one
+        self._handovers = 0  # to another reader
         self._reader = self._new_reader()
 
     def _new_reader(self) -> threading.Thread:
@@ -79,13 +80,13 @@ class LinkReader:
         return threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self, face: Face) -> None:
-        """Read, for a face; ThreadError if nobody can."""
+        """Start to read for a face; ThreadError if there is no thread for it."""
         self.face = face
         self._set_patience()
         start_thread(self._reader)
 
     def is_working(self) -> bool:
-        """Whether it has something to do before it reads the next bytes."""
+        """Whether the reader has something to do before it reads the next bytes."""
         return self._reading_since == inf
 
     def drop(self, cause: str) -> None:
@@ -93,14 +94,14 @@ class LinkReader:
         self._runner.drop(cause)
 
     def leave_to_parent(self) -> None:
-        """In a forked child: if this thread reads the link, it does no more."""
+        """In a forked child: if this thread reads the link, it stops."""
         self._handovers += 1
 
     def is_alive(self) -> bool:
         return self._reader.is_alive()
 
     def is_current(self) -> bool:
-        """Whether the thread that asks is the one that reads."""
+        """Whether the calling thread is the one that reads."""
         return self._reader is threading.current_thread()
 
     def join(self, timeout_s: float) -> None:
@@ -116,10 +117,10 @@ class LinkReader:
     def _run(self) -> None:
         cause: str | None = "reading failed"
         with self._callback_lock:
-            pass  # whoever is handovers by this reader has said so
+            pass  # the reader that hands over has noted it
         self.node_lock.flush_replies(False)
         try:
-            self._settle_left()
+            self._finish_left()
             cause = self._read(self._handovers)
         except (LinkError, TransportError) as error:
             cause = error.cause
@@ -130,17 +131,17 @@ class LinkReader:
                 self._runner.drop(cause)
 
     def _read(self, handovers: int) -> str | None:
-        """Until the link is over; says why it is. None if another reader took over."""
+        """Read until the link is over; returns the cause, None if another reader took over."""
         transport = self.transport
         if self._early:
             data, self._early = self._early, b""
-            self._take(data, time.monotonic())
+            self._decode_part(data, time.monotonic())
         while not self._runner.is_over:
             began = time.monotonic()
             if not self._hand_on(handovers, began):
                 return None
             if transport.inbound.has_more:
-                self._take(b"", began)
+                self._decode_part(b"", began)
                 continue
             if self._failure is not None:
                 raise self._taken_failure()
@@ -169,18 +170,18 @@ class LinkReader:
             self._reading_since = inf
             if not data:
                 return self._runner.cause or "the link ended"
-            self._take(data, time.monotonic())
+            self._decode_part(data, time.monotonic())
             data = b""  # not kept while nothing comes
         return self._runner.cause
 
     def _taken_failure(self) -> TransportError:
-        """Nobody who is in its traceback may keep it: only the collector would free both."""
+        """Not kept here: with its traceback it is a cycle, which only the collector frees."""
         failure, self._failure = self._failure, None
         assert failure is not None
         return failure
 
     def _leave_idle(self) -> bool:
-        """Whether `wake` will be called when there is something to read."""
+        """Leave the link to the thread for idle links, which calls `wake`; False if it cannot."""
         descriptor = self.link.begin_idle()
         if descriptor < 0:
             return False
@@ -190,9 +191,9 @@ class LinkReader:
         return True
 
     def wake(self) -> None:
-        """By the thread that waits for idle links: keep-alives, and the end of the link.
+        """By the thread for idle links: handle keep-alives, and the end of the link.
 
-        Whatever else has come is for a reader, if there are not too many of them.
+        Anything else is left to a reader, unless there are too many of these.
         """
         self.link.end_idle()
         self._reading_since = inf
@@ -205,7 +206,7 @@ class LinkReader:
             elif len(data) >= (_BULK_BYTES if IDLE_LINKS.is_crowded else _SHORT_BYTES):
                 self._early = data
             else:
-                self._take(data, now)
+                self._decode_part(data, now)
                 if self._deliveries and IDLE_LINKS.is_crowded:
                     self._route_without_waiting(now)
         except LinkTimeout:
@@ -223,7 +224,7 @@ class LinkReader:
                 self._start_reader()
 
     def _route_without_waiting(self, now: float) -> None:
-        """As far as nobody has to be waited for; a reader does the rest."""
+        """Route as far as no wait is needed; a reader does the rest."""
         face = self.face
         assert face is not None
         deliveries = self._deliveries
@@ -243,8 +244,8 @@ class LinkReader:
             self._handed_on = 0
             self._deliveries.popleft()
 
-    def _settle_left(self) -> None:
-        """What the thread that waits for idle links has left to a reader."""
+    def _finish_left(self) -> None:
+        """Do what the thread for idle links has left to a reader."""
         links, self._left_links = self._left_links, None
         sinks, self._left_sinks = self._left_sinks, None
         if links is not None or sinks is not None:
@@ -261,7 +262,7 @@ class LinkReader:
         )
 
     def _is_reader_needed(self) -> bool:
-        """Whether routing has left something to do that may take long."""
+        """Whether routing has left work that may take long."""
         face = self.face
         return (
             self._left_links is not None
@@ -278,10 +279,10 @@ class LinkReader:
         except ThreadError as error:
             self._runner.drop(str(error))
 
-    def _take(self, data: bytes, now: float) -> None:
-        """Decode some of what was read; without data, some of the rest."""
+    def _decode_part(self, data: bytes, now: float) -> None:
+        """Decode a part of what was read; without data, the next part of it."""
         if data:
-            # A link that is alone has nobody to give way to.
+            # A link that is alone need not share the processor with other links.
             self._is_bulk = len(data) >= _BULK_BYTES and len(self._runner.node.runners) > 1
         if self._is_bulk:
             self.node_lock.begin_bulk()
@@ -302,7 +303,7 @@ class LinkReader:
                     deliveries = inbound.receive_more(now, _UNITS_PER_DECODE)
             self._deliveries.extend(deliveries)
         except TransportError as error:
-            # Without the frames, which lead back to this reader.
+            # Without the traceback, whose frames refer to this reader.
             self._failure = error.with_traceback(None)
             self._deliveries.extend(error.deliveries)
 
@@ -313,7 +314,7 @@ class LinkReader:
             self._runner.node.drop_warnings.received(dropped, self.face, self.link.dst)
 
     def _hand_on(self, handovers: int, now: float) -> bool:
-        """What was read to routing and to the user; False if another reader does the rest."""
+        """Hand messages to routing and to the user; False if another reader does the rest."""
         deliveries = self._deliveries
         node_lock = self.node_lock
         face = self.face
@@ -375,7 +376,7 @@ class LinkReader:
     # --- callbacks -----------------------------------------------------------------------------
 
     def _call_sinks(self, sinks: list[Sink]) -> None:
-        """All but the last by threads of their own: at most one callback waits for another."""
+        """All but the last run in threads of their own: callbacks do not delay each other."""
         self._has_called = True
         last = sinks.pop()
         for sink in sinks:
@@ -413,7 +414,7 @@ class LinkReader:
             try:
                 start_thread(reader)
             except ThreadError:
-                return  # nobody reads until the callback is back; the watcher tries again
+                return  # the link is not read until the callback returns; the watcher tries again
             self._callback_sink.handed_over()
             self._end_callback()
             self._handovers += 1

@@ -1,24 +1,25 @@
-"""`NodeLock`: one thread at a time uses routing and sessions, and cleans up after itself.
+"""NodeLock: the lock of routing and sessions, and the work that follows when it is released.
 
-Whoever has work for them does it between `begin` and `end`. `end` releases the lock and then,
-in the calling thread, sends what was put on links and settles the sinks that got something:
-nothing that may wait happens under the lock.
+A thread uses them between `begin` and `end`. `end` releases the lock and then, in the calling
+thread, sends the messages that were put on links and calls `after_unlock` of the sinks that got
+items: nothing that may wait happens under the lock.
 
-A turn is short, whatever a message asks for: routing stops when its steps are used up and goes
-on in another turn (routing/work.py). The reader of the neighbour that asked does so, or, where
-nobody waits for the result, a thread for all such jobs. Between two turns of long work the lock
-stays free for as long as the turn took, so that others get at least half of the time.
+The lock is held for a short time, whatever a message asks for: routing stops when its steps are
+used up and goes on when it next gets the lock (routing/work.py). The reader of the neighbour that
+asked for the work resumes it; work that no neighbour waits for is resumed by a thread for all such
+jobs. Between two steps of long work the lock stays free for as long as the step took, so that
+others get at least half of the time.
 
 Links that bring much at once share a second lock, `bulk`: one of them at a time decodes, routes
 and sends. Python runs one thread at a time and lets it run for 5 ms if others want to: with ten
-busy readers a message on another link waits for all of them, several times. With `bulk` it waits
-for one.
+busy readers a message on another link would wait for all of them, several times. With `bulk` it
+waits for one.
 
 A reader keeps `bulk` until it has forwarded what it has read, for 2 ms at most, and releases it
-before it waits for anything. Sending is part of it for two reasons. If another reader routed while
-this one is in a call to the socket, it would fill the queue of a link that takes everything, and
-publications that may be dropped would be. And to pass the lock on with every batch means two
-switches of threads for each.
+before it waits for anything. It keeps it while it sends, for two reasons. If another reader routed
+while this one is in a call to the socket, it would fill the queue of a link that takes everything,
+and publications that may be dropped would be. And to pass the lock on with every batch would cost
+two switches of threads for each.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
 Links = list[tuple[AbstractSender, int, bool]] | None
-"""Links that got something in a turn, as `LinkOutlet.take` gives them."""
+"""Links that got messages under the lock, as `LinkOutlet.take` returns them."""
 
 MESSAGES_PER_LOCK: Final = 256
 
 
 class NodeLock:
-    """What the turn is about: the dispatcher, the sessions, and when they next need one."""
+    """Guards the dispatcher and the sessions, and runs their timers and jobs."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        # Turns are never nested. It knows its owner so that a turn which Ctrl-C ended between
-        # `begin` and `end` is ended by the next one of the same thread.
+        # `begin` is never nested. The lock knows its owner, so that where Ctrl-C came between
+        # `begin` and `end`, the next `end` of the same thread releases it.
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
         self._waiting: set[int] = set()  # threads that wait for the lock
@@ -86,28 +87,28 @@ class NodeLock:
                 self._waiting.discard(thread)
 
     def end(self) -> None:
-        """Release the lock, then send and settle what was touched under it."""
+        """Release the lock, then do what was left for later under it: send, and call sinks."""
         _call_sinks(self.end_for_sinks())
 
     def end_without_waiting(self) -> None:
-        """The same without waiting for any link.
+        """As `end`, without waiting for room on any link.
 
-        A neighbour that reads too slowly what it is told loses its transport when its queue is
-        full, and holds nobody up until then.
+        A neighbour that reads too slowly loses its transport when its queue is full, and holds up
+        no other until then.
         """
         self._after_unlock_without_waiting(self._take_links(), self._release_sinks())
 
     def _after_unlock_without_waiting(self, links: Links, sinks: list[Sink] | None) -> None:
         if links is not None:
-            for outward, _, _ in links:
-                outward.after_unlock(-1, False)
+            for sender, _, _ in links:
+                sender.after_unlock(-1, False)
         _call_sinks(sinks)
 
     def end_reply(self) -> None:
-        """The same after a reply or its final, which leave together.
+        """As `end`, after a reply or its final, which leave in one batch.
 
-        Where a reader runs the callback, those of all queries that it has brought: it settles
-        when it is back, or whoever takes its place does.
+        Where a reader of this node runs the callback, the replies to all queries that it has read
+        do: they are sent when the callbacks have returned, or by the reader that takes over.
         """
         if self._readers_in_callbacks and get_ident() in self._readers_in_callbacks:
             self.has_unsent_replies = True
@@ -116,7 +117,7 @@ class NodeLock:
             self.end()
 
     def flush_replies(self, is_last: bool) -> None:
-        """What `end_reply` left; for `is_last` see `AbstractSender.settle`."""
+        """Send what `end_reply` left; for `is_last` see `AbstractSender.after_unlock`."""
         if self.has_unsent_replies:
             self.begin()
             links = self._take_links()
@@ -125,7 +126,7 @@ class NodeLock:
             _call_sinks(sinks)
 
     def end_for_sinks(self) -> list[Sink] | None:
-        """The same, but sinks are for the caller to settle."""
+        """As `end`, but the caller calls `after_unlock` of the sinks."""
         links = self._take_links()
         sinks = self._release_sinks()
         _send_to_links(links, False)
@@ -142,7 +143,7 @@ class NodeLock:
         return links
 
     def _release_sinks(self) -> list[Sink] | None:
-        """Release the lock, and wake the timers if need be; the sinks that got something."""
+        """Release the lock, and wake the timers if need be; returns the sinks that got items."""
         sinks: list[Sink] | None = None
         for session in self._sessions:
             taken = session.take_touched()
@@ -177,10 +178,11 @@ class NodeLock:
         now: float,
         is_last: bool,
     ) -> tuple[int, list[Sink] | None]:
-        """Messages of a link from `start` on: the first that is left, and the sinks to settle.
+        """Route messages of a link from `start` on.
 
-        The caller settles them before it delivers more, and calls `resume` while `face.job` is
-        set. With `is_last` it is about to wait for more.
+        Returns the index of the first that is left, and sinks. The caller calls `after_unlock` of
+        these before it delivers more, and `resume` while `face.job` is set. With `is_last` it is
+        about to wait for more messages.
         """
         after, links, sinks = self._receive(face, messages, start, reliable, now)
         _send_to_links(links, is_last)
@@ -189,9 +191,9 @@ class NodeLock:
     def deliver_without_waiting(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, Links, list[Sink] | None]:
-        """The same by a thread that must wait for nobody, and is about to wait for more.
+        """As `deliver`, by a thread that must not wait for room or for callbacks.
 
-        What it gives back has to be settled by another: links that are full, and sinks.
+        Another thread has to call `after_unlock` for what it returns: full links, and sinks.
         """
         after, links, sinks = self._receive(face, messages, start, reliable, now)
         full_links: Links = None
@@ -202,34 +204,34 @@ class NodeLock:
         return after, full_links, sinks
 
     def after_unlock(self, links: Links, sinks: list[Sink] | None) -> None:
-        """What `deliver_without_waiting` gave back."""
+        """For what `deliver_without_waiting` returned."""
         _send_to_links(links, False)
         _call_sinks(sinks)
 
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, list[Sink] | None]:
-        """The same for a link that brings much at once; whoever waits for the lock is next.
+        """As `deliver`, for a link that brings much at once; it holds `bulk`.
 
         The caller calls `end_bulk` before it waits for anything.
         """
         self.begin_bulk()
         after, links, sinks = self._receive(face, messages, start, reliable, now)
         if links is not None:
-            for outward, _, _ in links:
-                outward.after_unlock(-1, False, False, True)
-            for outward, full, is_blocking in links:
-                if full >= 0 and outward.must_wait(full, is_blocking):
+            for sender, _, _ in links:
+                sender.after_unlock(-1, False, False, True)
+            for sender, full, is_blocking in links:
+                if full >= 0 and sender.must_wait(full, is_blocking):
                     self.end_bulk()
-                    outward.after_unlock(full, is_blocking, False, True)
+                    sender.after_unlock(full, is_blocking, False, True)
         self.pause_bulk()
         return after, sinks
 
     def begin_bulk(self) -> None:
         """Take `bulk`, unless this thread holds it.
 
-        The owner sends what this thread has gathered: if this one did while the owner routes, the
-        owner could not send what it brings.
+        This thread does not flush before it waits: the owner of `bulk` does. A sender is used by
+        one thread at a time, so the owner could not send meanwhile what it routes.
         """
         thread = get_ident()
         if self._bulk_owner == thread:
@@ -243,14 +245,14 @@ class NodeLock:
         self._bulk_owner = thread
 
     def end_bulk(self) -> None:
-        """Release `bulk` if this thread holds it; what links have gathered leaves before."""
+        """Flush the senders and release `bulk`, if this thread holds it."""
         if self._bulk_owner == get_ident():
             if self._unflushed_senders:
                 flush_senders(self._unflushed_senders)
             self.release_bulk()
 
     def release_bulk(self) -> None:
-        """The same without sending: for a thread that is about to call listeners."""
+        """Release `bulk` without flushing: for a thread that is about to call listeners."""
         if self._bulk_owner == get_ident():
             self._bulk_owner = 0
             self.bulk.release()
@@ -270,11 +272,10 @@ class NodeLock:
         return after, links, sinks
 
     def pause_bulk(self) -> None:
-        """By the owner of `bulk`: whoever waits for the node's lock is next.
+        """By the owner of `bulk`: let threads run that wait for the node's lock or for the GIL.
 
-        Others may not even have come as far as waiting for ours: they wait for Python's own.
-        What links have gathered meanwhile leaves first. After a while the next busy link has its
-        turn, but not in the same pause: it would go on before those that have little to do.
+        The senders are flushed first. After a while `bulk` is passed to the next busy link, with a
+        second pause: in the first one that link would run before those that have little to do.
         """
         is_over = monotonic() - self._paused_at > BUSY_S_MAX
         if self._waiting or is_over:
@@ -287,13 +288,13 @@ class NodeLock:
             self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:
-        """One more turn for the last message of a face; the caller settles the sinks."""
+        """Go on with the job of a face; the caller calls `after_unlock` of the sinks."""
         links, sinks = self._do_long_work(face)
         _send_to_links(links, False)
         return sinks
 
     def _do_long_work(self, face: Face | None) -> tuple[Links, list[Sink] | None]:
-        """A turn for the job of a face, or for the jobs that no face waits for."""
+        """Go on with the job of a face, or with the jobs that no face waits for."""
         with self._long_work:
             began = monotonic()
             self.begin()
@@ -311,7 +312,7 @@ class NodeLock:
     def _start_job_thread(self) -> None:
         try:
             self.job_timer.start()
-        except ThreadError:  # the next turn tries again
+        except ThreadError:  # the next `end` tries again
             self._has_job_thread = False
 
     def _next_job(self) -> float:
@@ -334,7 +335,7 @@ class NodeLock:
         self.timer.wake()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: nothing is sent or settled any more, and `begin` raises."""
+        """In a forked child: nothing is sent any more, no sink is called, and `begin` raises."""
         self.lock = cast("threading.RLock", InheritedLock())
         self.touched.clear()
         self.activity.clear()
@@ -368,8 +369,8 @@ class NodeLock:
 
 def _send_to_links(links: Links, is_last: bool, will_flush: bool = False) -> None:
     if links is not None:
-        for outward, full, is_blocking in links:
-            outward.after_unlock(full, is_blocking, is_last, will_flush)
+        for sender, full, is_blocking in links:
+            sender.after_unlock(full, is_blocking, is_last, will_flush)
 
 
 def _call_sinks(sinks: list[Sink] | None) -> None:
