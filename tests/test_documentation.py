@@ -11,6 +11,7 @@ import pytest
 
 from zenlake import Config
 from zenlake.cli.main import main
+from zenlake.rules import RULES
 
 ROOT = Path(__file__).parents[1]
 
@@ -109,3 +110,8 @@ def test_glossary_terms_are_used() -> None:
     texts = [path.read_text() for path in paths if path.name != "glossary.md"]
     text = re.sub(r"[\s_#`]+", " ", " ".join(texts)).lower()
     assert [term for term in terms if not re.search(rf"\b{re.escape(term)}s?\b", text)] == []
+
+
+def test_documents_give_the_number_of_rules() -> None:
+    figures = (ROOT / "docs" / "figures.md").read_text()
+    assert f"| conformance rules | {len(RULES)};" in figures

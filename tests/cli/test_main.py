@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -40,7 +41,16 @@ def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])
     assert exit.value.code == 0
-    assert f"zenlake {command}" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert f"zenlake {command}" in text
+    assert "example" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_is_documented(command: str) -> None:
+    root = Path(__file__).parents[2]
+    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    assert any(re.search(rf"\bzenlake {command}\b", page.read_text()) for page in pages)
 
 
 def test_help_is_fast() -> None:
