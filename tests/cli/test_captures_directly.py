@@ -126,8 +126,8 @@ def test_a_damaged_capture_is_answered_and_said(
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["SELECT 1"], "what is asked? give captures before the query, or --lake DIR"),
-        ([], "what is asked? give captures before the query, or --lake DIR"),
+        (["SELECT 1"], "nothing to query: give captures before the query, or --lake DIR"),
+        ([], "nothing to query: give captures before the query, or --lake DIR"),
         (["SELECT 1", QUERIES], "SELECT 1: no such capture; the query comes last"),
         (["no.pcap", "SELECT 1"], "no.pcap: cannot be opened: No such file or directory"),
         ([__file__, "SELECT 1"], f"{__file__}: neither pcap nor pcapng: it begins with"),
@@ -136,7 +136,7 @@ def test_a_damaged_capture_is_answered_and_said(
         ([QUERIES, "DROP TABLE queries"], "SQL: a lake is only read here"),
         ([QUERIES, "SELECT 1", "--master", "local"], "--master is for a lake"),
         ([QUERIES, "--no-such", "SELECT 1"], "unrecognized arguments: --no-such SELECT 1 (see"),
-        ([QUERIES, "SELECT 1", "--lake", "x"], "one query at a time; a lake has its captures"),
+        ([QUERIES, "SELECT 1", "--lake", "x"], "expected one query, and no captures with --lake"),
     ],
 )
 def test_mistakes_are_told_in_one_line(
@@ -151,6 +151,6 @@ def test_mistakes_are_told_in_one_line(
 def test_a_report_is_of_a_lake_or_of_captures(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], ["--lake", "x", QUERIES]):
         assert main(["report", *arguments]) == 2
-        assert capsys.readouterr().err == "zenlake: give captures or --lake DIR: one of them\n"
+        assert capsys.readouterr().err == "zenlake: expected either captures or --lake DIR\n"
     assert main(["report", QUERIES, "--node", "ff"]) == 2
     assert capsys.readouterr().err == f"zenlake: {QUERIES}: no node 'ff'\n"

@@ -100,8 +100,8 @@ def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         ([], "a capture is needed, or --list"),
         (["nothing.pcap"], "nothing.pcap: cannot be opened: No such file or directory"),
         (["--rule", "no-such", REMAPPED], "there is no rule 'no-such'"),
-        (["--limit", "0", REMAPPED], "--limit is 1 or more, not 0"),
-        (["--port", "0", REMAPPED], "a port is 1 to 65535, not 0"),
+        (["--limit", "0", REMAPPED], "--limit must be at least 1, not 0"),
+        (["--port", "0", REMAPPED], "--port must be 1 to 65535, not 0"),
     ],
 )
 def test_wrong_calls_are_told_in_one_line(

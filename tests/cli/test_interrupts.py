@@ -167,7 +167,7 @@ def test_all_processes_that_were_started_are_ended(tmp_path: Path) -> None:
     before = """
 import subprocess, sys
 from zenlake.cli import ke
-from zenlake.cli.interrupts import ending_at_once
+from zenlake.cli.interrupts import ending_immediately
 child = '''
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -176,7 +176,7 @@ subprocess.Popen([sys.executable, "-c", own_group])
 time.sleep(60)
 '''
 def run(args):
-    with ending_at_once():
+    with ending_immediately():
         subprocess.run([sys.executable, "-c", child])
 ke.run = run
 """

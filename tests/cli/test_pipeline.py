@@ -62,9 +62,9 @@ def test_progress_adds_up_what_tasks_tell(tmp_path: Path) -> None:
             return False
 
     progress = ProgressLine(Terminal(), is_silent=True)  # type: ignore[arg-type]  # all it asks
-    progress.tell("survey", tmp_path, 0)
+    progress.pipeline_step("survey", tmp_path, 0)
     assert progress.line().startswith("looking at the captures")
-    progress.tell("read", tmp_path, 200_000)
+    progress.pipeline_step("read", tmp_path, 200_000)
     (tmp_path / "progress-0-0").write_text("300")
     (tmp_path / "progress-0-1").write_text("200")
     (tmp_path / "progress-1-0").write_text("")

@@ -162,7 +162,7 @@ def test_words_for_a_way_over_another_router() -> None:
         "  router b2, because router d4 has declared a subscriber on `k/**` and this is the way"
         " there.",
         "",
-        "Router b2 cannot be asked further: it gives no explanation.",
+        "Router b2 cannot be queried further: it gives no explanation.",
         "  It knows of `k/**`, declared by c9.",
         "  It knows of `k`, declared by other routers.",
     ]
@@ -193,7 +193,7 @@ def test_words_for_neighbours_that_have_not_told() -> None:
     decisions = [decision("unknown", group, declared=""), decision("unknown", above, declared="")]
     text = text_of([step(sent_to=[group, above], counts={"unknown": 2}, decisions=decisions)])
     assert "a multicast group, because everything that leaves this node goes" in text
-    assert "router b2, because it has not told yet what it has on this key." in text
+    assert "router b2, because it has not sent its declarations for this key yet." in text
 
 
 def test_a_link_in_trouble_is_told() -> None:

@@ -83,7 +83,7 @@ def test_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["-o", "a.txt"], "a.txt: the name says no format: .csv, .json, .jsonl, .ndjson, .parquet"),
+        (["-o", "a.txt"], "a.txt: unknown format: expected .csv, .json, .jsonl, .ndjson, .parquet"),
         (["-o", "no/a.csv"], "no/a.csv cannot be written: No such file or directory"),
         (["-o", "a.parquet", "--master", "local"], "a.parquet: Parquet is written by DuckDB"),
     ],

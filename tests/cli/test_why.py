@@ -208,4 +208,4 @@ def test_several_captures(capsys: pytest.CaptureFixture[str]) -> None:
     assert other in out
     assert out.index(one) < out.index(other)
     assert main(["why", "-", "-"]) == 2
-    assert "standard input can be read once" in capsys.readouterr().err
+    assert "standard input can be read only once" in capsys.readouterr().err

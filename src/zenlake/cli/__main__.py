@@ -9,8 +9,8 @@ from typing import Final, NoReturn
 
 from zenlake.cli.interrupts import end_on_signals, end_process
 
-_TIDIED_UP_AT_EXIT: Final = ("pyspark", "zenlake.api")
-"""Java processes and sessions of a node are ended when Python exits."""
+_NEED_EXIT_HANDLERS: Final = ("pyspark", "zenlake.api")
+"""Modules with exit handlers: they end Java processes and the sessions of a node."""
 
 
 def run() -> NoReturn:
@@ -20,18 +20,18 @@ def run() -> NoReturn:
     try:
         code = call()
     except KeyboardInterrupt:
-        # At once: Python would first free all that was read, which may take seconds.
+        # Immediately: Python would first free all objects, which may take seconds.
         end_process(signal.SIGINT)
-    if "duckdb" in sys.modules and sys.modules.keys().isdisjoint(_TIDIED_UP_AT_EXIT):
-        _leave(code)
+    if "duckdb" in sys.modules and sys.modules.keys().isdisjoint(_NEED_EXIT_HANDLERS):
+        _exit_quickly(code)
     sys.exit(code)
 
 
-def _leave(code: int) -> NoReturn:
-    """Without freeing modules and rows one by one, which takes a tenth of a small report's time.
+def _exit_quickly(code: int) -> NoReturn:
+    """Exit without freeing modules and rows one by one: a tenth of the time of a small report.
 
-    Nothing is left to be tidied up: files are closed, workers have ended, and output was flushed,
-    where a full disk was told.
+    No cleanup is left: files are closed, workers have ended, and output was flushed, with an error
+    message if the disk is full.
     """
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Values of tables as text: for people, and as JSON."""
+"""Values of tables as readable text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NULL: Final = "NULL"
 
 
 def cell_text(value: Any, characters_max: int | None = CELL_CHARACTERS_MAX) -> str:
-    """For people: nothing that commands a terminal, and not longer than asked for."""
+    """Readable text: control characters escaped, shortened to a maximum length."""
     if value is None:
         return _NULL
     if isinstance(value, (bytes, bytearray)):
@@ -24,7 +24,7 @@ def cell_text(value: Any, characters_max: int | None = CELL_CHARACTERS_MAX) -> s
     elif isinstance(value, (dict, list, tuple)):
         text = str(cell_json(value))
     elif isinstance(value, str):
-        # What is cut off need not be made safe.
+        # Shortened first: what is cut off need not be escaped.
         text = value if characters_max is None else value[: characters_max + 1]
     else:
         text = str(value)
@@ -35,7 +35,7 @@ def cell_text(value: Any, characters_max: int | None = CELL_CHARACTERS_MAX) -> s
 
 
 def _bytes_text(value: bytes, characters_max: int | None) -> str:
-    """As a text in quotes where it is one that can be seen, else in hexadecimal."""
+    """Quoted text if the bytes are printable text, else hexadecimal digits."""
     part = value if characters_max is None else value[: characters_max * 4]
     try:
         # The cut may go through a character.
@@ -46,7 +46,7 @@ def _bytes_text(value: bytes, characters_max: int | None) -> str:
 
 
 def cell_json(value: Any) -> Any:
-    """For programs: bytes in hexadecimal, times in ISO 8601, the rest as JSON has it."""
+    """A JSON value: bytes in hexadecimal, times in ISO 8601, other types as in JSON."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, (bytes, bytearray)):

@@ -1,4 +1,4 @@
-"""zenlake check: what breaks the rules of the protocol, with packet numbers and pages."""
+"""zenlake check: finds violations of the protocol, with packet numbers and pages."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from zenlake.trace.trace import Steps
 
 EXAMPLES = """examples:
   zenlake check capture.pcapng
-  zenlake check --severity error *.pcapng             not what every receiver copes with
+  zenlake check --severity error *.pcapng             without what receivers tolerate
   zenlake check --rule response-final-missing capture.pcapng
   zenlake check --json capture.pcapng.gz
   zenlake check --list                                all rules, with their pages
   tcpdump -i any -U -w - port 7447 | zenlake check -
 
-What a capture cannot show is not judged: sessions that began before it, or of which packets
-are missing. docs/reference/rules.md explains all rules, docs/check.md how to read findings.
+Sessions that began before the capture, or with missing packets, are not checked where the
+missing part matters. docs/reference/rules.md has all rules, docs/check.md explains findings.
 exit codes: 0 no errors; 1 an error was found, or the file was damaged; 2 it cannot be read
 """
 _ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
@@ -41,13 +41,13 @@ _STYLES: Final = {"error": "error", "warning": "notice", "note": "dim"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - reads it")
+    add("files", nargs="*", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - for stdin")
     add("--rule", action="append", default=[], metavar="ID", help="only this rule; may be repeated")
-    add("--severity", choices=SEVERITIES, default="note", help="this and what is worse")
-    add("--limit", type=int, default=_SHOWN_MAX, metavar="N", help="findings shown of each rule")
+    add("--severity", choices=SEVERITIES, default="note", help="this severity and worse ones")
+    add("--limit", type=int, default=_SHOWN_MAX, metavar="N", help="findings shown per rule")
     add("--list", action="store_true", help="print the rules")
-    add("--json", action="store_true", help="one JSON object a line")
-    add("--port", type=int, action="append", default=[], metavar="N", help="Zenoh is on it")
+    add("--json", action="store_true", help="one JSON object per line")
+    add("--port", type=int, action="append", default=[], metavar="N", help="a port of Zenoh")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,11 +58,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.files:
         raise LocalError("a capture is needed, or --list")
     if args.limit < 1:
-        raise LocalError(f"--limit is 1 or more, not {args.limit}")
+        raise LocalError(f"--limit must be at least 1, not {args.limit}")
     for port in args.port:
         if not 0 < port < 65_536:
-            raise LocalError(f"a port is 1 to 65535, not {port}")
-    # As in decode: messages form no cycles.
+            raise LocalError(f"--port must be 1 to 65535, not {port}")
+    # As in decode: messages form no reference cycles.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     is_bad = False
     for file in args.files:
@@ -90,7 +90,7 @@ def _chosen(args: argparse.Namespace) -> list[Rule]:
 def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> None:
     checker = rules.Checker(only)
 
-    def tell() -> None:
+    def collect() -> None:
         for finding in checker.take():
             report.add(finding)
             if as_json:
@@ -100,14 +100,14 @@ def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> Non
         report.messages += sum([isinstance(event, MessageSeen) for event in events])
         checker.feed(item, events)
         if checker.findings:
-            tell()
+            collect()
     checker.finish()
-    tell()
+    collect()
     report.counts = checker.counts
 
 
 class _Report:
-    """What was found in one file: the first findings of each rule, and how many there are."""
+    """The findings in one file: the first ones of each rule, and their number."""
 
     def __init__(self, file: str, shown_max: int) -> None:
         self.file = file

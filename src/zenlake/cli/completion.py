@@ -1,4 +1,4 @@
-"""zenlake completion: a script that teaches a shell our commands and flags."""
+"""zenlake completion: a completion script of the commands and options for a shell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _words(parser: argparse.ArgumentParser) -> list[str]:
-    """Flags, and the words that arguments may be."""
+    """Options, and the values that arguments may have."""
     words: list[str] = []
     for action in parser._actions:  # argparse has no public way to list them
         words += action.option_strings

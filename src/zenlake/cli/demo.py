@@ -16,12 +16,12 @@ EXAMPLES = """examples:
   zenlake demo
   zenlake demo robot.pcapng
 
-The capture that comes with the package was recorded with nodes of eclipse-zenoh 1.10.2. Nothing but
-the package itself is needed: neither Java nor an extra.
+The capture that comes with the package was recorded with nodes of eclipse-zenoh 1.10.2. The demo
+needs neither Java nor an extra.
 """
-# What is asked of the capture, and how many lines of the answer are shown. The last one stays in
-# sight on a terminal.
-QUESTIONS: Final[tuple[tuple[str, tuple[str, ...], int], ...]] = (
+# A title, a command, and how many lines of its output are shown. The output of the last one stays
+# visible on a terminal.
+STEPS: Final[tuple[tuple[str, tuple[str, ...], int], ...]] = (
     ("Who asked for what, and what came back?", ("decode", "--where", "key ~ **"), 24),
     ("What failed, and why?", ("why",), 60),
 )
@@ -35,7 +35,7 @@ NEXT: Final = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.epilog = EXAMPLES
-    parser.add_argument("capture", nargs="?", metavar="FILE", help="a capture of yours instead")
+    parser.add_argument("capture", nargs="?", metavar="FILE", help="a capture to use instead")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     shipped = resources.files("zenlake.cli") / "demo_data" / "robot.pcapng"
     with resources.as_file(shipped) as path:
         capture = str(path) if args.capture is None else args.capture
-        for title, words, lines_max in QUESTIONS:
+        for title, words, lines_max in STEPS:
             _show(paint(f"# {title}", "bold"), [*words, capture], lines_max)
         for title, command in NEXT:
             if title:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(title: str, arguments: list[str], lines_max: int) -> None:
-    """A command as it is typed, and the beginning of what it prints."""
+    """Print a command and the beginning of its output."""
     from zenlake.cli.main import build_parser
 
     parser, _ = build_parser(only=arguments[0])

@@ -1,4 +1,4 @@
-"""zenlake explain: bytes, bit by bit."""
+"""zenlake explain: decodes bytes bit by bit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ EXAMPLES = """examples:
   xxd -p message.bin | zenlake explain -
   zenlake explain --as vle ffffffffffffffffff
 
-exit codes: 0 all bytes understood; 1 they break somewhere, shown where; 2 the call is wrong
+exit codes: 0 all bytes decoded; 1 decoding failed, at the place shown; 2 wrong arguments
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument(
-        "hex", nargs="+", metavar="HEX", help="hexadecimal bytes or a hex dump; - reads them"
+        "hex",
+        nargs="+",
+        metavar="HEX",
+        help="hexadecimal bytes or a hex dump; - reads standard input",
     )
     parser.add_argument(
         "--as",
@@ -31,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         choices=["auto", *FORMS],
         metavar="FORM",
-        help=f"what the bytes are: {', '.join(FORMS)} (default: whatever reads farthest)",
+        help=f"what the bytes are: {', '.join(FORMS)} (default: the form that decodes most)",
     )
     parser.add_argument(
         "--dialect",

@@ -1,4 +1,4 @@
-"""Bytes from the hexadecimal text people have at hand: plain, or dumps of common tools."""
+"""Parses hexadecimal text: plain, or the dumps of common tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEPARATORS = re.compile(r"[\s:,;_\-]+|0[xX]|\\x")
 
 
 def parse_hex(text: str) -> bytes:
-    """Hexadecimal digits in pairs, however separated; dumps lose offsets and text columns."""
+    """The bytes of hexadecimal digits with any separators; offsets and text columns are ignored."""
     digits = "".join(_digits_of(line) for line in text.splitlines())
     if not digits:
         raise LocalError("there are no bytes: expected hexadecimal digits such as 7d 00 06")

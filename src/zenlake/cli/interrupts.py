@@ -1,11 +1,11 @@
-"""What Ctrl-C does to a command, and `kill`.
+"""How signals end a command: Ctrl-C, `kill` and a closed terminal.
 
-Most commands get a KeyboardInterrupt while they run, tidy up as it passes, and exit with 130.
-Before and after that, while Python imports or shuts down, nobody would catch it: there the handler
-ends the process. SIGTERM and SIGHUP always do so.
+Most commands get a KeyboardInterrupt while they run, clean up, and exit with 130. Before and after
+that, while Python imports or shuts down, the exception would not be caught: there the signal
+handler ends the process. SIGTERM and SIGHUP always do so.
 
 Ctrl-C does so as well in commands that start Java. Spark's Java process ignores it and outlives its
-driver by seconds, and an exception that passes through the gateway to it makes that print a
+driver by seconds, and an exception that passes through the gateway to it makes the gateway print a
 traceback.
 """
 
@@ -30,12 +30,12 @@ _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_process(number: int, frame: FrameType | None = None) -> NoReturn:
-    """The handler: no process that was started is left, nor a file that is not whole."""
+    """The signal handler: end all child processes, remove unfinished files, and exit."""
     for one in _ENDING:
         signal.signal(one, signal.SIG_IGN)
     if os.isatty(2):
-        os.write(2, _ERASE_LINE)  # of progress
-    # Other threads have something to say when Java is gone.
+        os.write(2, _ERASE_LINE)  # the progress line
+    # Other threads print errors when Java is gone.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     kill_children()
     exit_cleanups.run_all()
@@ -43,15 +43,15 @@ def end_process(number: int, frame: FrameType | None = None) -> NoReturn:
 
 
 def end_on_signals() -> None:
-    """From now on signals end the process at once, unless whoever started it has them ignored."""
+    """Let signals end the process immediately, unless they are ignored (as `nohup` does)."""
     for number in _ENDING:
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, end_process)
 
 
 @contextmanager
-def raised() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt here, if it ends the process elsewhere."""
+def raising_interrupts() -> Iterator[None]:
+    """Within this context Ctrl-C raises KeyboardInterrupt instead of ending the process."""
     if signal.getsignal(signal.SIGINT) is not end_process:
         yield
         return
@@ -63,7 +63,7 @@ def raised() -> Iterator[None]:
 
 
 def _raise(number: int, frame: FrameType | None) -> NoReturn:
-    """Not while a module is imported: some that are written in C abort the process then."""
+    """Raise KeyboardInterrupt, but not during an import: some C modules would abort the process."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             end_process(number)
@@ -72,10 +72,10 @@ def _raise(number: int, frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def ending_at_once() -> Iterator[None]:
-    """Ctrl-C ends the process here, as the signals of `kill` and of a closed terminal do."""
+def ending_immediately() -> Iterator[None]:
+    """Within this context Ctrl-C ends the process immediately, as SIGTERM and SIGHUP do."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # which gets no signals
+        yield  # signals are handled by the main thread only
         return
     before = {number: signal.getsignal(number) for number in _ENDING}
     taken = [number for number in _ENDING if before[number] not in (signal.SIG_IGN, None)]
@@ -89,9 +89,9 @@ def ending_at_once() -> Iterator[None]:
 
 
 def kill_children() -> None:
-    """All processes that this one started, and those that they did."""
+    """Kill all descendants of this process."""
     stopped: set[int] = set()
-    # What is stopped starts no others, and keeps those it started from losing their parent.
+    # Stopped first: a stopped process starts no others, and stays the parent of its children.
     while found := _descendants() - stopped:
         for pid in found:
             _send(pid, signal.SIGSTOP)
@@ -119,7 +119,7 @@ def _descendants() -> set[int]:
 
 
 def _parents() -> dict[int, int]:
-    """The parent of each living process; none where the system has no /proc."""
+    """The parent of each running process; empty where the system has no /proc."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     except OSError:
@@ -128,7 +128,7 @@ def _parents() -> dict[int, int]:
 
 
 def _parent(pid: int) -> int | None:
-    """None of a process that has ended."""
+    """The parent of a process; None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             # The name of the program is in brackets, and may hold any character.

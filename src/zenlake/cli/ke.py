@@ -1,4 +1,4 @@
-"""zenlake ke: questions about key expressions."""
+"""zenlake ke: compares and canonizes key expressions."""
 
 from __future__ import annotations
 

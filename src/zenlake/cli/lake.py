@@ -1,4 +1,4 @@
-"""zenlake lake: which captures are in a lake, taking them out, and the upkeep of its files."""
+"""zenlake lake: lists and drops the captures of a lake, and maintains its files."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ EXAMPLES = f"""examples:
   zenlake lake compact --lake robots.lake
   zenlake lake vacuum --lake robots.lake --retain 24
 
-compact merges small files of each table; rows stay as they are. A run does this by itself where it
-leaves many. vacuum deletes the files that no version of the last hours needs, and what killed runs
-left behind; by default readers of a replaced version have {LAKE_RETENTION_HOURS_MAX} hours.
-exit codes: 0 done; 2 no lake there, or no such capture in it (then nothing is dropped)
+compact merges small files of each table; rows do not change. A run of the pipeline that leaves many
+small files does this itself. vacuum deletes files of killed runs, and those that no version of the
+last hours needs; by default readers of a replaced version have {LAKE_RETENTION_HOURS_MAX} hours.
+exit codes: 0 done; 2 no such lake, or no such capture in it (then nothing is dropped)
 """
 _COUNTED: Final = ("messages", "sessions", "samples", "queries", "hops")
 """`hops` are the rows of `queries`: one for each link that a query crossed."""
@@ -37,8 +37,8 @@ _RETAIN_HOURS_MAX: Final = 24 * 366 * 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     operations = parser.add_subparsers(dest="operation", metavar="OP", required=True)
-    ls = operations.add_parser("ls", help="the captures in a lake")
-    drop = operations.add_parser("drop", help="take captures out, all in one step")
+    ls = operations.add_parser("ls", help="list the captures in a lake")
+    drop = operations.add_parser("drop", help="remove captures, all in one step")
     compact = operations.add_parser("compact", help="merge small files")
     vacuum = operations.add_parser("vacuum", help="delete files that no recent version needs")
     for operation in (ls, drop, compact, vacuum):
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     with needs_extra("lake", "sql"):
         from zenlake.lake.publish.store import Store
     store = Store(args.lake)
-    # Also where it is to be changed: dropping from nothing must not make a lake.
+    # For `drop` as well: it must not create a lake.
     manifest = store.snapshot().manifest
     if args.operation == "ls":
         _list(manifest, args.json)

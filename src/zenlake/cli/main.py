@@ -1,7 +1,7 @@
-"""The command itself: finds the subcommand, runs it, turns errors into one line and a code.
+"""The `zenlake` command: runs a subcommand, and turns errors into one line and an exit code.
 
-Exit codes: 0 done; 1 done, and the answer is negative; 2 the call is wrong or the input cannot
-be read at all. Subcommands are imported only when they are called.
+Exit codes: 0 done; 1 done, and the answer is negative; 2 the arguments are wrong or the input
+cannot be read at all. Only the subcommand that runs is imported.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from zenlake.cli.interrupts import INTERRUPTED, raised
-from zenlake.cli.output import complain
-from zenlake.cli.standard_output import NO_ROOM, StandardOutput, write_nowhere
+from zenlake.cli.interrupts import INTERRUPTED, raising_interrupts
+from zenlake.cli.output import print_error
+from zenlake.cli.standard_output import NO_ROOM, StandardOutput, discard_output
 from zenlake.cli.uncompiled_notice import show_uncompiled_notice
 from zenlake.cli.version import ShowVersion
 from zenlake.errors import ZenlakeError
 
 COMMANDS = {
-    "router": "run a Zenoh router, or ask a running one where a key goes",
-    "decode": "print every message of a capture, one a line",
-    "check": "find what breaks the rules of the protocol in a capture",
-    "explain": "read bytes bit by bit and label them",
+    "router": "run a Zenoh router, or explain where a running router sends a key",
+    "decode": "print every message of a capture, one per line",
+    "check": "find violations of the protocol in a capture",
+    "explain": "decode bytes bit by bit and label them",
     "ke": "compare and canonize key expressions",
-    "why": "tell what failed in a capture or lake, and why",
+    "why": "explain what failed in a capture or lake, and why",
     "pipeline": "read captures into the tables of a lake, on Spark",
-    "sql": "ask the tables of captures or of a lake",
-    "report": "show captures or a lake as one HTML page with plots",
+    "sql": "query the tables of captures or of a lake",
+    "report": "write an HTML page with plots about captures or a lake",
     "lake": "list the captures in a lake, or drop some",
     "demo": "show what failed in a capture that comes with the package",
     "completion": "print a completion script for a shell",
@@ -48,17 +48,17 @@ EPILOG = """examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        complain(f"{message} (see {self.prog} --help)")
+        print_error(f"{message} (see {self.prog} --help)")
         sys.exit(2)
 
 
 def build_parser(
     only: str | None = None,
 ) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser and those of the subcommands; with `only`, just that one gets its arguments."""
+    """The parser and those of the subcommands; only that of `only` gets arguments, if given."""
     parser = _Parser(
         prog="zenlake",
         description="The Zenoh protocol, from the wire to the lake.",
@@ -81,7 +81,7 @@ def build_parser(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code."""
+    """Run a command; returns the exit code."""
     try:
         return call(arguments)
     except KeyboardInterrupt:
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def call(arguments: list[str] | None = None) -> int:
-    """The same, but a KeyboardInterrupt passes."""
+    """Like `main`, but a KeyboardInterrupt is raised."""
     output = StandardOutput()
     try:
         try:
@@ -99,21 +99,21 @@ def call(arguments: list[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except ZenlakeError as error:
-        complain(str(error))
+        print_error(str(error))
         return 2
     except BrokenPipeError:
-        write_nowhere()  # the reader has seen enough
+        discard_output()  # the reader closed the pipe
         return 0
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        output.give_up()
-        complain(f"{error.filename or 'standard output'} cannot be written: {error.strerror}")
+        output.take_back()
+        print_error(f"{error.filename or 'standard output'} cannot be written: {error.strerror}")
         return 2
 
 
 def _run(arguments: list[str], is_own_process: bool = False) -> int:
-    """`is_own_process` allows a command what would disturb other code of the process."""
+    """`is_own_process` allows a command to change settings of the whole process."""
     parser, _ = build_parser(only=next((word for word in arguments if word in COMMANDS), ""))
     args, rest = parser.parse_known_args(arguments)
     _add_words(parser, args, rest)
@@ -124,15 +124,15 @@ def _run(arguments: list[str], is_own_process: bool = False) -> int:
     command = import_module(f"zenlake.cli.{args.command}")
     if is_own_process:
         show_uncompiled_notice(args)
-    with raised():
+    with raising_interrupts():
         code: int = command.run(args)
     return code
 
 
 def _add_words(parser: argparse.ArgumentParser, args: argparse.Namespace, rest: list[str]) -> None:
-    """Of words before and after an option (`sql a.pcap --json SQL`) argparse takes the first ones.
+    """Add positional arguments after an option (`sql a.pcap --json SQL`), which argparse leaves.
 
-    A command says by `words_go_to` which list takes the others.
+    `words_go_to` of a command names the list that gets them.
     """
     target = getattr(args, "words_go_to", None)
     options = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]

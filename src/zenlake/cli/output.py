@@ -1,5 +1,5 @@
-"""What commands write: colour only on a terminal, JSON one object a line, nothing that a peer
-could use to command the terminal.
+"""Output of commands: colour only on a terminal, JSON one object per line, control characters
+escaped, because captures contain text of strangers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def has_colour(stream: TextIO) -> bool:
 
 
 def style_code(style: str) -> str:
-    """What switches a style on; `RESET` switches it off."""
+    """The escape sequence that switches a style on; `RESET` switches it off."""
     code = _STYLES.get(style)
     return f"\x1b[{code}m" if code else ""
 
 
 def painter(stream: TextIO) -> Any:
-    """A function that colours text for `stream`, or leaves it as it is."""
+    """A function that colours text, or returns it unchanged if `stream` is no terminal."""
     if not has_colour(stream):
         return lambda text, style: text
 
@@ -48,10 +48,10 @@ def painter(stream: TextIO) -> Any:
 
 
 def safe(text: str) -> str:
-    """The text with everything escaped that is not seen where it stands.
+    """The text with all characters escaped that are not printable according to Unicode.
 
-    That is what Unicode calls not printable: control characters, marks that change the
-    direction of writing or have no width, separators of lines, lone surrogates.
+    These are control characters, marks that change the direction of writing or have no width,
+    separators of lines, and lone surrogates.
     """
     if text.isprintable():
         return text
@@ -65,7 +65,7 @@ def _escaped(code: int) -> str:
 
 
 class Lines:
-    """Lines for a stream: one by one where somebody watches, in blocks otherwise."""
+    """Writes lines to a stream: one by one on a terminal, in blocks otherwise."""
 
     def __init__(self, stream: TextIO, one_by_one: bool = False) -> None:
         self._stream = stream
@@ -74,7 +74,7 @@ class Lines:
         self._held_characters = 0
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            # A terminal that lacks a character gets its number instead of an error.
+            # A character that the stream cannot encode is written as its number.
             reconfigure(errors="backslashreplace")
 
     def add(self, line: str) -> None:
@@ -96,7 +96,7 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=True))
 
 
-def complain(text: str) -> None:
-    """One line on standard error; where that cannot be written either, the exit code is left."""
+def print_error(text: str) -> None:
+    """Print one line on standard error; if that fails, the exit code must suffice."""
     with contextlib.suppress(OSError):
         print(f"zenlake: {safe(text)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""zenlake pipeline: captures into the tables of a lake, on Spark."""
+"""zenlake pipeline: reads captures into the tables of a lake, on Spark."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-from zenlake.cli.interrupts import ending_at_once
-from zenlake.cli.output import Lines, complain, painter, print_json, safe
+from zenlake.cli.interrupts import ending_immediately
+from zenlake.cli.output import Lines, painter, print_error, print_json, safe
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.errors import LocalError
 from zenlake.limits import DERIVE_BYTES_MAX
@@ -27,10 +27,10 @@ EXAMPLES = """examples:
   zenlake pipeline s3://bucket/captures --lake s3://bucket/robots.lake --master spark://host:7077
   zenlake sql --lake robots.lake "SELECT key, verdict, reason FROM queries"
 
-A file that is in the lake already, unchanged, is left as it is; a changed one replaces its rows.
-All tables change in one step at the end: until then, and if anything fails, readers see the old
-ones. Captures and lakes are paths or addresses (s3://, s3a://, gs://, hdfs://, file:), which on a
-cluster all workers must find; credentials are taken from the environment.
+An unchanged file that the lake has already is skipped; the rows of a changed file are replaced. All
+tables change in one step at the end: until then, and if anything fails, readers see the old
+version. Captures and lakes are paths or addresses (s3://, s3a://, gs://, hdfs://, file:), which all
+workers of a cluster must be able to open; credentials are taken from the environment.
 exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothing could be read
 """
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_mebibytes,
         default=DERIVE_BYTES_MAX,
         metavar="MIB",
-        help="memory of a step that puts tables together; what does not fit goes to the disk "
+        help="memory of a step that derives tables; beyond it data is written to disk "
         f"(default {DERIVE_BYTES_MAX >> 20})",
     )
     add("--json", action="store_true", help="one JSON object at the end")
@@ -66,7 +66,7 @@ def _mebibytes(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    with ending_at_once():
+    with ending_immediately():
         return _run(args)
 
 
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
         raise LocalError(needs) from None
     paths = captures_in(args.inputs)
     if (args.master or "local").startswith("local") and not _any_opens(paths):
-        return 2  # nobody waits for Spark to be told that
+        return 2  # before Spark starts, which takes seconds
     progress = ProgressLine(sys.stderr, is_silent=args.quiet or args.json)
     started = time.monotonic()
     try:
@@ -90,20 +90,20 @@ def _run(args: argparse.Namespace) -> int:
         quick = QUICK_START if args.master is None and _is_little(paths) else {}
         spark = session(args.master, app="zenlake pipeline", **quick)
         outcome = run_pipeline(
-            args.inputs, args.lake, spark, progress.tell, memory_bytes=args.task_memory
+            args.inputs, args.lake, spark, progress.pipeline_step, memory_bytes=args.task_memory
         )
     finally:
         progress.end()
     for path, cause in outcome.failed.items():
-        complain(cause if path in cause else f"{path}: {cause}")
-    _tell(args, outcome, time.monotonic() - started)
+        print_error(cause if path in cause else f"{path}: {cause}")
+    _print_outcome(args, outcome, time.monotonic() - started)
     if not outcome.read and not outcome.unchanged:
         return 2
     return 1 if outcome.failed or outcome.damaged else 0
 
 
 def _any_opens(paths: list[str]) -> bool:
-    """Whether there is anything to read; if not, why."""
+    """Whether any file can be opened; prints the errors."""
     from zenlake.lake.plan.capture_names import why_not_opened
 
     causes = []
@@ -113,18 +113,18 @@ def _any_opens(paths: list[str]) -> bool:
             return True
         causes.append(cause)
     for cause in causes:
-        complain(cause)
+        print_error(cause)
     return False
 
 
 def _is_little(paths: list[str]) -> bool:
-    """Whether starting takes longer than reading."""
+    """Whether starting Spark takes longer than reading the captures."""
     from zenlake.lake.plan.capture_names import size_of
 
     return sum(map(size_of, paths)) < _LITTLE_BYTES
 
 
-def _tell(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
+def _print_outcome(args: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
     if args.json:
         steps = {name: round(value, 3) for name, value in outcome.seconds.items()}
         facts = {name: getattr(outcome, name) for name in ("version", "messages")}
@@ -156,5 +156,5 @@ def _lines(args: argparse.Namespace, outcome: Outcome, seconds: float) -> list[s
         )
     if outcome.unchanged:
         found.append(f"{len(outcome.unchanged)} unchanged, left as they are")
-    found.append(f'ask it: zenlake sql --lake {lake} "SELECT key, verdict, reason FROM queries"')
+    found.append(f'query it: zenlake sql --lake {lake} "SELECT key, verdict, reason FROM queries"')
     return found

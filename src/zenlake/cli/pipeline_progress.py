@@ -1,4 +1,4 @@
-"""The line that shows how far a pipeline has come."""
+"""The progress line of a pipeline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS: Final = {
 
 
 class ProgressLine:
-    """On a terminal a line that changes; elsewhere nothing."""
+    """A line that is updated on a terminal; not shown elsewhere."""
 
     def __init__(self, stream: TextIO, is_silent: bool) -> None:
         self._stream = stream
@@ -39,8 +39,8 @@ class ProgressLine:
     def step(self, text: str) -> None:
         self._text, self._place, self._since = text, None, time.monotonic()
 
-    def tell(self, name: str, place: Path, size: int) -> None:
-        """The pipeline begins a step; tasks tell of progress in `place`."""
+    def pipeline_step(self, name: str, place: Path, size: int) -> None:
+        """The pipeline begins a step; tasks write their progress to files in `place`."""
         self.step(_WORDS.get(name, name))
         if name == "read":
             self._place, self._size = place, size
@@ -62,9 +62,9 @@ class ProgressLine:
         place = self._place
         if place is None:
             return f"{self._text} … {seconds:.0f} s"
-        messages = _told(place)
+        messages = _messages_read(place)
         rate = messages / seconds if seconds else 0.0
-        # How many there will be is not known: the size of the files says about how many.
+        # The number of messages is unknown: it is estimated from the size of the files.
         likely = max(self._size / _BYTES_A_MESSAGE, messages * 1.02, 1)
         share = min(messages / likely, 1.0)
         bar = ("█" * round(share * _BAR_CHARACTERS)).ljust(_BAR_CHARACTERS, "·")
@@ -72,11 +72,11 @@ class ProgressLine:
         return f"{self._text} {bar} {messages:,} messages, {rate:,.0f}/s{left}"
 
 
-def _told(place: Path) -> int:
+def _messages_read(place: Path) -> int:
     total = 0
     for path in place.glob("progress-*"):
         try:
             total += int(path.read_text())
         except (OSError, ValueError):
-            continue  # being written just now
+            continue  # a task is writing it
     return total

@@ -1,4 +1,4 @@
-"""Progress: one line on a terminal that says how far a long capture has been read."""
+"""The progress line of a long capture, on a terminal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ERASE: Final = "\r\x1b[K"
 
 
 def watched(trace: Trace, paths: list[str]) -> Iterator[TraceEvent]:
-    """The events of the trace, with progress."""
-    # On one terminal, lines of messages say well enough that something happens.
+    """The events of the trace; shows progress."""
+    # Not if messages are printed on the terminal: these show progress well enough.
     for events in watched_chunks(trace, paths, is_shown=not sys.stdout.isatty()):
         yield from events
 
@@ -29,7 +29,7 @@ def watched(trace: Trace, paths: list[str]) -> Iterator[TraceEvent]:
 def watched_chunks(
     trace: Trace, paths: list[str], is_shown: bool = True
 ) -> Iterator[list[TraceEvent]]:
-    """Events in chunks; where standard error is a terminal, progress is shown there."""
+    """Events in chunks; shows progress if standard error is a terminal."""
     if not is_shown or not sys.stderr.isatty():
         return trace.chunks()
     return _watched(trace, paths, trace.chunks(), len)
@@ -38,7 +38,7 @@ def watched_chunks(
 def watched_steps(
     trace: Trace, paths: list[str], is_shown: bool = True
 ) -> Iterator[tuple[LinkItem, list[TraceEvent]]]:
-    """The same for `Trace.steps`."""
+    """Like `watched_chunks`, for `Trace.steps`."""
     if not is_shown or not sys.stderr.isatty():
         return trace.steps()
     return _watched(trace, paths, trace.steps(), lambda step: len(step[1]))
@@ -76,7 +76,7 @@ def progress_line(bytes_read: int, total_bytes: int, count: int, seconds: float)
 
 
 def _total_bytes(paths: list[str]) -> int:
-    """0 where it cannot be told: of standard input, or of what is compressed."""
+    """The size of the input; 0 if it is unknown: for standard input and compressed files."""
     if any(path == "-" or path.endswith((".gz", ".zst")) for path in paths):
         return 0
     return sum(os.path.getsize(path) for path in paths if os.path.isfile(path))

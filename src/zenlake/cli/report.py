@@ -1,4 +1,4 @@
-"""zenlake report: what a lake or captures tell, as one HTML page."""
+"""zenlake report: writes an HTML page about a lake or captures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EXAMPLES = """examples:
   zenlake report --lake robots.lake -o monday.html --capture captures/monday.pcapng
   zenlake report --lake robots.lake --key 'robot/*/pose' --node 518c8c14
 
-The page needs no network and no server: open it in a browser, send it to a colleague. It holds a
-bounded part of the lake, and says what it leaves out. --node takes the beginning of an id, if no
-other node has it. The page can be filtered by key expression and node as well.
+The page needs no network and no server: open it in a browser, send it to a colleague. It contains a
+bounded part of the lake, and names what it omits. --node takes the beginning of an id that no other
+node shares. The page itself can be filtered by key expression and node, too.
 
 Captures are read into tables of a temporary folder (TMPDIR), by DuckDB, without Spark and Java.
-For captures of gigabytes, or several pages of the same, make a lake once: zenlake pipeline.
-exit codes: 0 done; 1 done, but no message fits the filters, or a capture is damaged and was read as
-far as possible; 2 no lake or capture there, or nothing in it
+For captures of gigabytes, or several pages about the same ones, make a lake once: zenlake pipeline.
+exit codes: 0 done; 1 done, but no message matches the filters, or a capture is damaged and was read
+as far as possible; 2 no such lake or capture, or it is empty
 """
 
 
@@ -40,17 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("captures", nargs="*", metavar="CAPTURE", help="captures, folders of them, patterns")
     add("--lake", metavar="DIR", help="the lake's folder, instead of captures")
-    add("-o", "--output", metavar="FILE", help="the page; without, named as the input, .html")
-    add("--key", metavar="KE", help="only what has a key that intersects")
-    add("--node", metavar="ZID", help="only what this node sent or received")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the page (default: the name of the input, with .html)",
+    )
+    add("--key", metavar="KE", help="only messages whose key intersects")
+    add("--node", metavar="ZID", help="only messages that this node sent or received")
     add("--capture", metavar="PATH", help="only this capture, as `zenlake lake ls` shows it")
-    add("--json", action="store_true", help="tell about the page in one JSON object")
+    add("--json", action="store_true", help="print one JSON object about the page")
 
 
 def run(args: argparse.Namespace) -> int:
     start_quickly(args)
     if bool(args.captures) == (args.lake is not None):
-        raise LocalError("give captures or --lake DIR: one of them")
+        raise LocalError("expected either captures or --lake DIR")
     if args.lake is None:
         with needs_extra("report", "sql"):
             from zenlake.report.database import SAMPLES, TABLES_READ

@@ -1,4 +1,4 @@
-"""zenlake router: a router as a process, with the flags of zenohd (behaviour reference §6.1)."""
+"""zenlake router: runs a router, with the options of zenohd (behaviour reference §6.1)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("-c", "--config", metavar="PATH", help="configuration file, JSON5")
-    add("-l", "--listen", metavar="ENDPOINT", action="append", help="where to listen; may repeat")
-    add("-e", "--connect", metavar="ENDPOINT", action="append", help="connect to; may repeat")
+    add("-l", "--listen", metavar="ENDPOINT", action="append", help="where to listen; repeatable")
+    add("-e", "--connect", metavar="ENDPOINT", action="append", help="where to connect; repeatable")
     add("-i", "--id", metavar="HEX", help="id of this node; random by default")
-    add("--no-timestamp", action="store_true", help="do not stamp what has no timestamp")
+    add("--no-timestamp", action="store_true", help="do not add missing timestamps")
     add("--no-multicast-scouting", action="store_true", help="neither send nor answer SCOUT")
     add(
         "--cfg",
         metavar="KEY:VALUE",
         action="append",
-        help="set a configuration key, by its path, to a JSON5 value; applied last; with an empty "
-        "KEY the whole configuration, instead of a file; may repeat",
+        help="set a configuration key, by its path, to a JSON5 value; applied last; an empty KEY "
+        "sets the whole configuration, instead of a file; repeatable",
     )
     add(
         "--adminspace-permissions",
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_PERMISSIONS,
         help="what the admin space allows: read, write, both or nothing",
     )
-    add("--log", metavar="FILTER", help="what to log, as RUST_LOG has it, which it replaces: debug")
-    add("--json", action="store_true", help="logs as JSON, one object a line")
+    add("--log", metavar="FILTER", help="what to log, such as `debug`; overrides RUST_LOG")
+    add("--json", action="store_true", help="logs as JSON, one object per line")
     add("-P", "--plugin", metavar="NAME", action="append", help="not supported")
     add("--plugin-search-dir", metavar="PATH", action="append", help="not supported")
     add("--rest-http-port", metavar="SOCKET", help="not supported, except `none`")
@@ -60,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="explain")
     explain = actions.add_parser(
         "explain",
-        help="ask a running router where a key goes; see zenlake router explain --help",
-        description="Ask a running router where a publication or query goes, and why.",
+        help="show where a running router sends a key; see zenlake router explain --help",
+        description="Show where a running router sends a publication or query, and why.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     router_explain.add_arguments(explain)
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Ending:
-    """Waits for a signal; a second one ends the process at once, as if nobody had asked."""
+    """Waits for a signal; a second one ends the process immediately, by its default action."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -117,7 +117,7 @@ def _log_opened(log: logging.Logger, session: Session) -> None:
 
 
 def _refuse_unsupported(args: argparse.Namespace) -> None:
-    """A router without what it was asked for would be taken for one that has it."""
+    """Refuse options that zenlake lacks: ignoring them would start a different router."""
     if args.plugin or args.plugin_search_dir:
         raise LocalError("plugins are not supported: run without --plugin, --plugin-search-dir")
     port = args.rest_http_port
@@ -126,7 +126,7 @@ def _refuse_unsupported(args: argparse.Namespace) -> None:
 
 
 def config_of(args: argparse.Namespace) -> Config:
-    """Flags over the file, `--cfg` over flags."""
+    """Options override the file, and `--cfg` overrides other options."""
     import json
 
     from zenlake.api.config.config import Config

@@ -1,7 +1,7 @@
-"""zenlake router explain: where a publication or query goes, asked of the routers on its way.
+"""zenlake router explain: the routers that forward a publication or query, and why.
 
-Each node explains its own decision, through its admin space (admin/explain.py); where it sends
-the message to another router, that one is asked next.
+Each router explains its own decision, through its admin space (admin/explain.py); if it forwards
+the message to another router, that router is queried next.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ EXAMPLES = """examples:
   zenlake router explain 'robot/*/state' --query --target all_complete
   zenlake router explain robot/7/pose --json | jq .decisions
 
-exit codes: 0 somebody gets it; 1 nobody does; 2 no router could be asked, or the call is wrong
+exit codes: 0 a node receives it; 1 no node does; 2 no router answered, or wrong arguments
 """
 _DEFAULT_ENDPOINT: Final = "tcp/127.0.0.1:7447"
 _TARGETS: Final = ("best_matching", "all", "all_complete")
 _ANSWER_S: Final = 3.0
 _HOPS_MAX: Final = 64
-_SILENT: Final = "it gives no explanation (no zenlake router, or its admin space may not be read)"
+_SILENT: Final = "it does not explain (it is no zenlake router, or its admin space may not be read)"
 
 Json = dict[str, Any]
 
@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-e", "--connect", metavar="ENDPOINT", default=_DEFAULT_ENDPOINT, help="of the router"
     )
-    parser.add_argument("--query", action="store_true", help="a query, instead of a publication")
+    parser.add_argument(
+        "--query", action="store_true", help="explain a query instead of a publication"
+    )
     parser.add_argument(
         "--target",
         choices=_TARGETS,
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of a query: {', '.join(_TARGETS)}",
     )
     parser.add_argument(
-        "--json", action="store_true", help="one JSON object a line, for each router"
+        "--json", action="store_true", help="one JSON object per line, for each router"
     )
 
 
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def is_received(step: Json) -> bool:
-    """Whether it ends here: with a neighbour that is no router, or a router that is silent."""
+    """Whether a neighbour that is no router receives it, or a router that does not explain."""
     return "error" in step or any(one["whatami"] != "router" for one in step["sent_to"])
 
 
@@ -94,31 +96,31 @@ def _open(endpoint: str) -> Session:
 
 
 class Walk:
-    """Along the routers that a message passes."""
+    """Follows a message from router to router."""
 
     def __init__(self, session: Session, key: str, is_query: bool, target: str) -> None:
         self._session = session
         self._is_query = is_query
-        self._question = f"key={quote(key, safe='/*$@')}"
+        self._parameters = f"key={quote(key, safe='/*$@')}"
         if is_query:
-            self._question += f";query=true;target={target}"
+            self._parameters += f";query=true;target={target}"
         self._key = key
 
     def walk(self, source: str) -> list[Json]:
-        """What each router says, in the order in which the message reaches them."""
+        """The explanations of the routers, in the order in which the message reaches them."""
         node = self._node_of(source)
         steps: list[Json] = []
         waiting: list[tuple[str, str, str | None]] = [(node, source, None)]
-        asked = {node}
+        visited = {node}
         while waiting and len(steps) < _HOPS_MAX:
             node, source, root = waiting.pop(0)
             step = self._ask(node, source, root)
             if "error" in step and not steps:
-                raise LocalError(f"router {node} cannot be asked: {step['error']}")
+                raise LocalError(f"router {node} cannot explain: {step['error']}")
             steps.append(step)
             for hop in step.get("sent_to", ()):
-                if hop["whatami"] == "router" and hop["zid"] not in asked:
-                    asked.add(hop["zid"])
+                if hop["whatami"] == "router" and hop["zid"] not in visited:
+                    visited.add(hop["zid"])
                     waiting.append((hop["zid"], node, step["root"]))
         return steps
 
@@ -131,7 +133,7 @@ class Walk:
         return str(zids[0])
 
     def _node_of(self, source: str) -> str:
-        """The node through which `source` sends: itself, or who has a session with it."""
+        """The node through which `source` sends: itself, or a node with a session to it."""
         neighbour = self._neighbour()
         if source == str(self._session.zid()):
             return neighbour
@@ -150,10 +152,10 @@ class Walk:
         raise LocalError(f"no node whose admin space answers has a session with {source}")
 
     def _ask(self, node: str, source: str, root: str | None) -> Json:
-        question = f"{self._question};from={source}"
+        parameters = f"{self._parameters};from={source}"
         if root is not None:
-            question += f";root={root}"
-        selector = f"@/{node}/*/zenlake/explain?{question}"
+            parameters += f";root={root}"
+        selector = f"@/{node}/*/zenlake/explain?{parameters}"
         for reply in self._session.get(selector, timeout=_ANSWER_S):
             if reply.ok is not None:
                 step: Json = json.loads(reply.ok.payload.to_bytes())
@@ -163,7 +165,7 @@ class Walk:
         return self._silent(node, _SILENT)
 
     def _silent(self, node: str, why: str) -> Json:
-        """A router that does not explain; its admin space tells at least who is there."""
+        """A router that does not explain; its admin space may still list declarations."""
         name = "queryable" if self._is_query else "subscriber"
         sources: dict[str, list[str]] = {}
         if "@" not in self._key:

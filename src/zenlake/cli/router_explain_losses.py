@@ -1,4 +1,4 @@
-"""Words for the losses that `zenlake router explain` shows: how many, and for which reason."""
+"""Descriptions of the lost messages that `zenlake router explain` shows, by their cause."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLURALS: Final = {"alias": "aliases", "node or link": "nodes or links", "query"
 
 
 def losses_in_words(counts: dict[str, int], words: dict[str, tuple[str, str]]) -> list[str]:
-    """A cause that this release has no words for is shown by its name: the router may be newer."""
+    """A cause without a description is shown by its name: the router may be newer."""
     shown: list[str] = []
     for cause, count in counts.items():
         if cause not in words:

@@ -1,4 +1,4 @@
-"""The explanation of a route in plain sentences."""
+"""The explanation of a route as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN_MAX: Final = 20
 
 
 def text_of(steps: list[Json], own_zid: str = "") -> str:
-    """`own_zid` is that of whoever asks."""
+    """`own_zid` is the id of this command's session."""
     lines: list[str] = []
     for index, step in enumerate(steps):
         if index:
@@ -24,7 +24,7 @@ def text_of(steps: list[Json], own_zid: str = "") -> str:
 
 
 def safe_lines(lines: list[str]) -> str:
-    """Keys are the words of others."""
+    """Lines with control characters escaped: keys come from other nodes."""
     return "\n".join(safe(line) for line in lines)
 
 
@@ -67,7 +67,7 @@ def _destinations(step: Json) -> list[str]:
 
 
 def _link_troubles(hop: Json) -> list[str]:
-    """What may keep it from arriving although it is sent."""
+    """Causes for which the message may not arrive although it is sent."""
     lines: list[str] = []
     if hop.get("queued_bytes"):
         lines.append(f"    But: {hop['queued_bytes']:,} bytes wait for its link.")
@@ -78,13 +78,13 @@ def _link_troubles(hop: Json) -> list[str]:
 
 
 def _source_troubles(step: Json) -> list[str]:
-    """What may have kept it from coming this far."""
+    """Causes for which the message may not have reached this node."""
     lost = losses_in_words(step.get("source_drops", {}), LOST_INWARD)
     return [f"Lost from there since it connected: {'; '.join(lost)}."] if lost else []
 
 
 def _refusals(step: Json) -> list[str]:
-    """What the node did not take from anybody, for which a message or its receiver is missing."""
+    """Messages and declarations that the node refused, from any neighbour."""
     refused = losses_in_words(step.get("refusals", {}), REFUSED)
     if not refused:
         return []
@@ -92,7 +92,7 @@ def _refusals(step: Json) -> list[str]:
 
 
 def _rule(step: Json) -> str:
-    """What the target of a query chooses."""
+    """The queryables that the target of a query selects."""
     if step["kind"] == "query" and step["target"] == "best_matching":
         return ", in each region to the nearest complete queryable or, without one, to all"
     return ""
@@ -121,7 +121,7 @@ def _reason(decision: Json, hop: Json, entity: str) -> str:
     if decision["verdict"] == "unknown":
         if hop["zid"] == "group":
             return "everything that leaves this node goes to a multicast group"
-        return "it has not told yet what it has on this key"
+        return "it has not sent its declarations for this key yet"
     owner = "it" if _identity(decision["holder"]) == _identity(hop) else _name(decision["holder"])
     complete = "complete " if decision["complete"] else ""
     reason = f"{owner} has declared a {complete}{entity} on `{decision['declared']}`"
@@ -133,7 +133,7 @@ def _entity(step: Json) -> str:
 
 
 def _obstacles(step: Json) -> list[str]:
-    """Who has a matching declaration and does not get it."""
+    """Nodes with a matching declaration that do not receive the message."""
     left_out = [one for one in step["decisions"] if one["verdict"] not in ("sent", "unknown")]
     if not left_out:
         return []
@@ -171,7 +171,7 @@ def _obstacle(decision: Json, step: Json) -> str:
 
 
 def _silent_lines(step: Json) -> list[str]:
-    lines = [f"Router {step['node']['zid']} cannot be asked further: {step['error']}."]
+    lines = [f"Router {step['node']['zid']} cannot be queried further: {step['error']}."]
     for declared, zids in step["declared"].items():
         lines.append(f"  It knows of `{declared}`, declared by {_joined(zids) or 'other routers'}.")
     return lines

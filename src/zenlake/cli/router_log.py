@@ -1,4 +1,4 @@
-"""The log of `zenlake router`: lines for people, or JSON for programs."""
+"""The log of `zenlake router`: lines of text, or JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from zenlake.api.logs import show_logs
 
 
 def start_log(filters: str | None, is_json: bool) -> None:
-    """Filters of the flag, else of RUST_LOG, else everything from `info` on."""
-    logging.raiseExceptions = False  # whoever reads the log may go; the router stays
+    """Filters of the option, else of RUST_LOG, else `info`."""
+    logging.raiseExceptions = False  # the router must survive a closed pipe
     text = filters if filters is not None else os.environ.get("RUST_LOG") or "info"
     show_logs(text, _JsonLines() if is_json else _Lines())
 

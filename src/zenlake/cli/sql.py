@@ -1,4 +1,4 @@
-"""zenlake sql: questions to the tables of a lake or of captures."""
+"""zenlake sql: queries the tables of a lake or of captures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.decode.selection import refuse_an_input
-from zenlake.cli.interrupts import ending_at_once
+from zenlake.cli.interrupts import ending_immediately
 from zenlake.cli.output import Lines, safe
 from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_process import bounded
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 MEMORY_MIB_MIN = 64
-"""With less DuckDB has no room for a row group."""
+"""DuckDB needs this much for a row group."""
 _DIGITS_MAX = 10
 _CAPTURE_ENDINGS = (".pcap", ".pcapng", ".cap", ".gz", ".zst")
 EXAMPLES = """examples:
@@ -41,25 +41,25 @@ EXAMPLES = """examples:
   zenlake sql --lake DIR "DESCRIBE samples"
   zenlake sql --lake DIR --master 'local[4]' - < long_query.sql
 
--o writes a file: .csv, .json (one object a line) or .parquet, which keeps the types. Without a
-query a terminal gets a prompt.
+-o writes a file: .csv, .json (one object per line) or .parquet, which keeps the types. Without a
+query, a prompt is shown on a terminal.
 
 Captures are read into tables of a temporary folder (TMPDIR), by DuckDB, without Spark and Java:
-only the tables that the query names, all for a prompt. For many queries, or captures of gigabytes,
+only the tables that the query names; for a prompt, all. For many queries, or captures of gigabytes,
 make a lake once: zenlake pipeline.
 
 A query only reads these tables. On DuckDB its memory and time are bounded (--memory, --timeout); on
 Spark only functions that compute are allowed.
 
-ke_intersects(a, b) is true where some key belongs to both, ke_includes(a, b) where every key of
-b belongs to a; zenoh_explain(bytes) is what zenlake explain says of a message. ros_gid,
-ros_sequence and ros_source_ns read attachments of ROS 2, ros_json(key or type, payload) its
-messages. Bytes are shown as "text" where they are one, else as 0x and hexadecimal; --json and
---csv always write them in hexadecimal without 0x. In --csv a text that a spreadsheet would take
-for a formula has a ' before it; --json gives it as it is. Without --master DuckDB answers, which
-reads the dialect of PostgreSQL; with it Spark, in its own.
-exit codes: 0 done; 1 done, but a capture is damaged and was read as far as possible; 2 no lake or
-capture there, or a wrong query, with the place
+ke_intersects(a, b) is true if some key belongs to both, ke_includes(a, b) if every key of b belongs
+to a; zenoh_explain(bytes) is the output of zenlake explain for a message. ros_gid, ros_sequence and
+ros_source_ns read attachments of ROS 2, ros_json(key or type, payload) its messages. Bytes are
+shown as "text" if they are printable, else as 0x and hexadecimal; --json and --csv always write
+them in hexadecimal without 0x. With --csv, text that a spreadsheet would run as a formula begins
+with '; --json does not change it. Without --master, DuckDB runs the query, in the dialect of
+PostgreSQL; with it, Spark does, in its own dialect.
+exit codes: 0 done; 1 done, but a capture is damaged and was read as far as possible; 2 no such lake
+or capture, or a wrong query, with the place
 """
 
 
@@ -76,25 +76,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or - to read it from standard input",
     )
     add("--lake", metavar="DIR", help="the lake's folder")
-    add("--master", metavar="MASTER", help="ask Spark: local[4], spark://..., sc://...")
-    add("-o", "--output", metavar="FILE", help="write it to FILE: .csv, .json or .parquet")
-    add("--full", action="store_true", help=f"cells longer than {CELL_CHARACTERS_MAX}, whole")
+    add(
+        "--master", metavar="MASTER", help="run the query on Spark: local[4], spark://..., sc://..."
+    )
+    add("-o", "--output", metavar="FILE", help="write the rows to FILE: .csv, .json or .parquet")
+    add("--full", action="store_true", help=f"do not shorten cells to {CELL_CHARACTERS_MAX}")
     add(
         "--timeout",
         type=_seconds,
         default=SQL_SECONDS_MAX,
         metavar="SECONDS",
-        help=f"DuckDB ends a query after this (default {SQL_SECONDS_MAX}; 0: never)",
+        help=f"time limit of a query on DuckDB (default {SQL_SECONDS_MAX}; 0: never)",
     )
     add(
         "--memory",
         type=_mebibytes,
         default=SQL_BYTES_MAX >> 20,
         metavar="MIB",
-        help=f"memory that a query on DuckDB may take (default {SQL_BYTES_MAX >> 20})",
+        help=f"memory limit of a query on DuckDB (default {SQL_BYTES_MAX >> 20})",
     )
     formats = parser.add_mutually_exclusive_group()
-    formats.add_argument("--json", action="store_true", help="one JSON object a line")
+    formats.add_argument("--json", action="store_true", help="one JSON object per line")
     formats.add_argument("--csv", action="store_true", help="comma-separated, with a header")
 
 
@@ -117,9 +119,9 @@ def _mebibytes(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     start_quickly(args)
-    # Spark is a process of its own, which must not be left. A prompt goes on after Ctrl-C.
+    # Spark is a process of its own, which must not be left running. A prompt survives Ctrl-C.
     is_ended = args.master is not None and bool(args.words)
-    with ending_at_once() if is_ended else nullcontext():
+    with ending_immediately() if is_ended else nullcontext():
         return _run(args)
 
 
@@ -151,7 +153,7 @@ def _tables_in(query: str) -> frozenset[str]:
 
 
 def _is_at_terminal(args: argparse.Namespace) -> bool:
-    """Whether a person can be asked for queries, and sees the answers."""
+    """Whether input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty() and args.output is None
 
 
@@ -184,7 +186,7 @@ def _answer_all(
 
 
 def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None]:
-    """The query comes last, None if there is none. What is a file, or named like one, is none."""
+    """The captures and the query, which is last; None if the last word is or looks like a file."""
     words = list(args.words)
     query = None
     if words and not _is_capture(words[-1]):
@@ -192,12 +194,12 @@ def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None
         query = sys.stdin.read() if query == "-" else query
     if args.lake is not None:
         if words:
-            raise LocalError(f"one query at a time; a lake has its captures already: {words[0]}")
+            raise LocalError(f"expected one query, and no captures with --lake: {words[0]}")
         return [], query
     if args.master is not None:
         raise LocalError("--master is for a lake: captures are read without Spark")
     if not words:
-        raise LocalError("what is asked? give captures before the query, or --lake DIR")
+        raise LocalError("nothing to query: give captures before the query, or --lake DIR")
     for word in words:
         if " " in word and not os.path.lexists(word):
             raise LocalError(f"{word}: no such capture; the query comes last, after the captures")

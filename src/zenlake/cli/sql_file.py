@@ -1,4 +1,4 @@
-"""zenlake sql -o FILE: an answer as CSV, JSON or Parquet; the file is there whole or not at all."""
+"""zenlake sql -o FILE: writes rows as CSV, JSON or Parquet; the file appears when complete."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FORMS: Final = {
 
 
 class AnswerFile:
-    """Made before anything is read, so that a wrong name costs nothing."""
+    """Made before anything is read, so that a wrong name is reported immediately."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         suffix = PurePath(args.output).suffix.lower()
         self._form = CSV if args.csv else JSON if args.json else _FORMS.get(suffix)
         if self._form is None:
             known = ", ".join(_FORMS)
-            raise LocalError(f"{args.output}: the name says no format: {known}; or --csv, --json")
+            raise LocalError(f"{args.output}: unknown format: expected {known}, or --csv, --json")
         if self._form == PARQUET and args.master is not None:
             raise LocalError(f"{args.output}: Parquet is written by DuckDB, without --master")
         self._seconds_max: float | None = args.timeout or None
@@ -49,7 +49,7 @@ class AnswerFile:
         query: str,
         answer: Callable[[str], AbstractContextManager[Result]],
     ) -> int:
-        """The number of rows. `answer` runs the query where the rows are wanted here."""
+        """Write the file; returns the number of rows. `answer` runs it, except for Parquet."""
         with self.file as file:
             if self._form == PARQUET:
                 from zenlake.lake.sql import on_duckdb
@@ -58,7 +58,7 @@ class AnswerFile:
                     return on_duckdb.write_parquet(
                         snapshot, query, file.partial, self._seconds_max, self._bytes_max
                     )
-            rows = 0 if self._form == JSON else -1  # CSV has a line of names
+            rows = 0 if self._form == JSON else -1  # the first line of CSV has the names
             with answer(query) as result:
                 lines = json_lines(result) if self._form == JSON else csv_lines(result)
                 for line in lines:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 
 def bounded(work: Callable[[], int], args: argparse.Namespace) -> int:
-    """Runs `work` in a child process with bounded memory; what it returns.
+    """Run `work` in a child process with bounded memory, and return its result.
 
-    Not where the command is called as a function, in a process with other threads and with limits
-    of its own; and not for Spark, whose Java process has its own limit.
+    Not if the command is called as a function, in a process with other threads and limits of its
+    own; and not for Spark, whose Java process has its own limit.
     """
     if args.master is not None or not args.is_own_process:
         return work()

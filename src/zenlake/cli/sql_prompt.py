@@ -1,4 +1,4 @@
-"""The prompt of `zenlake sql`: one query after the other, until Ctrl-D."""
+"""The prompt of `zenlake sql`: runs queries until Ctrl-D."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from zenlake.cli.output import complain, safe
+from zenlake.cli.output import print_error, safe
 from zenlake.errors import ZenlakeError
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 ROWS_MAX: Final = 200
-"""Shown of an answer: a screen can be scrolled back so far."""
+"""Rows that are shown of a result: about what a terminal can scroll back."""
 _FIRST: Final = "zenlake> "
 _MORE: Final = "      -> "
 _END: Final = ("exit", "quit", r"\q", ".quit", ".exit")
 _HELP: Final = """\
-A query ends with ; or an empty line. Ctrl-C ends what runs or is typed, Ctrl-D the prompt.
-  SHOW TABLES;            what can be asked
+A query ends with ; or an empty line. Ctrl-C cancels a query, Ctrl-D leaves the prompt.
+  SHOW TABLES;            the tables
   DESCRIBE queries;       the columns of a table
   FROM queries LIMIT 5;   its first rows
   help, exit"""
@@ -33,7 +33,7 @@ Bounded = Callable[[Callable[[], int]], int]
 
 
 def run_prompt(snapshot: Snapshot, ask: Ask, form: Format, bounded: Bounded) -> int:
-    """`ask` runs a query, `form` makes lines of its answer, `bounded` does both within limits."""
+    """`ask` runs a query, `form` makes lines of its rows, `bounded` does both within limits."""
     _complete_words(snapshot)
     print(f"Tables: {', '.join(snapshot.manifest.tables)}.\nType help for help, exit to leave.")
     while True:
@@ -64,13 +64,13 @@ def _typed() -> str:
 
 
 def _answer(query: str, ask: Ask, form: Format, bounded: Bounded) -> None:
-    """Whatever goes wrong, the prompt goes on."""
+    """Run a query; an error does not end the prompt."""
     try:
         bounded(lambda: _print_answer(query, ask, form))
     except ZenlakeError as error:
-        complain(str(error))
+        print_error(str(error))
     except KeyboardInterrupt:
-        complain("interrupted")
+        print_error("interrupted")
 
 
 def _print_answer(query: str, ask: Ask, form: Format) -> int:
@@ -84,7 +84,7 @@ def _print_answer(query: str, ask: Ask, form: Format) -> int:
 
 
 def _complete_words(snapshot: Snapshot) -> None:
-    """Names of tables and columns, with the tab key, where Python was built with readline."""
+    """Complete names of tables and columns, if Python was built with readline."""
     with suppress(ImportError):
         import readline
 

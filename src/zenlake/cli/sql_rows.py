@@ -1,4 +1,4 @@
-"""The rows of an answer as lines: a table for people, JSON, CSV."""
+"""The rows of a result as lines: a text table, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 _LINE_END = "\r\n"
-# Also after white space, and as wide letters of East Asian scripts.
+# Also after white space, and as full-width characters.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -46,7 +46,7 @@ def json_lines(result: Result) -> Iterator[str]:
 
 
 def _different(columns: list[str]) -> list[str]:
-    """An object has each name once: the second `a` is `a_2`."""
+    """Unique names, which JSON objects need: the second `a` becomes `a_2`."""
     names: list[str] = []
     for column in columns:
         name, number = column, 1
@@ -59,13 +59,13 @@ def _different(columns: list[str]) -> list[str]:
 
 def csv_lines(result: Result, on_terminal: bool = False) -> Iterator[str]:
     line = _OneLine()
-    # Before Python 3.13 only what ends a line is quoted, so it must be said here.
+    # Before Python 3.13 `csv` quotes only the characters of its own line terminator.
     writer = csv.writer(line, lineterminator=_LINE_END)
     writer.writerow(map(_no_formula, result.columns))
     yield safe(line.text) if on_terminal else line.text
     for values in result.rows:
         cells = [_csv_cell(value) for value in values]
-        # Programs get the text itself, terminals only what can be seen.
+        # Unprintable characters are escaped on a terminal only.
         writer.writerow([safe(cell) for cell in cells] if on_terminal else cells)
         yield line.text
 
@@ -83,12 +83,12 @@ def _csv_cell(value: Any) -> str:
 
 
 def _no_formula(text: str) -> str:
-    """Keys and payloads are from strangers, and spreadsheets run what begins like this."""
+    """Spreadsheets run text that begins like this as a formula, and payloads are untrusted."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 class _OneLine:
-    """Where `csv` writes: it holds the last line."""
+    """A file for `csv` that keeps the last line."""
 
     text = ""
 

@@ -1,7 +1,8 @@
-"""Standard output that cannot be written: one line about it, and no half file.
+"""Handles errors of standard output: an error message in one line, and no partial file.
 
-A file that the shell opened (`> rows.csv`) cannot be renamed or removed by us. What the command
-wrote into it is cut off again, so that nobody takes a part for the whole.
+The shell opened a redirected file (`> rows.csv`), so that it cannot be written under another name
+and renamed. The output of the command is cut off again, so that no partial output is mistaken for
+the whole.
 """
 
 from __future__ import annotations
@@ -14,41 +15,41 @@ import sys
 from typing import Final
 
 NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""What the system says where a disk is full, a limit is reached, or the disk fails."""
+"""Errors of a full disk, an exceeded quota or file size, and a failing disk."""
 
 
 class StandardOutput:
-    """Made before the first byte is written."""
+    """Must be made before the first byte is written."""
 
     def __init__(self) -> None:
-        # Closed by who called us (`>&-`): what is printed goes nowhere.
+        # The caller closed it (`>&-`): discard the output.
         if sys.stdout is None:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
         if sys.stderr is None:
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
         self._begin = _file_end()
 
-    def give_up(self) -> None:
-        """Cut off what was written, and write nothing more: Python flushes at its end."""
+    def take_back(self) -> None:
+        """Cut off the output of this command, and discard what Python flushes at its end."""
         if self._begin is not None and self._is_ours():
             os.ftruncate(1, self._begin)
             os.lseek(1, self._begin, os.SEEK_SET)
-        write_nowhere()
+        discard_output()
 
     def _is_ours(self) -> bool:
-        """Whether nobody else wrote after us."""
+        """Whether no other process wrote after this one."""
         return os.lseek(1, 0, os.SEEK_CUR) == os.fstat(1).st_size
 
 
-def write_nowhere() -> None:
-    """Keep Python from complaining when it flushes at its end."""
+def discard_output() -> None:
+    """Redirect standard output to the null device: Python flushes it at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
 
 
 def _file_end() -> int | None:
-    """Where in a file the first byte will be written; None where it is no file."""
+    """The offset of the next byte if standard output is a file; else None."""
     try:
         if not stat.S_ISREG(os.fstat(1).st_mode):
             return None

@@ -1,4 +1,4 @@
-"""The summary of a pipeline, for people."""
+"""The summary of a pipeline run, as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS: Final = ("B", "KB", "MB", "GB", "TB")
 
 
 def summary_lines(summary: Summary, paint: Any) -> Iterator[str]:
-    """`paint(text, style)` colours, or does not."""
+    """`paint(text, style)` returns the text, coloured on a terminal."""
     yield from _read(summary)
     for title, lines in (
         ("sessions", _sessions(summary)),

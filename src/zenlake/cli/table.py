@@ -1,4 +1,4 @@
-"""Rows under each other in columns."""
+"""Text tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
-# Widths are those of the first rows: the others go out as they come, however many there are.
+# The first rows decide on the widths, so that the others need not be kept in memory.
 ROWS_MEASURED: Final = 1_000
 _GAP: Final = "  "
 
@@ -14,7 +14,7 @@ _GAP: Final = "  "
 def table_lines(
     columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]
 ) -> Iterator[str]:
-    """A line of names, a rule, and one line a row; `right` says which columns end together."""
+    """A header, a rule, and one line per row; the columns in `right` are aligned to the right."""
     remaining = iter(rows)
     measured = list(islice(remaining, ROWS_MEASURED))
     widths = [max(map(len, cells)) for cells in zip(columns, *measured, strict=True)]

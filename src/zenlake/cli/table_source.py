@@ -1,4 +1,4 @@
-"""Where `sql` and `report` find tables: in a lake, or in captures that are read first."""
+"""The tables of `sql` and `report`: those of a lake, or of captures that are read first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from zenlake.cli.output import complain
+from zenlake.cli.output import print_error
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.cli.sql_process import bounded
 from zenlake.errors import LocalError
@@ -25,12 +25,12 @@ _ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 
 
 def start_quickly(args: argparse.Namespace) -> None:
-    """Before anything large is imported, in a process of our own."""
+    """Adapt settings of the process, before large modules are imported."""
     if not getattr(args, "is_own_process", False):
         return
-    # Rows and modules form hardly any cycles: to look for some takes a tenth of the time.
+    # Rows and modules form hardly any reference cycles; looking for them takes a tenth of the time.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
-    # NumPy starts threads for algebra that is not done here; each of them first waits in a loop.
+    # NumPy would start threads for linear algebra, which is not used; each spins for a while.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -44,10 +44,10 @@ class Source(NamedTuple):
 def opened_lake(
     command: str, directory: str, tables: Collection[str] | None = None, is_copied: bool = True
 ) -> Iterator[Source]:
-    """One version of it. Of a lake in a store, `tables` are copied, all where none are named.
+    """One version of the lake. From a store, `tables` are copied; if None, all.
 
-    A statement runs in a process of its own, in which delta-rs does not work: all that it says is
-    asked before.
+    A statement runs in a child process, in which delta-rs does not work: all that it reads from the
+    lake is read before.
     """
     with needs_extra(command, "sql"):
         from zenlake.lake.publish.local_copy import on_this_machine
@@ -61,7 +61,7 @@ def opened_lake(
 
 
 class _CopiedTables:
-    """Tables of a lake, named as the lake they come from."""
+    """Copied tables, with the name of their lake."""
 
     def __init__(self, directory: Path, snapshot: Snapshot) -> None:
         self.directory = directory
@@ -80,7 +80,7 @@ def opened_captures(
     tables: Collection[str] | None = None,
     as_read: Collection[str] = (),
 ) -> Iterator[Source]:
-    """Of the tables those that `query` asks, or `tables`; without both, all. See `direct.read`."""
+    """The tables that `query` names, or `tables`; without both, all. See `direct.read`."""
     with needs_extra(command, "sql"):
         from zenlake.lake import direct
     if query is not None:
@@ -92,16 +92,18 @@ def opened_captures(
         try:
             if query is not None:
                 tables = direct.tables_in(query)
-            found = stack.enter_context(direct.read(captures, tables, progress.tell, as_read))
+            found = stack.enter_context(
+                direct.read(captures, tables, progress.pipeline_step, as_read)
+            )
         finally:
             progress.end()
         for path in found.damaged:
-            complain(f"{path}: damaged, read as far as possible")
+            print_error(f"{path}: damaged, read as far as possible")
         yield Source(found, bool(found.damaged))
 
 
 def _check(captures: list[str], query: str, args: argparse.Namespace) -> None:
-    """Runs the query on empty tables, so within the limits of the query itself."""
+    """Run the query on empty tables, to report its errors before captures are read."""
     from zenlake.lake import direct
 
     def check() -> int:
@@ -113,7 +115,7 @@ def _check(captures: list[str], query: str, args: argparse.Namespace) -> None:
 
 @contextmanager
 def needs_extra(command: str, extra: str) -> Iterator[None]:
-    """A package that is not installed is said in words."""
+    """Turn the ImportError of a missing package into an error message."""
     try:
         yield
     except ModuleNotFoundError as error:

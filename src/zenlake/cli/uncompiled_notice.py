@@ -17,7 +17,7 @@ from typing import Final
 from zenlake import __version__
 from zenlake._compiled import is_compiled
 from zenlake.cache_folder import cache_folder
-from zenlake.cli.output import complain
+from zenlake.cli.output import print_error
 
 NOTICE: Final = (
     "this install is not compiled: a node carries about 4 times fewer messages a second, and "
@@ -32,7 +32,7 @@ def show_uncompiled_notice(args: argparse.Namespace) -> None:
     if getattr(args, "json", False) or not sys.stderr.isatty() or not _is_slow(args):
         return
     if not is_compiled() and _is_first_time():
-        complain(NOTICE)
+        print_error(NOTICE)
 
 
 def _is_slow(args: argparse.Namespace) -> bool:

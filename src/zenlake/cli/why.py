@@ -1,4 +1,4 @@
-"""zenlake why: what failed in a capture, and why, in words with packet numbers."""
+"""zenlake why: explains what failed in a capture, with packet numbers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ EXAMPLES = """examples:
   zenlake why robots.lake --query 10.0.0.5:40312-10.0.0.1:7447#1/3
   zenlake why robot.pcapng --json | jq 'select(.failed) | .cause'
 
-The first line of each story is the answer; then come the steps, with time since the start of the
-capture and packet, and what to try. A query is named by the request id that decode shows, by the
-trace_id of the tables, or by SESSION/ID where several have the same id.
+The first line of each story is the answer; then follow the steps, with the time since the start of
+the capture and the packet, and what to try. --query takes the request id that decode shows, the
+trace_id of the tables, or SESSION/ID if several queries have the same id.
 exit codes: 0 done, nothing failed; 1 done, something failed, or the file is damaged;
-2 wrong call, or nothing could be read
+2 wrong arguments, or nothing could be read
 """
 _ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 _STORIES_SHOWN = 10
@@ -46,26 +46,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--query", metavar="ID", help="one query")
     which.add_argument("--key", metavar="KE", help="queries, publications and tokens of these keys")
-    which.add_argument("--at", metavar="PACKET", type=int, help="what this packet belongs to")
-    add("--capture", metavar="PATH", help="of a lake, only this capture")
-    add("-n", "--stories", metavar="N", type=int, default=_STORIES_SHOWN, help="at most so many")
+    which.add_argument(
+        "--at", metavar="PACKET", type=int, help="the story that this packet belongs to"
+    )
+    add("--capture", metavar="PATH", help="only this capture of a lake")
+    add(
+        "-n",
+        "--stories",
+        metavar="N",
+        type=int,
+        default=_STORIES_SHOWN,
+        help="stories shown at most",
+    )
     add("--json", action="store_true", help="one JSON object for each story, and one at the end")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.stories < 1:
         raise LocalError(f"--stories: {args.stories} is less than 1")
-    # As in decode: messages and records form no cycles.
+    # As in decode: messages and records form no reference cycles.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
-    asked = wanted(args.query, args.key, args.at)
+    scope = wanted(args.query, args.key, args.at)
     is_negative = is_found = False
     lines = Lines(sys.stdout)
     is_brief = len(args.inputs) > 1 or os.path.isdir(args.inputs[0])
-    for evidence in _all_evidence(args.inputs, asked, args.capture):
-        made = report(evidence, asked)
+    for evidence in _all_evidence(args.inputs, scope, args.capture):
+        made = report(evidence, scope)
         if args.query is not None and not made.stories:
             continue
-        text = ReportText(made, asked, sys.stdout)
+        text = ReportText(made, scope, sys.stdout)
         if args.json:
             for value in text.json_values(args.stories):
                 print_json(value)
@@ -77,24 +86,24 @@ def run(args: argparse.Namespace) -> int:
         is_negative = is_negative or made.failed or evidence.damage is not None
     if args.query is not None and not is_found:
         inputs = ", ".join(args.inputs)
-        raise LocalError(f"{inputs}: no query {args.query} (without --query all are told)")
+        raise LocalError(f"{inputs}: no query {args.query} (without --query all are shown)")
     return 1 if is_negative else 0
 
 
-def _all_evidence(inputs: list[str], asked: Wanted, capture: str | None) -> Iterator[Evidence]:
+def _all_evidence(inputs: list[str], scope: Wanted, capture: str | None) -> Iterator[Evidence]:
     if inputs.count("-") > 1:
-        raise LocalError("standard input can be read once")
+        raise LocalError("standard input can be read only once")
     for path in inputs:
-        yield from _evidence(path, asked, capture)
+        yield from _evidence(path, scope, capture)
 
 
-def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidence]:
+def _evidence(path: str, scope: Wanted, capture: str | None) -> Iterator[Evidence]:
     if not os.path.isdir(path):
         if capture is not None:
             raise LocalError("--capture is for lakes")
         from zenlake.why.from_capture import read_capture
 
-        yield read_capture(path, asked, lambda trace: watched_steps(trace, [path]))
+        yield read_capture(path, scope, lambda trace: watched_steps(trace, [path]))
         return
     try:
         from zenlake.why.from_lake import read_lake
@@ -103,4 +112,4 @@ def _evidence(path: str, asked: Wanted, capture: str | None) -> Iterator[Evidenc
             raise
         needs = "zenlake why needs the sql extra to read a lake: pip install 'zenlake[sql]'"
         raise LocalError(needs) from None
-    yield from read_lake(path, asked, capture)
+    yield from read_lake(path, scope, capture)

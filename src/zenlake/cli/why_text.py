@@ -1,4 +1,4 @@
-"""Stories as lines for people, and as JSON."""
+"""Stories as lines of text, and as JSON."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _ENCRYPTED: Final = "encrypted"
 
 
 class ReportText:
-    """What one report says on a terminal, or to a program."""
+    """One report as text or as JSON."""
 
-    def __init__(self, made: Report, asked: Wanted, stream: TextIO) -> None:
+    def __init__(self, made: Report, scope: Wanted, stream: TextIO) -> None:
         self._report = made
-        self._asked = asked
+        self._scope = scope
         self._paint = painter(stream)
         self._first_ns = made.evidence.first_ns
 
     def lines(self, stories_max: int, is_brief: bool = False) -> Iterator[str]:
-        """With `is_brief`, a capture in which nothing failed has one line: there are others."""
+        """With `is_brief`, for several captures, one without failures has one line."""
         stories = self._report.stories
         if is_brief and not stories:
             yield safe(f"{self._report.evidence.capture}: nothing failed, as far as it shows")
             return
-        if self._asked.query is not None and len(stories) > 1:
+        if self._scope.query is not None and len(stories) > 1:
             yield from self._candidates()
             return
         if not stories and self._report.counts:
@@ -54,13 +54,13 @@ class ReportText:
             yield ""
 
     def _candidates(self) -> Iterator[str]:
-        """Several queries have this number: one line each, and how to name it."""
+        """Queries with the same number: one line each, with the name for --query."""
         stories = self._report.stories
-        yield f"{len(stories)} queries have the number {self._asked.query}. Name one of them:"
+        yield f"{len(stories)} queries have the number {self._scope.query}. Name one of them:"
         for story in stories:
             yield ""
             name = f"{story.session}/{story.request_id}"
-            if self._asked.query == name and story.trace_id is not None:
+            if self._scope.query == name and story.trace_id is not None:
                 name = str(story.trace_id)  # both sides of the session count from 1
             yield from _wrapped(safe(f"--query {name}"), "  ", "  ")
             yield from _wrapped(safe(story.headline), "    ", "    ")
@@ -121,16 +121,16 @@ class ReportText:
             else:
                 yield f"{counted(total, one, many)}: {causes}"
         if not self._report.counts:
-            what = "about what was asked for " if self._asked != Wanted() else ""
+            what = "about what was asked for " if self._scope != Wanted() else ""
             yield f"nothing {what}in this capture"
-            if self._asked.key is not None:
+            if self._scope.key is not None:
                 yield (
                     "what stays within a node (locality SESSION_LOCAL, publications that no "
                     "subscriber wants) is never on a link"
                 )
         if evidence.undecoded.get(_ENCRYPTED):
             size = counted(evidence.undecoded[_ENCRYPTED], "byte")
-            yield f"{size} are encrypted (TLS or QUIC): what they say cannot be told"
+            yield f"{size} are encrypted (TLS or QUIC): they cannot be decoded"
         partial = sum(one.outcome == "partial" for one in evidence.sessions.values())
         if partial:
             yield (
@@ -138,7 +138,7 @@ class ReportText:
                 "names, keys behind earlier aliases and earlier declarations are unknown"
             )
         for what, count in evidence.left_out.items():
-            yield f"{count:,} {what} were too many to look at: narrow it with --key"
+            yield f"{count:,} {what} were not examined, there are too many: narrow it with --key"
         if evidence.damage is not None:
             yield evidence.damage
 

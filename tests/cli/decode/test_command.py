@@ -111,7 +111,7 @@ def test_the_first_messages_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert "(3 chosen)" in result.err
     counted = decode(capsys, "-c", "5", "--count", "--json", PUBSUB)
     assert sum(json.loads(counted.out)["counts"].values()) == 5
-    assert decode(capsys, "-c", "0", PUBSUB).err == "zenlake: -c is 1 or more, not 0\n"
+    assert decode(capsys, "-c", "0", PUBSUB).err == "zenlake: -c must be at least 1, not 0\n"
 
 
 def test_times_are_those_of_each_capture(capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,7 +253,7 @@ def test_a_damaged_file_is_read_as_far_as_possible(
         ((__file__,), "neither pcap nor pcapng"),
         (("--where", "size > big", PUBSUB), "filter, at character 7: size is a number"),
         (("--follow", "a//b", PUBSUB), "a chunk is empty"),
-        (("--port", "0", PUBSUB), "a port is 1 to 65535"),
+        (("--port", "0", PUBSUB), "--port must be 1 to 65535"),
         (("--port", "x", PUBSUB), "invalid int value"),
         (("--time", "never", PUBSUB), "invalid choice"),
         (("--rotated", "-"), "needs files"),

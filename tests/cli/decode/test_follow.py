@@ -8,7 +8,7 @@ from tests.trace.events_by_hand import CLIENT, ROUTER, make_session, put, query,
 from zenlake.cli.decode.follow import NodeFollower, follower
 from zenlake.cli.decode.follow_key import KeyFollower
 from zenlake.cli.decode.follow_request import RequestFollower
-from zenlake.cli.decode.told import Follower, Told
+from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.errors import LocalError
 from zenlake.limits import REMEMBERED_MAX
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent
@@ -45,11 +45,11 @@ def final(id: int = 12, ms: float = 2.0) -> MessageSeen:
     return seen(ResponseFinal(id), ms=ms, direction=1)
 
 
-def tell(story: Follower, *events: TraceEvent) -> list[Told]:
+def tell(story: Follower, *events: TraceEvent) -> list[FollowerLine]:
     return [told for event in events for told in story.feed(event)]
 
 
-def short(told: list[Told]) -> list[str]:
+def short(told: list[FollowerLine]) -> list[str]:
     """Kinds with their notes, and sentences."""
     return [
         f"{one.event.kind} {one.note}".strip() if isinstance(one.event, MessageSeen) else one.note

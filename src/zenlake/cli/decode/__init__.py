@@ -1,4 +1,4 @@
-"""zenlake decode: one file for each of its nouns; `command` has the arguments."""
+"""zenlake decode; `command` has the arguments."""
 
 from __future__ import annotations
 

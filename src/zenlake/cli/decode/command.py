@@ -1,4 +1,4 @@
-"""zenlake decode: every Zenoh message of a capture, one a line."""
+"""zenlake decode: prints every Zenoh message of a capture, one per line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import zenlake.trace
 from zenlake.capture.files import rotated
 from zenlake.cli.decode.follow import follower
+from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.cli.decode.line import TIMES
 from zenlake.cli.decode.printer import Printer
 from zenlake.cli.decode.selection import Selection, SelectionWriter, spool_standard_input
 from zenlake.cli.decode.summary import count_lines, summary_lines
-from zenlake.cli.decode.told import Follower, Told
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.progress import watched, watched_chunks
 from zenlake.errors import LocalError
@@ -30,13 +30,13 @@ EXAMPLES = """examples:
   zenlake decode capture.pcapng
   zenlake decode --where 'kind == PUSH and key ~ robot/** and size > 100' capture.pcapng
   zenlake decode --follow 12 capture.pcapng.gz        the request 12 and its replies
-  zenlake decode --follow 3b76 capture.pcapng         all that a node sent and got
+  zenlake decode --follow 3b76 capture.pcapng         what a node sent and received
   zenlake decode --count --json *.pcap
   zenlake decode --where 'key ~ a/b' -w small.pcapng big.pcapng
   tcpdump -i any -U -w - port 7447 | zenlake decode -
 
 docs/decode.md has the filter language and all fields.
-exit codes: 0 done; 1 the file was damaged, or nothing was chosen; 2 it cannot be read
+exit codes: 0 done; 1 the file is damaged, or no message was selected; 2 it cannot be read
 """
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
@@ -44,42 +44,42 @@ _ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - reads it")
-    add("--where", action="append", default=[], metavar="EXPR", help="only messages that pass")
-    add("--follow", metavar="WHAT", help="one story: a request's number, a zid, or a key")
+    add("files", nargs="+", metavar="FILE", help="pcap or pcapng, also .gz and .zst; - for stdin")
+    add("--where", action="append", default=[], metavar="EXPR", help="only messages that match")
+    add("--follow", metavar="WHAT", help="only a request (by number), a node (zid) or a key")
     add("--count", action="store_true", help="counts by kind instead of messages")
-    add("--json", action="store_true", help="one JSON object a line")
-    add("-v", "--verbose", action="store_true", help="all fields below each message")
-    add("--hex", action="store_true", help="the bytes below each message")
-    add("--time", choices=TIMES, default="relative", help="to the first packet (default), ...")
-    add("-c", dest="limit", type=int, metavar="N", help="stop after so many messages of a capture")
-    add("-w", dest="out", metavar="OUT", help="write the packets of what is chosen, as pcapng")
-    add("--port", type=int, action="append", default=[], metavar="N", help="Zenoh is on it")
-    add("--rotated", action="store_true", help="files that tcpdump made of one, as one")
-    add("-l", "--line-buffered", action="store_true", help="each line at once, also into a pipe")
-    add("-q", "--quiet", action="store_true", help="no messages: only the summary, or -w")
+    add("--json", action="store_true", help="one JSON object per line")
+    add("-v", "--verbose", action="store_true", help="show all fields below each message")
+    add("--hex", action="store_true", help="show the bytes below each message")
+    add("--time", choices=TIMES, default="relative", help="times (default: since the first packet)")
+    add("-c", dest="limit", type=int, metavar="N", help="stop after N messages of a capture")
+    add("-w", dest="out", metavar="OUT", help="write the packets of the selected messages (pcapng)")
+    add("--port", type=int, action="append", default=[], metavar="N", help="a port of Zenoh")
+    add("--rotated", action="store_true", help="read the rotated files of tcpdump as one capture")
+    add("-l", "--line-buffered", action="store_true", help="flush each line, also into a pipe")
+    add("-q", "--quiet", action="store_true", help="print only the summary; for -w")
 
 
 class Capture(NamedTuple):
-    """What is read as one: its name for people, and its files."""
+    """One capture: its displayed name, and its files, which are read as one."""
 
     name: str
     paths: list[str]
 
 
 def run(args: argparse.Namespace) -> int:
-    # Messages come and go by the million and form no cycles: look for those less often.
+    # Millions of messages are made, and form no reference cycles: collect garbage less often.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     for port in args.port:
         if not 0 < port < 65_536:
-            raise LocalError(f"a port is 1 to 65535, not {port}")
+            raise LocalError(f"--port must be 1 to 65535, not {port}")
     if args.limit is not None and args.limit < 1:
-        raise LocalError(f"-c is 1 or more, not {args.limit}")
+        raise LocalError(f"-c must be at least 1, not {args.limit}")
     start = CaptureStart()
     passes = all_of([parse(one, start) for one in args.where]) if args.where else None
-    _give_hints(args.where)
+    _print_hints(args.where)
     if args.follow is not None:
-        follower(args.follow)  # a mistake in it is told before anything is read
+        follower(args.follow)  # reports an error in it before anything is read
     spooled = spool_standard_input() if args.out is not None and "-" in args.files else ""
     writer = None
     try:
@@ -94,10 +94,10 @@ def run(args: argparse.Namespace) -> int:
             os.unlink(spooled)
 
 
-def _give_hints(expressions: list[str]) -> None:
+def _print_hints(expressions: list[str]) -> None:
     for pattern in [one for where in expressions for one in compares_patterns(where)]:
         print(
-            f"hint: == compares keys letter by letter; `key ~ {safe(pattern)}` chooses those"
+            f"hint: == compares keys letter by letter; `key ~ {safe(pattern)}` selects those"
             " that intersect",
             file=sys.stderr,
         )
@@ -115,7 +115,7 @@ def _captures(args: argparse.Namespace, spooled: str) -> Iterator[Capture]:
 
 
 class _Run:
-    """One call of the command."""
+    """One run of the command."""
 
     def __init__(
         self,
@@ -143,7 +143,9 @@ class _Run:
             total += self._chosen
         if self._writer is not None:
             self._writer.commit()
-            self._say(f"{self._writer.written:,} packets written to {safe(self._writer.path)}")
+            self._print_remark(
+                f"{self._writer.written:,} packets written to {safe(self._writer.path)}"
+            )
         nothing = self._has_choice() and total == 0
         return 1 if nothing or self._is_damaged else 0
 
@@ -175,7 +177,7 @@ class _Run:
         printer, quiet = self._printer, self._quiet
         if not quiet:
             printer.begin(capture.name, with_header)
-        for event, note in self._told(watched(trace, capture.paths)):
+        for event, note in self._chosen_lines(watched(trace, capture.paths)):
             if event is None:
                 if not quiet:
                     printer.sentence(note)
@@ -187,18 +189,18 @@ class _Run:
             if not quiet:
                 printer.event(event, trace.first_ns, note)
 
-    def _told(self, events: Iterator[TraceEvent]) -> Iterator[Told]:
-        """What is chosen, until there is enough of it."""
+    def _chosen_lines(self, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
+        """The selected events, up to the limit."""
         left = self._args.limit
-        for told in self._all_told(events):
-            yield told
-            if left is not None and isinstance(told.event, MessageSeen):
+        for line in self._all_lines(events):
+            yield line
+            if left is not None and isinstance(line.event, MessageSeen):
                 left -= 1
                 if left == 0:
                     return
 
-    def _all_told(self, events: Iterator[TraceEvent]) -> Iterator[Told]:
-        """Events that are no messages only where everything is chosen."""
+    def _all_lines(self, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
+        """The selected events; those that are no messages only without a filter."""
         if self._args.follow is not None:
             yield from self._followed(follower(self._args.follow), events)
             return
@@ -207,22 +209,22 @@ class _Run:
             if isinstance(event, MessageSeen):
                 self._messages += 1
                 if passes is None or passes(event):
-                    yield Told(event)
+                    yield FollowerLine(event)
             elif passes is None:
-                yield Told(event)
+                yield FollowerLine(event)
 
-    def _followed(self, story: Follower, events: Iterator[TraceEvent]) -> Iterator[Told]:
+    def _followed(self, story: Follower, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
         for event in events:
             if isinstance(event, MessageSeen):
                 self._messages += 1
-            for told in story.feed(event):
-                if self._may_be_told(told):
-                    yield told
-        yield from filter(self._may_be_told, story.finish())
+            for line in story.feed(event):
+                if self._is_chosen(line):
+                    yield line
+        yield from filter(self._is_chosen, story.finish())
 
-    def _may_be_told(self, told: Told) -> bool:
+    def _is_chosen(self, line: FollowerLine) -> bool:
         passes = self._passes
-        return passes is None or not isinstance(told.event, MessageSeen) or passes(told.event)
+        return passes is None or not isinstance(line.event, MessageSeen) or passes(line.event)
 
     def _count(
         self, capture: Capture, trace: Trace, selection: Selection | None, with_header: bool
@@ -233,7 +235,7 @@ class _Run:
                 count_kinds(events, counts)
             self._messages = sum(counts.values())
         else:
-            for event, _ in self._told(watched(trace, capture.paths)):
+            for event, _ in self._chosen_lines(watched(trace, capture.paths)):
                 if isinstance(event, MessageSeen):
                     counts[event.kind] = counts.get(event.kind, 0) + 1
                     if selection is not None:
@@ -255,10 +257,10 @@ class _Run:
             return
         chosen = self._chosen if self._has_choice() else None
         for line in summary_lines(capture.name, trace, self._messages, chosen):
-            self._say(line)
+            self._print_remark(line)
 
-    def _say(self, line: str) -> None:
-        """Beside the counts on standard output, which is otherwise for messages only."""
+    def _print_remark(self, line: str) -> None:
+        """On standard output only beside counts: otherwise it is for messages alone."""
         if self._args.count and not self._args.json and not self._quiet:
             self._lines.add(line)
             self._lines.flush()

@@ -1,4 +1,4 @@
-"""The part of a line that depends on the kind: the fields that matter, in a fixed order."""
+"""The last part of a line: the important fields of each kind of message, in a fixed order."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NODES_SHOWN_MAX: Final = 4
 
 
 def detail_of(event: MessageSeen) -> str:
-    """Empty where the kind says it all."""
+    """Empty for kinds without fields."""
     describe = _DETAILS.get(event.kind)
     return "" if describe is None else describe(event)
 
@@ -201,7 +201,7 @@ _CONTENTS: Final = ("shm", "auth", "multilink")
 
 
 def _features(message: Any) -> str:
-    """What INIT or OPEN offers by extensions."""
+    """The extensions of INIT or OPEN."""
     names = [name for name in _FEATURES if getattr(message, name)]
     names += [name for name in _CONTENTS if getattr(message, name) is not None]
     if getattr(message, "qos_link", None) is not None:

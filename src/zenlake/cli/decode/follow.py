@@ -1,8 +1,7 @@
-"""Followers: out of all events, those that tell one story.
+"""Followers: select the events that concern one request, node or key.
 
-A follower gets every event and gives back what is to be told now, in order. `follower` chooses
-one by what is followed: a request by its number, a node by the first digits of its zid, or a
-key expression.
+A follower is fed every event and returns the lines to print, in order. `follower` makes the one
+for an argument: the number of a request, the first digits of a zid, or a key expression.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Final, NamedTuple
 
 from zenlake.cli.decode.follow_key import KeyFollower
 from zenlake.cli.decode.follow_request import RequestFollower
-from zenlake.cli.decode.told import Follower, Told
+from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.errors import LocalError
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.session import Session
@@ -28,7 +27,7 @@ class _Named(NamedTuple):
 
 
 def follower(followed: str) -> Follower:
-    """`request:`, `zid:` and `key:` in front say what it is where the look of it would not."""
+    """The prefixes `request:`, `zid:` and `key:` resolve an ambiguous argument."""
     named = _named(followed)
     if named.form == "request":
         match = _REQUEST.fullmatch(named.text)
@@ -47,21 +46,21 @@ def _named(followed: str) -> _Named:
     if colon and form in ("request", "zid", "key"):
         return _Named(form, text)
     match = _REQUEST.fullmatch(followed)
-    # The name of a link has a colon and a hash, which no key has.
+    # Names of links contain a colon and a hash, which keys do not.
     if match is not None and (match["link"] is None or "#" in match["link"]):
         return _Named("request", followed)
     return _Named("zid" if _ZID.fullmatch(followed) else "key", followed)
 
 
 class NodeFollower(Follower):
-    """Everything that one node sends and receives, and how its sessions begin and end."""
+    """Selects all messages that one node sends and receives, and changes of its sessions."""
 
     def __init__(self, digits: str) -> None:
         self._digits = digits
-        # Who answers is not known before INIT_ACK: what came before waits for it.
+        # The responder is unknown before INIT_ACK: earlier events are held back until then.
         self._held: dict[str, list[TraceEvent]] = {}
 
-    def feed(self, event: TraceEvent) -> list[Told]:
+    def feed(self, event: TraceEvent) -> list[FollowerLine]:
         session = _session_of(event)
         if isinstance(event, MessageSeen) and self._is_it(event.sender_zid):
             return self._release(session, event)
@@ -79,12 +78,12 @@ class NodeFollower(Follower):
             self._held.pop(session.id, None)
         return []
 
-    def finish(self) -> list[Told]:
+    def finish(self) -> list[FollowerLine]:
         return []
 
-    def _release(self, session: Session | None, event: TraceEvent) -> list[Told]:
+    def _release(self, session: Session | None, event: TraceEvent) -> list[FollowerLine]:
         earlier = [] if session is None else self._held.pop(session.id, [])
-        return [Told(one) for one in (*earlier, event)]
+        return [FollowerLine(one) for one in (*earlier, event)]
 
     def _has_part(self, session: Session) -> bool:
         nodes = session.members.values() if session.is_multicast else session.nodes

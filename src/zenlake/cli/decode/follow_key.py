@@ -1,15 +1,15 @@
-"""KeyFollower: all that concerns a key expression, with the declarations behind it.
+"""`KeyFollower`: selects all messages that concern a key expression.
 
-A message belongs to the story if its key intersects. So do, whatever they say themselves: the
-number that stands for a part of such a key, once it is used; the responses and the final of
-such a request; the end of such a declaration or interest.
+These are messages whose key intersects, and messages without a key that belong to them: the
+declaration of an alias that such a key uses, the responses and the final of such a request, and
+the end of such a declaration or interest.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from zenlake.cli.decode.told import Follower, Told
+from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.keyexpr.canonical import canonize
 from zenlake.limits import REMEMBERED_MAX
 from zenlake.trace.comparison import keys_intersect
@@ -27,7 +27,7 @@ from zenlake.wire import (
 )
 
 _Thread = tuple[str, Node | None, int]
-"""What later messages refer to: its sort, whose number it is, and the number."""
+"""What later messages refer to: the kind of number, the node that assigned it, the number."""
 
 
 class KeyFollower(Follower):
@@ -38,13 +38,13 @@ class KeyFollower(Follower):
         self._aliases: dict[_Thread, MessageSeen] = {}
         self._threads: dict[_Thread, None] = {}
 
-    def feed(self, event: TraceEvent) -> list[Told]:
+    def feed(self, event: TraceEvent) -> list[FollowerLine]:
         if not isinstance(event, MessageSeen):
             return []
         thread = thread_of(event)
         belongs = self._intersects(event.key)
         if not belongs and thread is not None and _begins(event):
-            # The number is free again: now it stands for something else.
+            # The number was reused for something else.
             self._threads.pop(thread, None)
         if not belongs and (thread is None or thread not in self._threads):
             if thread is not None and _is_alias(event):
@@ -52,19 +52,19 @@ class KeyFollower(Follower):
             return []
         if thread is not None:
             self._remember(self._threads, thread, None)
-        return [*self._alias_behind(event), Told(event)]
+        return [*self._alias_behind(event), FollowerLine(event)]
 
-    def finish(self) -> list[Told]:
+    def finish(self) -> list[FollowerLine]:
         return []
 
-    def _alias_behind(self, event: MessageSeen) -> list[Told]:
-        """The declaration of the number that its key begins with, the first time."""
+    def _alias_behind(self, event: MessageSeen) -> list[FollowerLine]:
+        """The declaration of the alias that its key uses, the first time."""
         wire_key = wire_key_of(event)
         if wire_key is None or wire_key.scope == 0:
             return []
         owner = event.sender_node if wire_key.sender else event.receiver_node
         declared = self._aliases.pop(("KEYEXPR", owner, wire_key.scope), None)
-        return [] if declared is None else [Told(declared)]
+        return [] if declared is None else [FollowerLine(declared)]
 
     def _intersects(self, key: str | None) -> bool:
         if key is None:
@@ -76,14 +76,14 @@ class KeyFollower(Follower):
         return answer
 
     def _remember(self, memory: dict[Any, Any], name: object, value: object) -> None:
-        """In the place of the oldest, where there is no more room."""
+        """Keep it; drops the oldest entry beyond the limit."""
         memory[name] = value
         if len(memory) > self._remembered_max:
             del memory[next(iter(memory))]
 
 
 def thread_of(event: MessageSeen) -> _Thread | None:
-    """What ties it to earlier and later messages of its session."""
+    """The reference that connects it to earlier and later messages of its session."""
     message = event.message
     if isinstance(message, Request):
         return ("REQUEST", event.sender_node, message.request_id)
@@ -102,7 +102,7 @@ def thread_of(event: MessageSeen) -> _Thread | None:
 
 
 def _begins(event: MessageSeen) -> bool:
-    """Whether it gives its number to a key, whatever that stood for before."""
+    """Whether it declares an alias, which replaces an earlier one of the same number."""
     message = event.message
     if event.key is None:
         return False

@@ -1,14 +1,13 @@
-"""RequestFollower: a REQUEST, its responses with their latency, and how it ended.
+"""`RequestFollower`: selects a REQUEST and its responses, with latencies and the outcome.
 
-The number of a request counts for one session: on its way through routers a query has another
-one in each. Every session that has the number gives a story of its own, told as a whole when
-its final arrives.
+A request id belongs to one session: a query that passes routers has another one in each session.
+The lines of each session with this id are returned together, when its final arrives.
 """
 
 from __future__ import annotations
 
+from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.cli.decode.text import count_text, ms_text
-from zenlake.cli.decode.told import Follower, Told
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.exchanges import Exchanges
@@ -21,43 +20,43 @@ class RequestFollower(Follower):
         self._link = link
         self._exchanges = Exchanges()
 
-    def feed(self, event: TraceEvent) -> list[Told]:
+    def feed(self, event: TraceEvent) -> list[FollowerLine]:
         if isinstance(event, SessionChanged):
             return _unfinished(self._exchanges.feed(event))
         if not isinstance(event, MessageSeen) or event.request_id != self._request_id:
             return []
         if self._link not in event.link.name:
             return []
-        told = _unfinished(self._exchanges.feed(event))
+        lines = _unfinished(self._exchanges.feed(event))
         exchange = self._exchanges.exchange_of(event)
         if exchange is None:
-            return [*told, Told(event)]
+            return [*lines, FollowerLine(event)]
         if exchange.final is event:
-            return told + story(exchange)
+            return lines + story(exchange)
         if exchange.final is not None and not isinstance(event.message, ResponseFinal):
             late = ms_text(event.time_ns - exchange.final.time_ns)
-            told.append(Told(event, f"{late} after the final"))
-        return told
+            lines.append(FollowerLine(event, f"{late} after the final"))
+        return lines
 
-    def finish(self) -> list[Told]:
+    def finish(self) -> list[FollowerLine]:
         return _unfinished(self._exchanges.finish())
 
 
-def _unfinished(over: list[Exchange]) -> list[Told]:
-    """The stories of those that never had their final; the others were told with it."""
-    return [told for exchange in over if exchange.final is None for told in story(exchange)]
+def _unfinished(over: list[Exchange]) -> list[FollowerLine]:
+    """The lines of exchanges without a final; those of others were returned with the final."""
+    return [line for exchange in over if exchange.final is None for line in story(exchange)]
 
 
-def story(exchange: Exchange) -> list[Told]:
-    """The whole of it, with a sentence at the end."""
-    found = [] if exchange.request is None else [Told(exchange.request)]
-    found += [Told(event, _latency(exchange, event)) for event in exchange.responses]
+def story(exchange: Exchange) -> list[FollowerLine]:
+    """All lines of an exchange, with a summary at the end."""
+    found = [] if exchange.request is None else [FollowerLine(exchange.request)]
+    found += [FollowerLine(event, _latency(exchange, event)) for event in exchange.responses]
     hidden = exchange.replies + exchange.errors - len(exchange.responses)
     if hidden:
-        found.append(Told(None, f"   ... {hidden:,} more responses"))
+        found.append(FollowerLine(None, f"   ... {hidden:,} more responses"))
     if exchange.final is not None:
-        found.append(Told(exchange.final, _latency(exchange, exchange.final)))
-    return [*found, Told(None, f"   = {_sentence(exchange)}"), Told(None)]
+        found.append(FollowerLine(exchange.final, _latency(exchange, exchange.final)))
+    return [*found, FollowerLine(None, f"   = {_sentence(exchange)}"), FollowerLine(None)]
 
 
 def _latency(exchange: Exchange, event: MessageSeen) -> str:

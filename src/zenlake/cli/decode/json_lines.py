@@ -9,7 +9,7 @@ from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEven
 from zenlake.trace.fields import FIELDS
 from zenlake.trace.json_values import to_json
 
-# All fields but those that only say again what others say.
+# All fields except those that repeat others.
 _ASKED: Final = [
     (one.name, one.value_of) for one in FIELDS.values() if one.name not in ("zid", "port")
 ]

@@ -1,7 +1,7 @@
-"""LineFormat: an event of a trace as one line.
+"""`LineFormat`: an event of a trace as one line.
 
-Columns: time, packet, who to whom, kind (indented where a FRAME carries it), then what the
-kind has to say. Widths only grow, so that a file keeps its shape from top to bottom.
+Columns: time, packet, sender and receiver, kind (indented within a FRAME), then the fields of
+that kind. Widths only grow, so that columns stay aligned as far as possible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zenlake.wire import Frame
 TIMES: Final = ("relative", "absolute", "delta")
 _NS_PER_S: Final = 1_000_000_000
 _NAMES_KEPT_MAX: Final = 65_536
-# What its first letters say about a kind; FRAME is quiet because its messages follow.
+# Styles of kinds by their first letters; FRAME is dim because its messages follow.
 _STYLES: Final = (
     ("FRA", "dim"),
     ("KEEP", "dim"),
@@ -34,7 +34,7 @@ _STYLES: Final = (
 
 
 class LineFormat:
-    """Makes lines; remembers names, widths and the last time."""
+    """Formats lines; keeps names, widths and the last time."""
 
     def __init__(self, first_ns: int, time: str = "relative", colour: bool = False) -> None:
         self._time = time
@@ -53,7 +53,7 @@ class LineFormat:
         self._zids: dict[str, str] = {}
 
     def line(self, event: TraceEvent, note: str = "") -> str:
-        """`note` stands at the end of the line."""
+        """`note` is put at the end of the line."""
         if isinstance(event, MessageSeen):
             text = self._message(event)
         elif isinstance(event, SessionChanged):
@@ -129,13 +129,13 @@ class LineFormat:
         return who.ljust(self._who_width)
 
     def _name(self, node: Node | None, address: str) -> str:
-        """Role and first digits; the address where the node is not known."""
+        """The role and first digits of a node; its address if the node is unknown."""
         if node is None or node.zid is None:
             return address
         return f"{node.role or 'node'} {self._short(node.zid)}"
 
     def _short(self, zid: str) -> str:
-        """Four digits, more where two nodes would have the same."""
+        """Four digits of a zid, more if two nodes would share them."""
         short = self._short_zids.get(zid)
         if short is None:
             if len(self._zids) >= _NAMES_KEPT_MAX:
@@ -181,7 +181,7 @@ class LineFormat:
 
 
 def terms_text(session: Session) -> str:
-    """What was negotiated, as far as it is known."""
+    """The negotiated parameters, as far as they are known."""
     words = []
     if session.qos:
         words.append("qos")

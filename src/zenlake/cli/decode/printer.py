@@ -1,4 +1,4 @@
-"""Printer: what was chosen of a capture, as lines of text or of JSON."""
+"""`Printer`: prints the selected events of a capture as text or as JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Printer:
         self._format: LineFormat | None = None
 
     def begin(self, file: str, with_header: bool) -> None:
-        """Of a capture."""
+        """Start a capture."""
         self._file = file
         self._format = None
         if with_header and not self._as_json:

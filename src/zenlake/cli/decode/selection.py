@@ -1,4 +1,4 @@
-"""Selection: the packets of the messages that were chosen, written as a capture of their own."""
+"""`Selection`: the packets of the selected messages, written as a capture of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPOOL_BYTES: Final = 1 << 20
 
 
 class Selection:
-    """Packet numbers, one bit for each: a capture may have millions."""
+    """A set of packet numbers, one bit each: a capture may have millions."""
 
     def __init__(self) -> None:
         self._bits = bytearray()
@@ -43,10 +43,10 @@ class Selection:
 
 
 class SelectionWriter:
-    """Writes the selections of one capture after the other to one file.
+    """Writes the selections of several captures to one file.
 
-    The file is opened when the first capture has been read, so that a wrong call costs nothing. It
-    has its name after `commit`.
+    The file is opened after the first capture has been read, so that an error before leaves nothing
+    behind. It gets its name in `commit`.
     """
 
     def __init__(self, path: str, inputs: list[str]) -> None:
@@ -59,7 +59,7 @@ class SelectionWriter:
         self._writer: PcapngWriter | None = None
 
     def write(self, selection: Selection, paths: list[str]) -> None:
-        """In the order of the files, which are read a second time."""
+        """Write packets in the order of the files, which are read a second time."""
         if self._writer is None:
             self._writer = PcapngWriter(self._open())
         for packet in packets(paths, Skipped()):
@@ -93,10 +93,10 @@ def refuse_an_input(path: str, inputs: list[str]) -> None:
 
 
 def spool_standard_input() -> str:
-    """A file with all of it, to be read twice; the caller removes it."""
+    """Copy standard input to a file, which can be read twice; the caller removes it."""
     descriptor, path = tempfile.mkstemp(prefix="zenlake-")
     try:
-        # Without a buffer: closing one that could not be written fails a second time.
+        # Unbuffered: closing a buffer that could not be written fails a second time.
         with open(descriptor, "wb", buffering=0) as file:
             while data := sys.stdin.buffer.read(_SPOOL_BYTES):
                 rest = memoryview(data)

@@ -1,4 +1,4 @@
-"""What is said when a capture has been read: how much there was, and what was left out and why."""
+"""The summary of a decoded capture: counts, and what was not decoded and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NS_PER_S: Final = 1_000_000_000
 
 
 def summary_lines(name: str, trace: Trace, messages: int, chosen: int | None) -> Iterator[str]:
-    """`chosen` is how many messages were shown, where there was a choice."""
+    """`chosen` is the number of selected messages, None without a filter."""
     shown = "" if chosen is None else f" ({chosen:,} chosen)"
     parts = (
         f"{count_text(trace.packets, 'packet')}{_duration(trace)}",
@@ -75,7 +75,7 @@ def _session_text(session: Session) -> str:
 
 
 def count_lines(counts: dict[str, int]) -> Iterator[str]:
-    """A table in the order of the layers."""
+    """A table of counts in the order of the protocol's layers."""
     width = max((len(f"{count:,}") for count in counts.values()), default=0)
     for kind in KINDS:
         if kind in counts:

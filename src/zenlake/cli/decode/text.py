@@ -1,4 +1,4 @@
-"""Small texts that many lines of decode have: payloads, QoS, times, sizes, keys."""
+"""Text of common fields: payloads, QoS, times, sizes, keys."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from zenlake.wire.values.timestamp import Timestamp
 PREVIEW_BYTES: Final = 40
 ZID_DIGITS: Final = 4
 _HEX_BYTES: Final = 16
-# Allowed in what is taken for a text: tab, line feed, carriage return.
+# Control characters that text may contain: tab, line feed, carriage return.
 _TEXT_CONTROLS: Final = frozenset("\t\n\r")
 _SHORT: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def preview(data: bytes, limit: int = PREVIEW_BYTES) -> str:
-    """Its size and its beginning: as text in quotes where it is text, else in hexadecimal."""
+    """The size and the beginning of a payload: quoted if it is text, else in hexadecimal."""
     size = len(data)
     if size == 0:
         return "0 B"
@@ -37,7 +37,7 @@ def preview(data: bytes, limit: int = PREVIEW_BYTES) -> str:
 
 def _as_text(head: bytes) -> str | None:
     try:
-        # A character that the limit cuts is left out.
+        # A character that the limit cuts off is omitted.
         text = utf_8_decode(head, "strict", False)[0]
     except UnicodeDecodeError:
         return None
@@ -49,7 +49,7 @@ def _as_text(head: bytes) -> str | None:
 
 
 def qos_text(qos: QoS | None) -> str:
-    """What differs from the default; empty if nothing does."""
+    """The parts that differ from the default; empty if none does."""
     if qos is None or qos.byte == DEFAULT_QOS_BYTE:
         return ""
     return _QOS_TEXTS[qos.byte]
@@ -69,7 +69,7 @@ _QOS_TEXTS: Final = [_qos_text(byte) for byte in range(0x40)]
 
 
 def key_text(event: MessageSeen) -> str:
-    """The key; where its alias is not known, what was sent and a question mark."""
+    """The key; with an unknown alias, what was sent and a question mark."""
     key = event.key
     if key is not None:
         return key if key.isprintable() else safe(key)
@@ -78,7 +78,7 @@ def key_text(event: MessageSeen) -> str:
 
 
 def stamp_text(stamp: Timestamp) -> str:
-    """As people read it: UTC to the microsecond, and the first digits of the clock's id."""
+    """UTC to the microsecond, and the first digits of the clock's id."""
     microseconds = (stamp.time & 0xFFFF_FFFF) * 1_000_000 >> 32
     second = _second_text(stamp.time >> 32 & 0xFFFF_FFFF)
     return f"{second}.{microseconds:06}Z/{str(stamp.id)[:ZID_DIGITS]}"

@@ -1,4 +1,4 @@
-"""What -v and --hex add below a line: every field by the name a filter may use, and the bytes."""
+"""The lines that -v and --hex add: every field by its name in filters, and the bytes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _INDENT: Final = " " * 20
 _BYTES_PER_LINE: Final = 16
 _PREVIEW_BYTES: Final = 256
 _ITEMS_SHOWN_MAX: Final = 64
-# Byte 0x00 to 0xff as the text column of a hex dump shows it.
+# Bytes 0x00 to 0xff as in the text column of a hex dump.
 _VISIBLE: Final = bytes(byte if 0x20 <= byte < 0x7F else 0x2E for byte in range(256))
 _MESSAGES_OF_A_FRAME: Final = "message.messages"
 
 
 def field_lines(event: MessageSeen) -> Iterator[str]:
-    """The fields of the table that are there, then the message as it was sent."""
+    """The fields that the message has, then the message as it was sent."""
     for field in FIELDS.values():
         value = field.value_of(event)
         if value is not None:
