@@ -267,7 +267,7 @@ def doubles(size: int) -> tuple[str, str]:
 
 
 def doubles_with_verbatim(size: int) -> tuple[str, str]:
-    """Both sides full of `**`, told apart only by a verbatim chunk in the middle."""
+    """Both sides full of `**`; they differ only in a verbatim chunk in the middle."""
     half = "/".join(["**/a"] * (size // 10))
     return f"**/{half[3:]}/@x/{half}/**", f"**/b/{half[3:]}/@y/{half}/**"
 

@@ -63,7 +63,7 @@ class Caller:
         return True
 
     def put(self, payload: bytes) -> None:
-        agreed = self.opener._coming
+        agreed = self.opener._tentative
         assert agreed is not None
         self.send(bytes(Frame(agreed.own_sn, [Push(WireExpr(0, "k"), Put(payload))])))
 

@@ -64,6 +64,6 @@ def refusal_of(machine: Opener | Acceptor, batch: bytes) -> HandshakeError:
 
 
 def check_refused(machine: Opener | Acceptor, batch: bytes, reason: CloseReason) -> None:
-    """Refused, and the peer is told the reason."""
+    """Refused, with a CLOSE that names the reason."""
     error = refusal_of(machine, batch)
     assert (error.reason, error.farewell) == (reason, bytes([3, reason]))

@@ -31,7 +31,7 @@ def test_after_some_failures_nobody_listens() -> None:
         if isinstance(guess(f"wrong{number}"), AuthenticationError):
             guesses.failed("10.0.0.1", now)
     assert heard == AUTHENTICATION_FAILURES_MAX
-    assert guesses.turned_away == 1000 - heard
+    assert guesses.refused == 1000 - heard
     assert not guesses.is_banned("10.0.0.2", 10.0)
 
 

@@ -177,7 +177,7 @@ def test_a_join_among_other_messages() -> None:
     batch = bytes(Frame(9, [PUSH])) + bytes(join()) + bytes(Frame(10, [PUSH])) + bytes(KeepAlive())
     first, *rest = machine.receive(batch, "a:1", 0.0)
     assert isinstance(first, PeerJoined)
-    # The FRAME before has a number before the first that was told.
+    # The FRAME before has a number before the first that was announced.
     assert messages_in(rest) == [PUSH]
 
 
@@ -258,7 +258,8 @@ def test_what_one_says_the_other_hears() -> None:
             event for unit in units_of(speaker) for event in listener.receive(unit, "s:1", 0.0)
         ]
         assert isinstance(first, PeerJoined)
-        # The JOIN goes first but tells numbers from after the queue: pushed before, not heard.
+        # JOIN is sent first but announces the numbers after the queue: frames pushed before it
+        # are ignored.
         assert events == []
         for again in sent:
             speaker.push(encode(again), 5, True, False)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.protocol.transports import framed, payloads, told, transport
+from tests.protocol.transports import delivered, framed, payloads, transport
 from tests.vectors import UNITS
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.transport import Transport
@@ -267,9 +267,9 @@ def test_damaged_vectors_give_only_transport_errors() -> None:
             peer_sn=source.choice((0, 100, 0x0FFFFFFF)),
         )
         try:
-            told(receiver.receive(bytes(content), 0.0))
+            delivered(receiver.receive(bytes(content), 0.0))
         except TransportError as error:
-            told(error.deliveries)
+            delivered(error.deliveries)
 
 
 def test_fragments_and_frames_of_recorded_traffic() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.transports import payloads, put, told, transport, units
+from tests.protocol.transports import delivered, payloads, put, transport, units
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason, Declare, DeclareFinal
@@ -39,7 +39,7 @@ def test_there_and_back_however_cut() -> None:
         found = []
         for at in range(0, len(stream), size):
             found += receiver.receive(stream[at : at + size], 0.0)
-        assert told(found) == [(message, True) for message in messages]
+        assert delivered(found) == [(message, True) for message in messages]
         assert receiver.peer_closed == CloseReason.EXPIRED
 
 

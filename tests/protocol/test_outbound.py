@@ -45,8 +45,8 @@ def test_messages_of_one_channel_share_a_frame() -> None:
         sender.push(bytes(put(b"x")), DATA, reliable, False)
     sent = units(sender)
     # One FRAME a batch: zenoh-pico reads messages to the end of the batch, as the page says.
-    told = [[(7, 2, True, None)], [(7, 2, False, None)], [(8, 1, True, None)]]
-    assert [frames(unit) for unit in sent] == told
+    expected = [[(7, 2, True, None)], [(7, 2, False, None)], [(8, 1, True, None)]]
+    assert [frames(unit) for unit in sent] == expected
     counts = (sender.messages_out, sender.batches_out, sender.bytes_out)
     assert counts == (5, 3, sum(map(len, sent)))
 
@@ -55,8 +55,8 @@ def test_strict_priority() -> None:
     sender = transport()
     for priority in (7, 5, 0, 3, 5):
         sender.push(bytes(put(b"x")), priority, True, False)
-    told = [frames(unit)[0][3] for unit in units(sender)]
-    assert told == [Priority.CONTROL, Priority.INTERACTIVE_LOW, None, Priority.BACKGROUND]
+    priorities = [frames(unit)[0][3] for unit in units(sender)]
+    assert priorities == [Priority.CONTROL, Priority.INTERACTIVE_LOW, None, Priority.BACKGROUND]
 
 
 def test_without_qos_there_is_one_queue_and_no_extension() -> None:

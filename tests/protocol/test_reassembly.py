@@ -173,13 +173,13 @@ def test_a_large_message_counts_as_one_of_ordinary_size_and_the_rest_apart() -> 
     held = HeldBytes()
     budgets = [ReassemblyBudget(large_bytes_max=1000, held=held) for _ in range(2)]
     ordinary = REASSEMBLY_MESSAGE_BYTES_MAX
-    assert budgets[0].take(0, ordinary - 1) == ""
-    assert budgets[0].take(ordinary - 1, ordinary + 900) == ""
+    assert budgets[0].charge(0, ordinary - 1) == ""
+    assert budgets[0].charge(ordinary - 1, ordinary + 900) == ""
     assert (held.first, held.large) == (ordinary, 900)
-    assert budgets[1].take(ordinary, ordinary + 101) == LARGE_KEY
-    assert budgets[1].take(ordinary, ordinary + 100) == ""
+    assert budgets[1].charge(ordinary, ordinary + 101) == LARGE_KEY
+    assert budgets[1].charge(ordinary, ordinary + 100) == ""
     assert budgets[1].held_bytes == ordinary + 1000
-    budgets[0].give(0, ordinary + 900)
+    budgets[0].refund(0, ordinary + 900)
     assert (held.first, held.large) == (0, 100)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.protocol.transports import IS_FULL, SN_BITS, payloads, put, told, transport, units
+from tests.protocol.transports import IS_FULL, SN_BITS, delivered, payloads, put, transport, units
 from zenlake.protocol.shared_memory import uses_shared_memory
 from zenlake.protocol.transport import Transport
 from zenlake.testing.strategies import messages
@@ -88,7 +88,7 @@ def test_every_kind_of_message_survives(sent: list[Message], terms: dict[str, An
     sender, receiver = transport(**terms), transport(**terms)
     for message in plain:
         sender.push(bytes(message), 5, True, False)
-    found = told(receiver.receive(b"".join(units(sender)), 0.0))
+    found = delivered(receiver.receive(b"".join(units(sender)), 0.0))
     assert found == [(message, True) for message in plain]
 
 

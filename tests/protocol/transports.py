@@ -41,14 +41,14 @@ def framed(content: bytes) -> bytes:
     return len(content).to_bytes(2, "little") + content
 
 
-def told(deliveries: list[Delivery]) -> list[tuple[NetworkMessage, bool]]:
+def delivered(deliveries: list[Delivery]) -> list[tuple[NetworkMessage, bool]]:
     return [(message, each.reliable) for each in deliveries for message in each.messages]
 
 
 def payloads(deliveries: list[Delivery]) -> list[bytes]:
-    """What was put, whoever sent it."""
+    """The payloads of publications."""
     found = []
-    for message, _ in told(deliveries):
+    for message, _ in delivered(deliveries):
         assert isinstance(message, Push)
         assert isinstance(message.body, Put)
         found.append(message.body.payload)

@@ -1,4 +1,4 @@
-"""Columns: what `decode` gives."""
+"""Columns: the result of `decode`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Columns:
     """One row for each message, in the order of units. Offsets count from the buffer's start.
 
     Every row has `unit`, `kind`, `offset`, `length` and `unknown_extensions` (how many); the rest
-    is as in `fields`. A value says nothing where `present` does not say that it is there; it is
-    0 then. What a FRAME carries has the FRAME's `sn`, `reliable` and `priority`.
+    is as in `fields`. A value is 0 and has no meaning where `present` is false. Messages in a FRAME
+    have the `sn`, `reliable` and `priority` of the FRAME.
     """
 
     __slots__ = ("_present_in_any", "_table", "bounds", "data", "failures", "forms", "rows")
@@ -64,7 +64,7 @@ class Columns:
         return found
 
     def has_any(self, field: str) -> bool:
-        """Whether any row has a field; quicker than to ask for each."""
+        """Whether any row has a field; faster than `present`."""
         if fields()[field].shape in STRETCHES:
             return bool(self[f"{field}_offset"].any())
         if self._present_in_any is None:
@@ -72,7 +72,7 @@ class Columns:
         return self._present_in_any & presence_bits()[field] != 0
 
     def handles(self) -> tuple[Any, Any, int]:
-        """The buffer, the table and its room, as kernels know them while this lives."""
+        """Handles of buffer and table, and the room; valid as long as this object exists."""
         return handle_of(self.data), self._table.handle(), self._table.room
 
     def kind_words(self) -> list[str]:
@@ -101,7 +101,7 @@ class Columns:
         return WireError(message, field, failure.offset, CAUSES[failure.cause])
 
     def exact_error(self, unit: int) -> WireError | None:
-        """What the scalar decoder says: it reads the unit again."""
+        """The error of the scalar decoder, which reads the unit again."""
         if not self.failures[unit]:
             return None
         content = self.data[self.bounds[unit] : self.bounds[unit + 1]].tobytes()

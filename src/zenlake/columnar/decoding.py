@@ -3,9 +3,9 @@
     columns = decode(buffer, bounds)
     columns["payload_offset"], columns.present("payload"), columns.kind_words()
 
-`buffer` holds the units back to back: what is left of a batch without its length, and after
-decompression. Unit `i` is `buffer[bounds[i]:bounds[i + 1]]`. FRAME is a row too, and its messages
-follow it. Rows and failures are those of the scalar decoder, exactly.
+`buffer` holds the units back to back: batches without their length, decompressed. Unit `i` is
+`buffer[bounds[i]:bounds[i + 1]]`. FRAME is a row too, and its messages follow it. Rows and failures
+are exactly those of the scalar decoder.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ BUFFER_BYTES_MAX: Final = 0x7FFF_FFFF
 """Offsets have 32 bits, and Arrow's have a sign."""
 
 _FIRST_ROWS: Final = 4_096
-"""What a first look is made with, which tells how many rows there will be."""
+"""The size of the first table; its rows serve to estimate how many there will be."""
 
 
 def decode(
     buffer: Bytes, bounds: Sequence[int] | NDArray[np.int64], forms: Forms = BATCH
 ) -> Columns:
-    """The rows of all units; `forms` says what each holds, or what all do."""
+    """The rows of all units; `forms` is the form of each unit, or one form for all."""
     from zenlake.columnar._generated.kernels import decode_units
 
     data, limits = _bytes_of(buffer), _bounds_of(bounds)
@@ -61,8 +61,8 @@ def decode(
 
 
 def _likely_rows(bounds: NDArray[np.int64], unit: int, rows: int, room: int) -> int:
-    """If the rest is like what was read, and half as many more: what is not used costs nothing,
-    to grow again does. Twice as many as before if not more."""
+    """An estimate from the rows so far, plus half: unused rows cost nothing, growing again does.
+    At least twice the present room."""
     read, whole = int(bounds[unit] - bounds[0]), int(bounds[-1] - bounds[0])
     likely = rows * whole // read if read else 0
     return max(likely + likely // 2, 2 * room)
@@ -87,7 +87,7 @@ def _forms_of(forms: Forms, units: int) -> NDArray[np.uint8]:
 
 
 def _check(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> None:
-    """Kernels read what the bounds say, so these must lie in the buffer."""
+    """Kernels do not check bounds, so these must lie in the buffer."""
     if len(data) > BUFFER_BYTES_MAX:
         raise LocalError(f"{len(data)} bytes at once, at most {BUFFER_BYTES_MAX} are possible")
     if bounds[0] < 0 or bounds[-1] > len(data) or bool((bounds[1:] < bounds[:-1]).any()):

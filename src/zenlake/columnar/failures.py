@@ -9,7 +9,7 @@ _PLACE_BITS: Final = 14
 
 
 class Failure(NamedTuple):
-    """What ended the decoding of a unit, said as `WireError` says it."""
+    """What ended the decoding of a unit, as in `WireError`."""
 
     offset: int
     """From the start of the unit."""
@@ -28,7 +28,7 @@ def failed(at: str, place: int, cause: str) -> str:
 
 
 def failure_of(number: int, start: int) -> Failure:
-    """What `fail` was told, for a unit that begins at `start`."""
+    """The failure that `failed` packed, for a unit that begins at `start`."""
     number = -number
     cause = number & (1 << _CAUSE_BITS) - 1
     place = number >> _CAUSE_BITS & (1 << _PLACE_BITS) - 1

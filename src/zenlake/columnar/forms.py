@@ -9,9 +9,9 @@ BATCH: Final = 0
 LOW_LATENCY: Final = 1
 """Network messages, CLOSE and KEEP_ALIVE without frames."""
 SCOUTING: Final = 2
-"""A datagram with one SCOUT or HELLO; what follows is passed over."""
+"""A datagram with one SCOUT or HELLO; bytes after it are ignored."""
 NETWORK: Final = 3
-"""One network message, such as fragments give; what follows is passed over."""
+"""One network message, such as a reassembled one; bytes after it are ignored."""
 
 FULL: Final = 1
-"""What a walk gives where there is no room for another row; failures are negative."""
+"""Returned by a walk when the table has no room for another row; failures are negative."""

@@ -1,4 +1,4 @@
-# Parts: 730a1cc215afd6e6
+# Parts: 404029e9d99d55b6
 """Keys interned: each different (scope, whose numbering, suffix) gets a number.
 
 A column of keys then is a column of small numbers and a short list of different keys, which is

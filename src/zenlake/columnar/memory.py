@@ -3,7 +3,7 @@
 Compiled, buffer and table are addresses: arrays would be passed in seven pieces and counted at
 every use, which took most of the time. Nothing here checks anything, so every kernel compares
 its position with the end before it reads, and its row with the room before it writes. In plain
-Python they are objects that check by themselves, and the tests run both.
+Python they are objects that check bounds, and the tests run both.
 
 A table has `room` rows. Its columns lie one after another, so that a column that begins `column`
 bytes into a table of one row begins at `column * room`.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def handle_of(array: Any) -> Any:
-    """What kernels know an array of bytes by, for as long as it lives."""
+    """The handle of an array of bytes for kernels, valid as long as the array exists."""
     return array.ctypes.data if IS_COMPILED else array.data
 
 
@@ -52,7 +52,7 @@ else:
         return byte
 
     def load_eight(buf: Buffer, pos: int) -> int:
-        """Eight bytes of it in one number, any number as long as it is the same for the same."""
+        """Eight bytes as one number; equal bytes have equal numbers."""
         if not 0 <= pos <= len(buf) - 8:
             raise IndexError(pos)
         return int.from_bytes(buf[pos : pos + 8], "little")

@@ -1,8 +1,8 @@
 """SipHash-1-3 for the hash tables of kernels, with a secret key of 128 bits.
 
-Whoever writes a capture chooses what is put into these tables. A hash that only begins with a
+The author of a capture chooses the keys of these tables. A hash that only begins with a
 secret number does not help against that: words can be chosen whose differences cancel out for
-every beginning. SipHash is a pseudorandom function: without its key nobody finds more collisions
+every beginning. SipHash is a pseudorandom function: without its key one cannot find more collisions
 than chance does. Python, Ruby and Rust use it for their own tables for that reason.
 
 A caller feeds words of 64 bits, and no two of its messages may be the same list of words. So a

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _TYPES: Final = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 _STAGGER: Final = 80
-"""Keeps the cells of one row, in all its columns, out of each other's place in the cache."""
+"""Keeps the cells of one row from sharing a cache set with each other."""
 
 
 class Table:
-    """Room for rows. Fresh ones are all zero, and take no memory before they are written."""
+    """Room for rows. New rows are zero, and take no memory before they are written."""
 
     __slots__ = ("_memory", "room")
 
@@ -38,7 +38,7 @@ class Table:
         return cells.view(_TYPES[width])
 
     def handle(self) -> Any:
-        """What kernels know it by, for as long as the table lives."""
+        """The handle for kernels, valid as long as the table exists."""
         return handle_of(self._memory)
 
     def grown(self, rows: int, room: int) -> Table:

@@ -6,7 +6,7 @@
     ldel     := "[" inclusive | "]" exclusive    rdel: "]" inclusive | "[" exclusive
 
 A range may be relative to "now", which means the moment of evaluation at the node that
-holds the data. There is no clock here: whoever asks says what time it is. All times are
+holds the data. There is no clock here: the caller passes the time. All times are
 integers, in nanoseconds since 1970-01-01T00:00:00Z.
 """
 

@@ -3,10 +3,10 @@
     InitSyn   -> InitAck, with the agreed terms and a cookie
     OpenSyn   -> OpenAck; the session is up: `agreed`
 
-Between the two it keeps the key of the cookie and nothing else. Anything else that comes ends
-the handshake: a HandshakeError says why, and what to tell the peer. Where the address of the
-opener may be forged, InitSyn is answered before there is a link (address_check.py), and an
-Acceptor begins with OpenSyn.
+Between the two it keeps only the key of the cookie. Any other message ends the handshake with a
+HandshakeError, which has the reason and the CLOSE to send. Where the address of the opener may be
+forged, InitSyn is answered before there is a link (address_check.py), and an Acceptor begins with
+OpenSyn.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _OVER: Final = 2
 
 
 class Acceptor:
-    """One handshake. `agreed` is set when it gives the OpenAck.
+    """One handshake. `agreed` is set when `receive` returns the OpenAck.
 
-    `admit` is asked last whether a node may join, and says with what reason not. `seal` is the
-    key of an InitAck that was sent to `source` already; without it the key is made here.
+    `admit` is called last and returns a reason to refuse the node, or None. `seal` is the key of
+    an InitAck that was sent to `source` already; without it a new key is made.
     """
 
     __slots__ = ("_admit", "_offer", "_phase", "_seal", "_source", "agreed")
@@ -130,7 +130,7 @@ class Acceptor:
 
 
 def answer_init(offer: Offer, syn: TransportMessage, seal: Seal, source: str, now: float) -> bytes:
-    """The InitAck; nothing of it has to be kept, since the cookie says it all."""
+    """The InitAck. The cookie holds all terms, so that the acceptor keeps none."""
     if not isinstance(syn, Init) or syn.cookie is not None:
         raise unexpected(syn, "InitSyn")
     check_version(syn)
@@ -146,7 +146,7 @@ def answer_init(offer: Offer, syn: TransportMessage, seal: Seal, source: str, no
 
 
 def _agree(offer: Offer, syn: Init) -> Init:
-    """The terms, as an INIT in the name of the peer."""
+    """The agreed terms, as an INIT with the id and the role of the peer."""
     terms = Init(syn.whatami, syn.zid)
     resolution = smaller_resolution(offer.resolution, resolution_of(syn))
     set_sizes(terms, resolution, agree_batch_size(offer.batch_size, syn))

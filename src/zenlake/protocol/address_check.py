@@ -1,9 +1,9 @@
-"""AddressCheck: datagrams of addresses that have not proved that they are their sender's.
+"""AddressCheck: datagrams from addresses that are not verified yet.
 
-The source of a datagram can be forged. Until a cookie came back from an address, nothing is kept
-for it and nothing is held against it: InitSyn is answered from the key of the cookies alone, so
-that any number of forged ones takes no place from an honest handshake. And an answer is at most
-three times as long as what the address sent, so that forging it does not pay (limits: H03).
+The source of a datagram can be forged. Until an address returns a cookie, no state is kept for it:
+InitSyn is answered with the key of the cookies alone, so that forged InitSyns take no memory and no
+slot of an honest handshake. An answer is at most three times as long as the bytes that the address
+sent, so that it cannot be used to amplify traffic (limits: H03).
 
 With ids of 16 bytes an InitAck has 57 to 61 bytes, and 73 if it asks for a password; InitSyns
 of deployed nodes have 19 to 35. An opener with an id shorter than 9 bytes sends too little to be
@@ -71,7 +71,7 @@ class AddressCheck:
             del redeemed[oldest]
 
     def answer(self, datagram: bytes, source: str, now: float) -> bytes:
-        """What to send back to where a datagram says it is from; b"" is nothing."""
+        """The answer to send to the source of a datagram; b"" if there is none."""
         answer = self._answer(datagram, source, now)
         if not answer:
             return b""
@@ -86,9 +86,9 @@ class AddressCheck:
         return b""
 
     def _answer(self, datagram: bytes, source: str, now: float) -> bytes:
-        """InitAck, or the CLOSE that says that there is no session.
+        """InitAck, or CLOSE because there is no session.
 
-        A CLOSE is not answered, else two listeners would say it to each other for ever.
+        A CLOSE is not answered, else two listeners would exchange CLOSEs for ever.
         """
         kind = datagram[0] & _KIND
         if kind == _CLOSE:

@@ -1,6 +1,6 @@
-"""AuthBans: addresses that guess passwords are turned away for a while (limits: H14).
+"""AuthBans: addresses that guess passwords are refused for a while (limits: H14).
 
-The listener asks before it starts a handshake and tells when an AuthenticationError ended one.
+The listener calls `is_banned` before a handshake and `failed` after an AuthenticationError.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from zenlake.limits import (
 class AuthBans:
     """Failures by source address; the address that failed longest ago is forgotten first."""
 
-    __slots__ = ("_failures", "turned_away")
+    __slots__ = ("_failures", "refused")
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, list[float]] = OrderedDict()
-        self.turned_away = 0
+        self.refused = 0
 
     def failed(self, source: str, now: float) -> None:
         recent = [*self._recent(source, now), now][-AUTHENTICATION_FAILURES_MAX:]
@@ -34,7 +34,7 @@ class AuthBans:
         """Too many failures within the time of a ban; it ends as they grow old."""
         if len(self._recent(source, now)) < AUTHENTICATION_FAILURES_MAX:
             return False
-        self.turned_away += 1
+        self.refused += 1
         return True
 
     def _recent(self, source: str, now: float) -> list[float]:

@@ -1,6 +1,6 @@
-"""Cookie: what an acceptor would have to remember between INIT and OPEN (wire reference §5.5).
+"""Cookie: the state of an acceptor between INIT and OPEN (wire reference §5.5).
 
-It goes to the opener inside InitAck and comes back in OpenSyn, from the same address:
+It is sent to the opener in InitAck and returned in OpenSyn, from the same address:
 
     2  milliseconds, modulo 65,536          1  role, QoSLink follows, length of the id
     1  resolution, QoS, low latency, ...    2  batch size
@@ -8,9 +8,9 @@ It goes to the opener inside InitAck and comes back in OpenSyn, from the same ad
     n  the peer's id                       12  tag
 
 The tag covers all of it, the whole time and the address of the opener. Its key never leaves this
-process, so a cookie of another address, another node or an earlier run is worth nothing. Nothing
-in it is secret: the opener knows its own terms. It is small because an InitAck goes to an address
-that may be forged and must not be much longer than what came from there (see address_check.py).
+process, so a cookie of another address, another node or an earlier run is invalid. Nothing in it is
+secret: the opener knows its own terms. It is small because an InitAck is sent to an address that
+may be forged and must not be much longer than the InitSyn (see address_check.py).
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ class Seal:
         try:
             return _unpacked(content[_TIME_BYTES:])
         except (ZenlakeError, ValueError):
-            return None  # cannot be: these are bytes of our own
+            return None  # cannot happen: this node wrote these bytes
 
     def nonce(self, cookie: bytes) -> int:
-        """What an opener must answer with its password: known from the cookie to us alone."""
+        """The challenge for the opener's password, derived from the cookie with our key."""
         return int.from_bytes(hmac.digest(self._key, b"nonce" + cookie, "sha256")[:8], "little")
 
     def _tag(self, content: bytes, at_ms: int, source: str) -> bytes:

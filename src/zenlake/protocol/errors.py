@@ -1,7 +1,8 @@
 """What goes wrong on one link: before the session is open, and after.
 
-Both are the peer's doing, not our caller's. Before, the peer is told why (CLOSE) unless it
-ended the handshake itself; after, the link is dropped without a word (wire reference §5.2).
+Both are errors of the peer, not of our caller. During the handshake a CLOSE gives the peer the
+reason, unless the peer ended the handshake; afterwards the link is dropped without a CLOSE (wire
+reference §5.2).
 """
 
 from __future__ import annotations
@@ -28,10 +29,9 @@ _MEANINGS: Final = {
 
 
 class HandshakeError(ZenlakeError):
-    """No session came about.
+    """The handshake failed.
 
-    `farewell` is the content of the batch to send before the link is shut down; None means:
-    just shut it down.
+    `farewell` is the content of the batch to send before the link is shut down, or None.
     """
 
     def __init__(self, reason: CloseReason, cause: str, farewell: bytes | None) -> None:
@@ -42,7 +42,7 @@ class HandshakeError(ZenlakeError):
 
 
 class AuthenticationError(HandshakeError):
-    """The peer did not prove who it is; whoever listens may count these (limits: H14)."""
+    """The peer did not prove its identity; listeners count these (limits: H14)."""
 
 
 class RefusedByPeer(HandshakeError):
@@ -52,7 +52,7 @@ class RefusedByPeer(HandshakeError):
 class TransportError(ZenlakeError):
     """An open session whose link must be dropped without CLOSE.
 
-    `deliveries` holds what came whole before the byte that ended it.
+    `deliveries` holds the messages that were complete before the bad byte.
     """
 
     def __init__(self, cause: str) -> None:
@@ -62,7 +62,7 @@ class TransportError(ZenlakeError):
 
 
 def refusal(reason: CloseReason, cause: str) -> HandshakeError:
-    """We end the handshake, and say so."""
+    """The error with which this node ends the handshake; its CLOSE names the reason."""
     return HandshakeError(reason, cause, bytes(Close(int(reason))))
 
 

@@ -1,7 +1,7 @@
-"""Fragments: one message that is too large for a batch, cut when the link asks for it.
+"""Fragments: one message that is too large for a batch, cut when the link can send.
 
-The sequence numbers of all fragments are taken at once, when the message is queued, so that
-later frames of the channel know theirs. The bytes are cut one batch at a time: a message of
+The sequence numbers of all fragments are reserved when the message is queued, so that later
+frames of the channel know theirs. The bytes are cut one batch at a time: a message of
 64 MiB is held once, not twice.
 """
 

@@ -1,9 +1,9 @@
 """Group: a multicast transport, without the socket (wire reference §8).
 
-Every node tells its terms again and again (JOIN) and is known by the address its datagrams
-come from; what comes from an address without a JOIN is ignored. Nothing is negotiated and
-nothing is sent again. Three things drive it: datagrams (`receive`), messages to be sent
-(`push`, then `next_unit` until nothing is left) and time (`next_deadline`, `handle_timeout`).
+Every node sends its terms periodically (JOIN) and is identified by the source address of its
+datagrams; datagrams from an address without a JOIN are ignored. Nothing is negotiated and nothing
+is retransmitted. Three things drive it: datagrams (`receive`), messages to be sent
+(`push`, then `next_unit` until it returns None) and time (`next_deadline`, `handle_timeout`).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.wire import CloseReason, Join, decode_batch
 from zenlake.wire.compression import compress_batch, decompress_batch
 
-# Members are looked at one by one when the earliest of their times has come. A member that keeps
-# its own close ahead does not make that happen more often than this.
+# All members are checked when the earliest of their deadlines has passed, but not more often than
+# this: a member could keep its own deadline close.
 _LOOK_S: Final = 0.01
 
 
 class Group:
-    """This node among the others of a group.
+    """This node in a group.
 
-    `peers` are the others by source address. `entropy` gives the first sequence number.
+    `peers` are the other nodes by source address. `entropy` yields the first sequence number.
     """
 
     __slots__ = (
@@ -63,7 +63,7 @@ class Group:
         first_sn = int.from_bytes(entropy(4), "little") & terms.resolution.sn_mask
         self.outbound = GroupOutbound(terms.sending(first_sn), False)
         self.peers: dict[str, GroupPeer] = {}
-        self._earliest = inf  # no time of a member comes before
+        self._earliest = inf  # no deadline of a member is earlier
         self._is_join_due = True
         self._next_join = now + terms.join_interval_ms / 1000
         self.bad_datagrams = 0
@@ -71,12 +71,12 @@ class Group:
         self.strange_datagrams = 0
         """From addresses without a JOIN."""
         self.refused_joins = 0
-        """Of nodes with other terms, or one too many."""
+        """JOINs of nodes with other terms, and beyond the limit of nodes."""
 
     # --- inward ------------------------------------------------------------------------------
 
     def receive(self, datagram: bytes, source: str, now: float) -> list[GroupEvent]:
-        """A datagram of somebody else; never one of our own."""
+        """Process a datagram of another node; never one of our own."""
         events: list[GroupEvent] = []
         content = self._content(datagram)
         if content is None:
@@ -97,7 +97,7 @@ class Group:
         return events
 
     def _content(self, datagram: bytes) -> bytes | None:
-        """Deployed nodes say 8192 in JOIN and send what their link can carry all the same."""
+        """Deployed nodes announce 8192 in JOIN, and send as much as their link can carry."""
         if len(datagram) > BATCH_BYTES_MAX:
             return None
         if not self._terms.compression:
@@ -108,7 +108,7 @@ class Group:
             return None
 
     def _welcome(self, content: bytes, source: str, now: float) -> GroupPeer | None:
-        """The node that joins with this datagram, if it does and may."""
+        """The node that joins with this datagram, or None."""
         join = find_join(content)
         if join is None:
             self.strange_datagrams += 1
@@ -129,7 +129,7 @@ class Group:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """An encoded network message. Always accepted: ask `queued_bytes` before."""
+        """Queue an encoded network message. Always accepted: ask `queued_bytes` before."""
         self.outbound.push(data, priority, reliable, express)
 
     def next_unit(self, now: float) -> bytes | None:
@@ -148,7 +148,7 @@ class Group:
         return self.outbound.queued_bytes(priority) < 2 * self._terms.batch_size
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
-        """Queue CLOSE behind everything that waits; no JOIN follows it."""
+        """Queue CLOSE behind all batches; no JOIN follows it."""
         self.outbound.close(int(reason))
         self._is_join_due = False
 
@@ -159,7 +159,7 @@ class Group:
         return self._earliest if self.outbound.is_closed else min(self._next_join, self._earliest)
 
     def handle_timeout(self, now: float) -> list[GroupEvent]:
-        """JOIN if it is due; peers that were silent for their lease are gone."""
+        """Queue JOIN if it is due; remove peers whose lease has expired."""
         if now >= self._next_join and not self.outbound.is_closed:
             self._is_join_due = True
             self._next_join = now + self._terms.join_interval_ms / 1000
@@ -178,7 +178,7 @@ class Group:
 
 
 def find_join(content: bytes) -> Join | None:
-    """The first JOIN of a batch; what cannot be read after it does not matter."""
+    """The first JOIN of a batch; bytes after it need not be readable."""
     for message in decode_batch(content).messages:
         if isinstance(message, Join):
             return message

@@ -1,6 +1,6 @@
-"""GroupOutbound: what waits to be sent to a multicast group.
+"""GroupOutbound: the queues of a multicast group.
 
-As on a link, except that JOIN tells which sequence numbers come next (wire reference §8).
+As those of a link, except that JOIN announces the next sequence numbers (wire reference §8).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class GroupOutbound(Outbound):
     __slots__ = ()
 
     def next_numbers(self) -> tuple[LaneSn, ...]:
-        """Of every priority, or of the one lane there is."""
+        """The next sequence numbers of every priority, or of the only lane."""
         return tuple(
             LaneSn(int(lane._reliable_sn), int(lane._best_effort_sn)) for lane in self._lanes
         )

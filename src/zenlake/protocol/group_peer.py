@@ -1,4 +1,4 @@
-"""GroupPeer: another node of a multicast group, and what we hear of it (wire reference §8)."""
+"""GroupPeer: another node of a multicast group, and its channels (wire reference §8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zenlake.wire.sequence import previous_sn
 
 
 class GroupInbound(Inbound):
-    """The channels of one peer. A bad datagram is passed over: it may be a stranger's."""
+    """The channels of one peer. A bad datagram is ignored: it may come from another sender."""
 
     __slots__ = ("bad_datagrams",)
 
@@ -72,7 +72,7 @@ class GroupPeer:
         return self.inbound.received_at + self.lease_s
 
     def next_deadline(self) -> float:
-        """When it is gone, or a message of it will not be completed any more."""
+        """When its lease expires, or an incomplete message of it."""
         return min(self.expires_at(), self.inbound.reassembly.next_deadline())
 
     def has_closed(self) -> bool:
@@ -83,7 +83,7 @@ class GroupPeer:
 
 
 class PeerJoined:
-    """A peer is heard from now on."""
+    """A peer joined the group."""
 
     __slots__ = ("peer",)
 

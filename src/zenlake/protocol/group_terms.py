@@ -1,6 +1,6 @@
 """GroupTerms: what all nodes of a multicast group must have in common (wire reference §8).
 
-Nothing is negotiated: a node whose JOIN says otherwise is not heard.
+Nothing is negotiated: a node whose JOIN has other terms is ignored.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class GroupTerms:
         self.message_bytes_max = message_bytes_max
 
     def sending(self, first_sn: int) -> Agreed:
-        """What our own half of the group works by."""
+        """The terms of our own sending half."""
         return Agreed(
             self.zid,
             self.role,
@@ -83,7 +83,7 @@ class GroupTerms:
         )
 
     def join(self, outbound: GroupOutbound) -> Join:
-        """The JOIN to send now; it tells the next number of every channel."""
+        """The JOIN to send now, with the next sequence number of every channel."""
         join = Join(self.role, self.zid, self.lease_ms, 0, 0)
         if self.lease_ms % 1000 == 0:
             join.lease = self.lease_ms // 1000
@@ -101,7 +101,7 @@ class GroupTerms:
         return join
 
     def objection(self, join: Join) -> str | None:
-        """Why a node with this JOIN is not heard."""
+        """Why a node with this JOIN is ignored; None if it is accepted."""
         if join.zid == self.zid:
             return "it is this node"
         if join.version != PROTOCOL_VERSION:
@@ -127,7 +127,7 @@ class GroupTerms:
 
 
 def first_numbers(join: Join) -> tuple[LaneSn, ...]:
-    """Of eight priorities, or of the one there is."""
+    """The numbers of eight priorities, or of the only one."""
     if join.qos is not None:
         return join.qos.lanes
     return (LaneSn(join.next_sn_re, join.next_sn_be),)

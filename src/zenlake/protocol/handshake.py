@@ -12,7 +12,7 @@ from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
 def first_message(batch: bytes, is_acceptor: bool) -> TransportMessage:
-    """What the peer says; only the first message of a batch is read in the handshake."""
+    """The first message of a batch; others are not read during the handshake."""
     try:
         message = decode_transport(batch, 0)[0]
     except WireError as error:
@@ -27,7 +27,7 @@ def unexpected(message: TransportMessage, wanted: str) -> Exception:
 
 
 def check_version(init: Init) -> None:
-    """Deployed openers do not look at it; there is one version, so we do on both sides."""
+    """Checked on both sides, since there is only one version. Deployed openers do not check it."""
     if init.version != PROTOCOL_VERSION:
         raise refusal(CloseReason.INVALID, f"version {init.version} is not {PROTOCOL_VERSION}")
 
@@ -43,7 +43,7 @@ def smaller_resolution(one: Resolution, other: Resolution) -> Resolution:
 
 
 def agree_batch_size(own: int, init: Init) -> int:
-    """The smaller one; a batch into which no fragment fits would carry nothing, ever."""
+    """The smaller size; refused if no fragment would fit into a batch."""
     size = min(own, DEFAULT_BATCH_BYTES if init.batch_size is None else init.batch_size)
     if size < BATCH_BYTES_MIN:
         raise refusal(CloseReason.INVALID, f"batches of {size} bytes cannot carry anything")
@@ -65,7 +65,7 @@ def open_message(lease_ms: int, initial_sn: int) -> Open:
 
 
 def lease_ms_of(message: Open) -> int:
-    """What the peer promises, anything from 0 on."""
+    """The lease that the peer announces: 0 or more."""
     return message.lease * 1000 if message.seconds else message.lease
 
 

@@ -1,8 +1,8 @@
 """Heartbeat: how long the peer may be silent, and how long we may (wire reference §5.7).
 
-A peer may announce any lease from 0 to 2^64 - 1 ms. Ours to keep is the CPU: a lease so short
-that checking it would keep us busy is taken longer, and a lease so long that a dead peer would
-stay for ever is taken shorter.
+A peer may announce any lease from 0 to 2^64 - 1 ms. A lease that is so short that checking it would
+use up the processor is lengthened, and one that is so long that a dead peer would stay for ever is
+shortened.
 """
 
 from __future__ import annotations

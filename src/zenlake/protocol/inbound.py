@@ -1,8 +1,8 @@
 """Inbound: what the peer sends on an open session, from bytes to network messages.
 
 Batches are cut out of the stream and decompressed (wire reference §6.1, §6.2), sequence
-numbers decide which frames are taken (§6.5), fragments are put together (§7). A bad byte ends
-the link; what came whole before it is delivered.
+numbers decide which frames are accepted (§6.5), fragments are reassembled (§7). A bad byte ends
+the link; messages that were complete before it are delivered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from zenlake.wire.message import NetworkMessage
 from zenlake.wire.sequence import is_newer, previous_sn
 from zenlake.wire.values.qos import Priority
 
-"""The priority of a FRAME that names none."""
 _OPEN: Final = -1
 _UNLIMITED: Final = 1 << 62
 
@@ -68,13 +67,13 @@ class Inbound:
         self._is_broken = False
         self.reassembly = Reassembly(agreed.sn_mask, agreed.patch, agreed.message_bytes_max, budget)
         self.received_at = now
-        """When the last batch came."""
+        """When the last batch arrived."""
         self.close_code = _OPEN
         """The reason of the peer's CLOSE; nothing after it is read."""
         self.keeps_runs = False
         """Whether long runs of publications are delivered as one `PushRun`: for routers."""
         self.has_more = False
-        """Whether `receive_more` has something to give."""
+        """Whether `receive_more` would return more deliveries."""
         self.batches = 0
         self.bytes = 0
         self.messages = 0
@@ -82,7 +81,7 @@ class Inbound:
         self.stale_frames = 0
         """Frames and fragments whose number was not newer than the last."""
         self.ignored_messages = 0
-        """INIT, OPEN, JOIN and OAM, and fragments that made no readable message."""
+        """INIT, OPEN, JOIN and OAM, and reassembled messages that could not be decoded."""
 
     def make_deframer(self) -> StreamDeframer:
         deframer = StreamDeframer()
@@ -92,8 +91,8 @@ class Inbound:
     def receive(self, data: bytes, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
         """Bytes of a stream as they come, or one datagram.
 
-        It stops after about so many batches and messages; then `has_more` is set, and
-        `receive_more` goes on, before anything else is received.
+        It stops after about `units_max` batches and messages and sets `has_more`. Then call
+        `receive_more` before `receive`.
         """
         if self._is_broken:
             raise TransportError("the link was dropped before")
@@ -111,7 +110,7 @@ class Inbound:
         return deliveries
 
     def receive_more(self, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
-        """The next batches of a stream that are complete."""
+        """Messages of the next complete batches of a stream."""
         deliveries: list[Delivery] = []
         deframer = self._deframer
         self.has_more = False
@@ -146,7 +145,7 @@ class Inbound:
             size = self._batch_size
             raise TransportError(f"a batch of {len(data)} bytes, at most {size} are agreed")
         if self._is_compressed and data and data[0] > 1:
-            # A datagram of the handshake that came twice, or late: those are never compressed.
+            # A duplicate or late datagram of the handshake: those are never compressed.
             self.ignored_messages += 1
             return
         self._take(data, now, deliveries)
@@ -161,7 +160,7 @@ class Inbound:
     def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         """The transport messages of one batch."""
         batch = decode_batch(content, self.keeps_runs)
-        # Nearly every batch holds one FRAME; of several, each counts for an equal part.
+        # Nearly every batch holds one FRAME; several are counted with an equal share each.
         size = len(content) // max(1, len(batch.messages))
         for message in batch.messages:
             if isinstance(message, Frame):
@@ -187,8 +186,8 @@ class Inbound:
         whole = self.reassembly.add(channel, fragment, now)
         if whole is None:
             return
-        # One message; what follows it is ignored, and so is what cannot be read: the same bytes
-        # in a FRAME end the link, in fragments they do not (wire reference §7).
+        # Only the first message is used. Bytes that cannot be decoded are ignored: in a FRAME they
+        # would end the link, in fragments they do not (wire reference §7).
         try:
             message, _ = decode_network(whole, 0)
         except WireError:
@@ -219,7 +218,7 @@ class Inbound:
     def deliver(
         self, messages: list[NetworkMessage], size: int, reliable: bool, deliveries: list[Delivery]
     ) -> None:
-        """Messages that came in so many bytes."""
+        """Deliver messages that were received in `size` bytes."""
         bad = find_shared_memory(messages)
         if bad >= 0:
             messages = messages[:bad]

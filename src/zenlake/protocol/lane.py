@@ -1,10 +1,9 @@
-"""Lane: the messages of one priority that wait for the link, already in batches.
+"""Lane: the queued messages of one priority, already in batches.
 
 A message is appended to the batch that is being filled; consecutive messages of the same
 reliability share a FRAME and its sequence number (wire reference §6.4). Nothing follows a FRAME in
-its batch: zenoh-pico would take it for messages of that FRAME (SN-30). The messages of the batch
-being filled are kept as they come and joined once, with the length before them where the link is
-a stream.
+its batch: zenoh-pico would read it as messages of that FRAME (SN-30). The messages of the batch
+being filled are kept in a list and joined once, with the length before them on a stream.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _RELIABLY: Final = 1
 class Lane:
     """One queue of a link.
 
-    `priority` is -1 where frames shall not name it. With `is_prefixed` the length of a batch is
+    `priority` is -1 if frames carry none. With `is_prefixed` the length of a batch is
     written before it (wire reference §6.1).
     """
 
@@ -62,14 +61,14 @@ class Lane:
         self._mask: i64 = mask
         self._ready: deque[bytes | Fragments] = deque()
         self._ready_bytes = 0
-        # The batch being filled, after a place for its length; its size, and what kind of FRAME
-        # it ends with.
+        # The batch being filled, after a placeholder for its length; its size, and the kind of
+        # its last FRAME.
         self._parts = [b""]
         self._size: i64 = 0
         self._frame: i64 = _NONE
 
     def push(self, data: bytes, reliable: bool) -> None:
-        """An encoded network message."""
+        """Append an encoded network message."""
         kind: i64 = _RELIABLY if reliable else _BEST_EFFORT
         size: i64 = self._size + len(data)
         if self._frame == kind and size <= self._batch_bytes:
@@ -115,20 +114,20 @@ class Lane:
         self._advance(kind, fragments.count())
 
     def _advance(self, kind: i64, count: i64) -> None:
-        """The deployed habit to skip a number after a message in fragments is not ours."""
+        """Deployed nodes also skip a number after a message in fragments; this node does not."""
         if kind == _RELIABLY:
             self._reliable_sn = advance_sn(self._reliable_sn, count, self._mask)
         else:
             self._best_effort_sn = advance_sn(self._best_effort_sn, count, self._mask)
 
     def push_transport(self, data: bytes) -> None:
-        """A transport message, in a batch of its own."""
+        """Queue a transport message in a batch of its own."""
         self.seal()
         self._parts.append(data)
         self._size = len(data)
 
     def seal(self) -> None:
-        """Nothing more goes into the batch being filled."""
+        """Complete the batch being filled: the next message begins another."""
         if self._size:
             self._ready_bytes += self._size
             self._ready.append(self._take_open())
@@ -163,7 +162,7 @@ class Lane:
         return frame_batch(content) if self._prefix_bytes else content
 
     def room_bytes(self, reliable: bool) -> int:
-        """How many bytes of messages still go into the FRAME that is being filled."""
+        """How many bytes of messages still fit into the FRAME being filled."""
         kind: i64 = _RELIABLY if reliable else _BEST_EFFORT
         return self._batch_bytes - self._size if self._frame == kind else 0
 

@@ -1,8 +1,8 @@
 """Offer and Agreed: the terms of a session, before and after the handshake (wire reference §5.3).
 
-An Offer is made once per node and listener or endpoint; an Agreed is what one handshake made
-of two of them. Multilink, public keys, shared memory and regions are never offered, and not
-answered when they are (wire reference §5.6, §10).
+There is one Offer per node and listener or endpoint; an Agreed is the result of one handshake.
+Multilink, public keys, shared memory and regions are never offered, and not answered if a peer
+offers them (wire reference §5.6, §10).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 BATCH_BYTES_MIN: Final = 16
 """Prefix, compression header, the longest FRAGMENT header, and something in it."""
 QUEUE_BATCHES: Final = (2, 2, 2, 2, 2, 2, 2, 2)
-"""For each priority, so many full batches may wait."""
+"""How many full batches may be queued, for each priority."""
 
 
 class Offer:
     """What this node offers. `user` and `password` are an opener's, `users` an acceptor's.
 
-    `qos_link` says what the link is for if its endpoint does (`prio`, `rel`).
+    `qos_link` is the use of the link if its endpoint has one (`prio`, `rel`).
     """
 
     __slots__ = (

@@ -4,8 +4,8 @@
     InitAck   -> OpenSyn, with the cookie as it came
     OpenAck   -> the session is up: `agreed`
 
-Anything else ends it: a HandshakeError says why, and what to tell the peer. Only where datagrams
-may come twice, another InitAck is passed over.
+Any other message ends the handshake with a HandshakeError, which has the reason and the CLOSE to
+send. A second InitAck is ignored where datagrams may be duplicated.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _OVER: Final = 3
 class Opener:
     """One handshake. `agreed` is set when the session is up.
 
-    `expected_zid` is whom scouting or gossip promised at this address.
+    `expected_zid` is the id that scouting or gossip announced for this address.
     """
 
-    __slots__ = ("_coming", "_expected_zid", "_is_lossy", "_offer", "_phase", "agreed")
+    __slots__ = ("_expected_zid", "_is_lossy", "_offer", "_phase", "_tentative", "agreed")
 
     def __init__(
         self, offer: Offer, expected_zid: ZenohId | None = None, is_lossy: bool = False
@@ -54,7 +54,7 @@ class Opener:
         self._expected_zid = expected_zid
         self._is_lossy = is_lossy
         self._phase = _TO_START
-        self._coming: Agreed | None = None
+        self._tentative: Agreed | None = None
         self.agreed: Agreed | None = None
 
     def start(self) -> bytes:
@@ -93,12 +93,12 @@ class Opener:
         return None
 
     def _explained(self, refused: RefusedByPeer) -> RefusedByPeer:
-        """With what is behind a refusal without a reason: passwords are refused so."""
+        """The error with a likely cause: a node that refuses a password gives no reason."""
         if refused.cause != NO_REASON:
             return refused
         if self._offer.user is None:
             cause = f"{NO_REASON}; it may demand a user and a password (transport/auth/usrpwd)"
-        elif self._coming is None:
+        elif self._tentative is None:
             return refused
         else:
             cause = "authentication: unknown user or wrong password"
@@ -109,7 +109,7 @@ class Opener:
             raise unexpected(ack, "InitAck")
         check_version(ack)
         agreed = self._agree(ack)
-        # Auth is an extension of INIT as the others are, so it comes before the name (§5.2).
+        # Auth is an extension of INIT like the others, so it is checked before the id (§5.2).
         syn = open_message(agreed.own_lease_ms, agreed.own_sn)
         syn.cookie = ack.cookie
         offer = self._offer
@@ -118,8 +118,8 @@ class Opener:
             if nonce is None:
                 raise unproven("the peer does not ask for our user and password")
             syn.auth = response(offer.user, offer.password, nonce)
-        self._check_name(ack.zid)
-        self._coming = agreed
+        self._check_zid(ack.zid)
+        self._tentative = agreed
         return bytes(syn)
 
     def _agree(self, ack: Init) -> Agreed:
@@ -154,7 +154,7 @@ class Opener:
             raise refusal(CloseReason.INVALID, f"{resolution} is more than was offered")
         return resolution
 
-    def _check_name(self, zid: ZenohId) -> None:
+    def _check_zid(self, zid: ZenohId) -> None:
         if zid == self._offer.zid:
             raise refusal(CloseReason.CONNECTION_TO_SELF, "this is our own node")
         if self._expected_zid is not None and zid != self._expected_zid:
@@ -162,7 +162,7 @@ class Opener:
             raise refusal(CloseReason.INVALID, cause)
 
     def _finish(self, ack: TransportMessage) -> None:
-        agreed = self._coming
+        agreed = self._tentative
         if not isinstance(ack, Open) or ack.cookie is not None or agreed is None:
             raise unexpected(ack, "OpenAck")
         check_initial_sn(ack, agreed.sn_mask)

@@ -1,7 +1,7 @@
-"""Outbound: what waits to be sent on an open session, and in which order.
+"""Outbound: the queues of an open session.
 
-One lane for each priority, or one in all without QoS; the lowest number is always served
-first (wire reference §6.6). Whoever calls guards it by a lock.
+One lane for each priority, or a single one without QoS; the lowest priority number is served
+first (wire reference §6.6). The caller holds a lock.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Outbound:
             content_bytes -= 2
         if agreed.compression:
             content_bytes -= 1
-        # Lanes write the length themselves, unless it is known after compression only.
+        # Lanes write the length, except where it is known only after compression.
         is_prefixed = is_stream and not agreed.compression
         self._keep_alive = frame_batch(_KEEP_ALIVE) if is_prefixed else _KEEP_ALIVE
         self._lanes: list[Lane] = []
         for priority in range(_PRIORITIES if agreed.qos else 1):
-            # Priority Data is said by saying nothing; without QoS all are (§6.3).
+            # Frames of the default priority carry none, and without QoS no frame does (§6.3).
             written = priority if agreed.qos and priority != DEFAULT_PRIORITY else _NOT_WRITTEN
             self._lanes.append(
                 Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
@@ -64,7 +64,7 @@ class Outbound:
         self.is_closed = False
         """Whether CLOSE is queued: nothing may follow it."""
         self.has_full_batch = False
-        """Whether something waits, or did a moment ago, that gains nothing by waiting longer."""
+        """Whether a queued batch is complete, or was a moment ago: it need not wait longer."""
         self.messages = 0
         self.traffic = Traffic()
         self.batches = 0
@@ -75,7 +75,7 @@ class Outbound:
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> int:
         """An encoded network message; one that no batch holds will be cut into fragments.
 
-        Says how many bytes now wait with that priority.
+        Returns how many bytes of that priority are queued now.
         """
         if self.is_closed:
             self.dropped_messages += 1
@@ -91,26 +91,26 @@ class Outbound:
         return lane.queued_bytes()
 
     def note_more(self, count: int) -> None:
-        """What was pushed last holds so many publications more."""
+        """Count further publications in the data that was pushed last."""
         self.messages += count
         self.traffic.count_more_pushes(count)
 
     def push_keep_alive(self) -> None:
-        """Anything that waits says as much: KEEP_ALIVE goes out only if nothing does."""
+        """KEEP_ALIVE is sent only if no batch is queued: any batch has the same effect."""
         if not self.is_closed:
             self._is_keep_alive_due = True
 
     def close(self, reason: int) -> None:
-        """CLOSE goes last, after everything that waits (wire reference §6.6)."""
+        """CLOSE is sent last, after all queued batches (wire reference §6.6)."""
         if not self.is_closed:
             self.is_closed = True
             self._lanes[len(self._lanes) - 1].push_transport(bytes(Close(reason)))
 
     def next_unit(self, with_open: bool = True) -> bytes | None:
-        """The next batch as the link carries it; None if nothing waits.
+        """The next batch as the link carries it; None if none is queued.
 
-        Without `with_open` not the one that is being filled, unless fuller ones of lower
-        priority wait behind it.
+        Without `with_open`, a batch that is being filled is returned only if complete batches
+        of lower priority are queued behind it.
         """
         unit = self._next_batch(with_open)
         if unit is None:

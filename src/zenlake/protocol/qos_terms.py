@@ -24,7 +24,7 @@ def own_qos(offer: Offer) -> QoSLink | None:
 
 
 def qos_of(init: Init) -> QoSLink | None:
-    """What a peer says; None is no QoS."""
+    """The QoS in an INIT; None is no QoS."""
     link = init.qos_link
     if link is None:
         return PLAIN if init.qos else None

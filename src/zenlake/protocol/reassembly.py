@@ -1,13 +1,13 @@
 """Reassembly: messages that arrive in fragments, within limits (wire reference §7).
 
-A message that breaks a rule or a limit is given up; the session goes on. The limits: so many
-bytes for one message, for all messages of a session and for all sessions of the process, and a
-time after which pieces that nothing follows are freed. Memory is taken for bytes that have come,
-never for bytes that are announced.
+A message that breaks a rule or a limit is dropped; the session continues. There are limits for the
+bytes of one message, of all messages of a session and of all sessions of the process, and a time
+after which an incomplete message is freed. Memory is allocated for bytes that were received, never
+for bytes that are only announced.
 
-A large message must fit, but many small ones that never end must not take as much. So only the
-first bytes of a message count against the limits of the session and the process, and what it has
-beyond counts against a limit for large messages.
+A large message must fit, but many small incomplete ones must not take as much memory. So only the
+first bytes of a message count against the limits of the session and the process. Its other bytes
+count against a limit for large messages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGE_KEY: Final = "limits/transport/reassembly_large_bytes"
 
 
 class HeldBytes:
-    """How many bytes of fragments wait: the first of each message, and those beyond."""
+    """Bytes of incomplete messages: the first bytes of each message, and the others."""
 
     __slots__ = ("first", "large")
 
@@ -56,9 +56,9 @@ def first_part(size: int) -> int:
 
 
 class ReassemblyBudget:
-    """How many bytes of fragments may wait in all sessions that share it, in each, and how long.
+    """Limits for incomplete messages: bytes of all sessions that share it and of each, and time.
 
-    Budgets of several nodes may share one `held`, and so limit a process.
+    Budgets of several nodes may share one `held`, and so limit the whole process.
     """
 
     __slots__ = ("_held", "idle_s", "large_bytes_max", "limit_bytes", "session_bytes_max")
@@ -81,8 +81,8 @@ class ReassemblyBudget:
     def held_bytes(self) -> int:
         return self._held.first + self._held.large
 
-    def take(self, before: int, after: int) -> str:
-        """For a message that grows; the key of the limit that forbids it, or ""."""
+    def charge(self, before: int, after: int) -> str:
+        """Charge the growth of a message; the key of the limit that forbids it, or ""."""
         held = self._held
         first = first_part(after) - first_part(before)
         large = after - before - first
@@ -94,20 +94,20 @@ class ReassemblyBudget:
         held.large += large
         return ""
 
-    def give(self, before: int, after: int) -> None:
-        """What `take` took."""
+    def refund(self, before: int, after: int) -> None:
+        """Undo `charge`."""
         first = first_part(after) - first_part(before)
         self._held.first -= first
         self._held.large -= after - before - first
 
 
 class Pending:
-    """A message of which more fragments are to come.
+    """An incomplete message.
 
     One growing buffer, not a list of pieces: a million fragments of one byte cost a million
-    bytes. It is a `BytesIO`, which gives its content as `bytes` without a copy: that of a large
-    message would take long, and hold up all threads. Of a message that exceeded a limit the
-    fragments that follow are only counted.
+    bytes. It is a `BytesIO`, which returns its content as `bytes` without a copy: copying a large
+    message would hold up all threads. Further fragments of a message that exceeded a limit are
+    only counted.
     """
 
     __slots__ = ("data", "dropped", "next_sn", "size", "touched_at")
@@ -121,10 +121,10 @@ class Pending:
 
 
 class Reassembly:
-    """The unfinished messages of one session, at most one for each channel.
+    """The incomplete messages of one session, at most one for each channel.
 
-    `free_idle` may run in another thread while `add` does: a message is taken away by
-    clearing its place, and whoever holds it already goes on with what it holds.
+    `free_idle` may run in another thread at the same time as `add`: it removes a message from its
+    slot, and `add` continues with the reference that it has.
     """
 
     __slots__ = (
@@ -151,30 +151,30 @@ class Reassembly:
         self._budget = budget
         self._pending: list[Pending | None] = [None] * CHANNELS
         self.dropped_fragments = 0
-        """Fragments that belong to no message we could deliver, each counted when it came."""
+        """Fragments of messages that could not be delivered, each counted when it was received."""
         self.dropped_messages = 0
-        """Messages given up: too large, not in order, or without an end."""
+        """Messages that were dropped: too large, out of order, or incomplete."""
         self.report: DroppedMessage | None = None
-        """The last message that exceeded a limit and is over; whoever warns of it clears this."""
+        """The last message that exceeded a limit and has ended; cleared by the code that warns."""
 
     def add(self, channel: int, fragment: Fragment, now: float) -> bytes | None:
         """The message that this fragment completes; its number has been accepted before."""
         pending = self._pending[channel]
         if self._is_marked:
             if fragment.first:
-                self._give_up(channel, pending)
+                self._drop(channel, pending)
                 pending = None
-            elif pending is None:  # the tail of something whose head we never saw
+            elif pending is None:  # its first fragment was not received
                 self.dropped_fragments += 1
                 return None
             if fragment.drop:
-                self._give_up(channel, pending)
+                self._drop(channel, pending)
                 return None
         if pending is None:
             pending = Pending()
             self._pending[channel] = pending
         elif fragment.sn != pending.next_sn:
-            self._give_up(channel, pending)
+            self._drop(channel, pending)
             self.dropped_fragments += 1
             return None
         self._append(channel, pending, fragment, now)
@@ -192,7 +192,7 @@ class Reassembly:
         pending.next_sn = next_sn(fragment.sn, self._mask)
         pending.touched_at = now
         if pending.dropped is None:
-            limit_key = self._take_room(pending, size)
+            limit_key = self._charge(pending, size)
             if limit_key:
                 self._exceed(channel, pending, limit_key)
         if pending.dropped is not None:
@@ -203,10 +203,10 @@ class Reassembly:
         pending.data.write(fragment.payload)
         pending.size += size
         if self._pending[channel] is not pending:  # freed meanwhile, without these bytes
-            self._budget.give(before, before + size)
+            self._budget.refund(before, before + size)
 
-    def _take_room(self, pending: Pending, size: int) -> str:
-        """Take the bytes from the budget; the key of the limit that forbids it, or ""."""
+    def _charge(self, pending: Pending, size: int) -> str:
+        """Charge the bytes of a fragment; the key of the limit that forbids it, or ""."""
         before = pending.size
         after = before + size
         if after > self._message_bytes_max:
@@ -214,10 +214,10 @@ class Reassembly:
         first = first_part(after) - first_part(before)
         if first and self._first_bytes() + first > self._budget.session_bytes_max:
             return SESSION_KEY
-        return self._budget.take(before, after)
+        return self._budget.charge(before, after)
 
     def _exceed(self, channel: int, pending: Pending, limit_key: str) -> None:
-        """Free what came of a message; the rest of its fragments is skipped."""
+        """Free the bytes of a message; its further fragments are skipped."""
         budget = self._budget
         limit = self._message_bytes_max
         if limit_key == SESSION_KEY:
@@ -230,13 +230,13 @@ class Reassembly:
         dropped = DroppedMessage(pending.data.read(HEAD_BYTES), limit_key, limit)
         dropped.size = pending.size
         if self._pending[channel] is pending:
-            budget.give(0, pending.size)
+            budget.refund(0, pending.size)
         pending.data = BytesIO()
         pending.size = 0
         pending.dropped = dropped
         self.dropped_messages += 1
 
-    def _give_up(self, channel: int, pending: Pending | None) -> None:
+    def _drop(self, channel: int, pending: Pending | None) -> None:
         if pending is not None:
             if pending.dropped is None:
                 self.dropped_messages += 1
@@ -245,7 +245,7 @@ class Reassembly:
     def _release(self, channel: int, pending: Pending) -> None:
         if self._pending[channel] is pending:
             self._pending[channel] = None
-            self._budget.give(0, pending.size)
+            self._budget.refund(0, pending.size)
             if pending.dropped is not None:
                 self.report = pending.dropped
 
@@ -272,13 +272,13 @@ class Reassembly:
         return deadline
 
     def free_idle(self, now: float) -> None:
-        """Give up messages of which nothing came for a while."""
+        """Drop messages without a new fragment for `idle_s`."""
         for channel in range(CHANNELS):
             pending = self._pending[channel]
             if pending is not None and now >= pending.touched_at + self._budget.idle_s:
-                self._give_up(channel, pending)
+                self._drop(channel, pending)
 
     def release(self) -> None:
-        """The session is over: what waits will never be whole."""
+        """The session is over: incomplete messages will not be completed."""
         for channel in range(CHANNELS):
-            self._give_up(channel, self._pending[channel])
+            self._drop(channel, self._pending[channel])

@@ -1,6 +1,6 @@
-"""Scouting: a Scouter asks who is there, an Answerer says "I am" (wire reference §3).
+"""Scouting: a Scouter sends SCOUT, an Answerer answers with HELLO (wire reference §3).
 
-Both take and give datagrams. Anything that is not SCOUT or HELLO is counted and passed over.
+Both receive and return datagrams. Datagrams that are not SCOUT or HELLO are counted and ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zenlake.wire.message import ScoutingMessage
 
 _FIRST_WAIT_S: Final = 1.0
 _WAIT_S_MAX: Final = 8.0
-# A node asks at 0, 1, 3, 7, ... seconds; several nodes may share one address.
+# A node sends SCOUT at 0, 1, 3, 7, ... seconds; several nodes may share one address.
 _ANSWERS_AT_ONCE: Final = 8.0
 _ANSWERS_PER_SECOND: Final = 2.0
 
@@ -43,7 +43,7 @@ class Found:
 
 
 class Scouter:
-    """Asks at once, then after 1, 2, 4, 8, 8, ... seconds, for as long as it is used."""
+    """Sends SCOUT at once, then after 1, 2, 4, 8, 8, ... seconds, for as long as it is used."""
 
     __slots__ = ("_own_zid", "_scout", "_wait_s", "_wanted", "next_scout", "unread")
 
@@ -67,7 +67,7 @@ class Scouter:
         return self._scout
 
     def receive(self, datagram: bytes) -> Found | None:
-        """A node of a role that was asked for."""
+        """The node that sent a HELLO, if its role is wanted."""
         message = _read(datagram)
         if message is None:
             self.unread += 1
@@ -79,10 +79,10 @@ class Scouter:
 
 
 class Answerer:
-    """Answers SCOUTs, but not more than a forged sender could do harm with (limits: H10).
+    """Answers SCOUTs at a limited rate, since the sender may be forged (limits: H10).
 
-    Every source address has a small allowance of answers, all of them share one of bytes.
-    `listens_at` tells it where this node can be reached.
+    A token bucket for each source address limits answers, one for all of them limits bytes.
+    `listens_at` sets the locators of this node.
     """
 
     __slots__ = (
@@ -109,12 +109,12 @@ class Answerer:
         self.listens_at([])
 
     def listens_at(self, locators: Sequence[str]) -> None:
-        """Loopback locators are told only to askers on the same host."""
+        """Set the locators. Loopback locators are sent only to nodes on the same host."""
         self._local_hello = self._hello(locators)
         self._remote_hello = self._hello([it for it in locators if not is_loopback_locator(it)])
 
     def receive(self, datagram: bytes, source: str, now: float) -> bytes | None:
-        """The datagram to send back to the asker, whose IP address is `source`."""
+        """The HELLO to send back to the sender of a SCOUT, whose IP address is `source`."""
         message = _read(datagram)
         if message is None:
             self.unread += 1
@@ -124,34 +124,32 @@ class Answerer:
         if message.zid == self._zid:
             return None
         hello = self._local_hello if is_loopback(source) else self._remote_hello
-        if not self._allowance_of(source, now).spend(1, now) or not self._bytes.spend(
-            len(hello), now
-        ):
+        if not self._bucket_of(source, now).spend(1, now) or not self._bytes.spend(len(hello), now):
             self.withheld += 1
             return None
         self.answered += 1
         return hello
 
-    def _allowance_of(self, source: str, now: float) -> TokenBucket:
-        allowance = self._sources.get(source)
-        if allowance is None:
+    def _bucket_of(self, source: str, now: float) -> TokenBucket:
+        bucket = self._sources.get(source)
+        if bucket is None:
             if len(self._sources) >= SCOUTERS_MAX:
                 self._sources.popitem(last=False)
-            allowance = TokenBucket(_ANSWERS_AT_ONCE, _ANSWERS_PER_SECOND, now)
-            self._sources[source] = allowance
+            bucket = TokenBucket(_ANSWERS_AT_ONCE, _ANSWERS_PER_SECOND, now)
+            self._sources[source] = bucket
         else:
             self._sources.move_to_end(source)
-        return allowance
+        return bucket
 
     def _hello(self, locators: Sequence[str]) -> bytes:
-        told: list[str] = []
+        announced: list[str] = []
         room = HELLO_BYTES_MAX - len(bytes(Hello(self._role, self._zid, locators=())))
         for locator in locators[:LOCATORS_PER_HELLO_MAX]:
             room -= len(locator.encode()) + 2
             if room < 0:
                 break
-            told.append(locator)
-        return bytes(Hello(self._role, self._zid, locators=tuple(told)))
+            announced.append(locator)
+        return bytes(Hello(self._role, self._zid, locators=tuple(announced)))
 
 
 def is_loopback(address: str) -> bool:

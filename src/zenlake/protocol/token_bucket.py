@@ -1,10 +1,10 @@
-"""TokenBucket: how much may be spent now, if so much comes in per second (a token bucket)."""
+"""TokenBucket: a limit for the rate of bytes or messages, with bursts up to a capacity."""
 
 from __future__ import annotations
 
 
 class TokenBucket:
-    """Starts full. `capacity` is the most that can be saved up."""
+    """Starts full. `capacity` is the most that can accumulate."""
 
     __slots__ = ("_capacity", "_per_second", "_saved", "_since")
 

@@ -1,4 +1,4 @@
-"""`Traffic`: what went one way over a session, by kind of network message."""
+"""`Traffic`: messages and bytes of one direction of a session, by kind of network message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OAM: Final = 7
 
 
 class Traffic:
-    """Two counters for each kind. Whoever counts guards it; others may read it at any time."""
+    """Two counters for each kind. The writer needs a lock; others may read at any time."""
 
     __slots__ = ("bytes", "messages")
 
@@ -46,20 +46,20 @@ class Traffic:
         self.bytes = [0] * len(KIND_NAMES)
 
     def count(self, data: bytes) -> None:
-        """One encoded message."""
+        """Count one encoded message."""
         kind = data[0] & 7
         self.messages[kind] += 1
         self.bytes[kind] += len(data)
 
     def count_more_pushes(self, count: int) -> None:
-        """Further ones in the bytes that were counted last."""
+        """Count further publications in the bytes that were counted last."""
         self.messages[_PUSH] += count
 
     def count_read(self, messages: list[NetworkMessage], size: int) -> int:
-        """The messages of one FRAME of so many bytes; says how many they are.
+        """Count the messages of one FRAME of `size` bytes; returns how many they are.
 
-        The sizes of single messages are not known. Nearly all frames hold one kind; where they
-        hold more, each message gets an equal share.
+        The sizes of single messages are not known. Nearly all frames hold one kind; if a frame
+        holds several, each message counts for an equal share.
         """
         pushes = responses = finals = requests = declares = interests = oams = 0
         for message in messages:
@@ -90,13 +90,13 @@ class Traffic:
         return total
 
     def _add(self, kind: int, count: int, total: int, size: int) -> None:
-        """So many messages of a kind out of `total` in `size` bytes."""
+        """Add `count` messages of a kind out of `total` in `size` bytes."""
         if count:
             self.messages[kind] += count
             self.bytes[kind] += size if count == total else count * (size // total)
 
     def by_kind(self) -> dict[str, dict[str, int]]:
-        """The kinds there were."""
+        """The counters of kinds that occurred."""
         return {
             KIND_NAMES[kind]: {"messages": count, "bytes": self.bytes[kind]}
             for kind, count in enumerate(self.messages)

@@ -1,9 +1,9 @@
 """Transport: an open unicast session over one link, without the link.
 
 Three things drive it: bytes that arrive (`receive`), messages to be sent (`push`, then
-`next_unit` until nothing is left) and time (`next_deadline`, `handle_timeout`). The inward
-and the outward side share nothing, so a reader needs no lock; the outward side and time
-are guarded by one lock of the caller.
+`next_unit` until it returns None) and time (`next_deadline`, `handle_timeout`). The receiving and
+the sending half share nothing, so a reader needs no lock; one lock of the caller guards the
+sending half and time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _REASONS: Final = list(CloseReason)
 
 
 class Transport:
-    """What two nodes agreed on, at work.
+    """An open session on the terms in `agreed`.
 
-    `budget` bounds the fragments that wait in all sessions that share it.
+    `budget` bounds the incomplete messages of all sessions that share it.
     """
 
     __slots__ = (
@@ -69,15 +69,15 @@ class Transport:
     # --- inward ------------------------------------------------------------------------------
 
     def receive(self, data: bytes, now: float) -> list[Delivery]:
-        """Bytes of the link as they come (stream), or one datagram; see `Inbound.receive`.
+        """Bytes of a stream as they arrive, or one datagram; see `Inbound.receive`.
 
-        TransportError: drop the link; its `deliveries` came before the bad byte.
+        After a TransportError drop the link; its `deliveries` were complete before the bad byte.
         """
         return self.inbound.receive(data, now)
 
     @property
     def peer_closed(self) -> CloseReason | None:
-        """Why the peer closed, once it did; codes we do not know are GENERIC."""
+        """The reason of the peer's CLOSE, None before it; unknown codes are GENERIC."""
         code = self.inbound.close_code
         if code < 0:
             return None
@@ -86,15 +86,15 @@ class Transport:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> bool:
-        """An encoded network message. Always accepted: ask `has_room` before.
+        """Queue an encoded network message. Always accepted: ask `has_room` before.
 
-        Says whether there is room for another.
+        Returns whether there is room for another.
         """
         queued_bytes = self.outbound.push(data, priority, reliable, express)
         return queued_bytes < self._queue_bytes[priority]
 
     def next_unit(self, now: float, with_open: bool = True) -> bytes | None:
-        """What the link shall send next, or None; see `Outbound.next_unit`."""
+        """The next batch for the link, or None; see `Outbound.next_unit`."""
         unit = self.outbound.next_unit(with_open)
         if unit is not None:
             self._heartbeat.note_sent(now)
@@ -111,13 +111,13 @@ class Transport:
         return self.outbound.total_queued_bytes()
 
     def close(self, reason: CloseReason) -> None:
-        """Queue CLOSE behind everything that waits; what is pushed afterwards is dropped."""
+        """Queue CLOSE behind all batches; messages that are pushed afterwards are dropped."""
         self.outbound.close(int(reason))
 
     # --- time --------------------------------------------------------------------------------
 
     def next_deadline(self) -> float:
-        """When to call `handle_timeout`, unless something happens before."""
+        """When to call `handle_timeout`, if nothing is sent or received before."""
         heartbeat = self._heartbeat.next_deadline(self.inbound.received_at)
         return min(heartbeat, self.inbound.reassembly.next_deadline())
 
@@ -131,7 +131,7 @@ class Transport:
         self.inbound.reassembly.free_idle(now)
 
     def release(self) -> None:
-        """The link is gone: give back what unfinished messages took from the budget."""
+        """The link is gone: refund the bytes of incomplete messages to the budget."""
         self.inbound.reassembly.release()
 
     # --- counters ----------------------------------------------------------------------------
@@ -170,5 +170,5 @@ class Transport:
 
     @property
     def dropped_messages(self) -> int:
-        """Of the peer, that stayed incomplete or were too large."""
+        """Messages of the peer that stayed incomplete or were too large."""
         return self.inbound.reassembly.dropped_messages

@@ -1,8 +1,8 @@
-"""Batches: what one transport unit holds (wire reference §6.1, §6.4, §9).
+"""Batches: the content of one transport unit (wire reference §6.1, §6.4, §9).
 
 A batch is transport messages back to back; a low-latency unit is network messages, KEEP_ALIVE
-or CLOSE without frames. Reading one gives everything that came whole, and the error that ended
-it early if there was one: a real receiver has delivered the former before it meets the latter.
+or CLOSE without frames. Decoding one returns the complete messages, and the error that ended it
+early if there was one: a receiver delivers the messages before it reaches the error.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _GIVE_WAY_MASK: Final = 0xFF
 
 
 class _Unit:
-    """What was read, and why reading stopped if not at its end."""
+    """Decoded messages, and why decoding stopped before the end if it did."""
 
     __slots__ = ("error",)
 
     error: WireError | None
 
     def taken_error(self) -> WireError:
-        """To be raised: whoever is in its traceback must not keep it, or only the garbage
-        collector frees both."""
+        """The error to raise, removed from the unit: the traceback refers to a frame that refers to
+        the unit, and only the garbage collector would free such a cycle."""
         error, self.error = self.error, None
         assert error is not None
         return error

@@ -26,7 +26,7 @@ def compress_batch(content: bytes) -> bytes:
 
 
 def decompress_batch(data: bytes, limit: int = BATCH_BYTES_MAX) -> bytes:
-    """The content of a batch; at most `limit` bytes, whatever the block would give."""
+    """The content of a batch; an error if it has more than `limit` bytes."""
     if not data:
         return b""
     if data[0] & 1 == 0:

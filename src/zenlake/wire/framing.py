@@ -1,7 +1,7 @@
 """Where batches begin and end on a stream link (wire reference §6.1, §9).
 
 A stream carries a little-endian length before each batch: two bytes, or four once low latency
-is agreed. On a datagram link the datagram is the batch and nothing of this is needed.
+is agreed. On a datagram link each datagram is one batch.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 
 _PIECES: Final = 256
-"""Kept apart until they are joined: many small ones take far more memory than their bytes."""
+"""Pieces are joined beyond this number: many small ones take far more memory than their bytes."""
 
 
 class StreamDeframer:
     """Cuts the bytes of a stream into batches, however they arrive.
 
-    It keeps at most one unfinished batch, and refuses a length above its limit before it waits
-    for a single byte of it. Pieces are joined once, when they make a batch: a batch that comes
-    byte by byte costs no more than its bytes.
+    It keeps at most one incomplete batch, and refuses a length above its limit before it waits
+    for the bytes. Pieces are joined once, when they complete a batch: a batch that arrives byte
+    by byte costs no more than its bytes.
     """
 
     __slots__ = (
@@ -40,7 +40,7 @@ class StreamDeframer:
         self._offset = 0  # of the buffer within the stream
         self._pieces: list[bytes] = []  # after the buffer
         self._held_bytes = 0  # of the pieces
-        self._needed_bytes = 0  # from the position on, before the next batch can be told
+        self._needed_bytes = 0  # from the position on, until the next batch is complete
         self._prefix_bytes = 2
         self._limit = BATCH_BYTES_MAX
 
@@ -56,11 +56,11 @@ class StreamDeframer:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes are kept that no batch was made of yet."""
+        """How many bytes are kept of an incomplete batch."""
         return len(self._buffer) - self._pos + self._held_bytes
 
     def take_rest(self) -> bytes:
-        """The bytes that no batch was made of yet, for another reader of the same stream."""
+        """The bytes that were not returned in a batch, for another reader of the same stream."""
         self._join()
         rest = self._buffer[self._pos :]
         self._pos = len(self._buffer)
@@ -68,7 +68,7 @@ class StreamDeframer:
         return rest
 
     def feed(self, data: bytes) -> None:
-        """Takes in bytes; ask `next_batch` afterwards until it gives None."""
+        """Add bytes; call `next_batch` afterwards until it returns None."""
         if self._pos == len(self._buffer) and not self._pieces:
             self._offset += self._pos
             self._buffer = data
@@ -115,7 +115,7 @@ class StreamDeframer:
         start = self._pos + self._prefix_bytes
         if len(buffer) < start:
             self._needed_bytes = self._prefix_bytes
-            if self._pos == len(buffer):  # what was read is not kept while nothing comes
+            if self._pos == len(buffer):  # free the buffer of a silent link
                 self._offset += self._pos
                 self._buffer = b""
                 self._pos = 0
@@ -135,7 +135,7 @@ class StreamDeframer:
         return buffer[start:stop]
 
     def receive(self, data: bytes) -> list[bytes]:
-        """Takes in bytes and gives the batches that are complete now."""
+        """Add bytes; returns the batches that are complete now."""
         self.feed(data)
         batches = []
         while (batch := self.next_batch()) is not None:

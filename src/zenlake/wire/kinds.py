@@ -1,7 +1,7 @@
 """The kind of a message in one word, such as `PUSH/PUT` or `INIT_ACK`.
 
-The same words name messages in commands, tables and counts, so they are part of what others
-rely on: containers have one of their own, bodies follow their carrier after a slash.
+These words name messages in commands, tables and counters, so they are public. A message with a
+body has the name of the body after a slash.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DECLARE_KINDS: Final = {
 
 def kind_of(message: Message) -> str:
     """The word for a scouting, transport or network message."""
-    # Asked for every message that is read, so no text is put together here.
+    # Called for every message, so no text is formatted here.
     if isinstance(message, Push):
         return "PUSH/PUT" if isinstance(message.body, Put) else "PUSH/DEL"
     if isinstance(message, Response):

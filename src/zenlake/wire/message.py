@@ -1,4 +1,4 @@
-"""What all generated message classes have in common, and extensions nobody defined."""
+"""The base classes of generated messages, and unknown extensions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Message:
         raise NotImplementedError
 
     def copy(self) -> Message:
-        """All that it carries, unknown extensions included: how a node forwards a message."""
+        """A copy with all fields and unknown extensions: nodes change it and forward it."""
         raise NotImplementedError
 
     def __bytes__(self) -> bytes:

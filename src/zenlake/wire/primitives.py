@@ -282,7 +282,7 @@ def to_utf8(text: str) -> bytes:
 def write_bytes(out: BytesWriter, value: bytes, limit: int) -> None:
     size = len(value)
     if size > limit:
-        raise LocalError(f"{size} bytes are more than {limit}, the most the length can say")
+        raise LocalError(f"{size} bytes are more than {limit}, the most the length can express")
     write_vle(out, size)
     out.write(value)
 

@@ -1,8 +1,8 @@
-"""`PushRun`: publications that follow each other and differ in payload and time alone, unread.
+"""`PushRun`: consecutive publications that differ only in payload and time, not decoded.
 
-A router that forwards them needs their payloads only as bytes. So they stay in the batch that
-brought them; the first one is read, and the others are written for each neighbour with a beginning
-of their own (`portions`). Made by `runs.decode_runs`, undone by `runs.expand_run`.
+A router that forwards them needs their payloads only as bytes. So they stay in the received batch;
+the first one is decoded, and the others are rewritten for each neighbour with another head
+(`portions`). `runs.decode_runs` makes a run, `runs.expand_run` decodes it.
 
     first   PUSH header, key, extensions, PUT header | time | id, encoding, ... | length, payload
             `---------------- head ----------------'                           ^ length_offset
@@ -26,7 +26,7 @@ _BYTES: Final = [bytes([value]) for value in range(256)]
 
 @mypyc_attr(acyclic=True)
 class Portion:
-    """Some whole messages, encoded."""
+    """Some complete messages, encoded."""
 
     __slots__ = ("count", "data")
 
@@ -37,7 +37,7 @@ class Portion:
 
 @mypyc_attr(acyclic=True)
 class _PortionWriter:
-    """Cuts what is written into portions; parts are joined once, so that each is copied once."""
+    """Divides messages into portions; parts are joined once, so that each is copied once."""
 
     __slots__ = ("_bytes_max", "_count", "_made", "_next_bytes_max", "_parts", "_size")
 
@@ -50,7 +50,7 @@ class _PortionWriter:
         self._size: i64 = 0
 
     def begin(self, size: i64) -> list[bytes]:
-        """Where the parts of the next message, of so many bytes, go."""
+        """The list for the parts of the next message, which has `size` bytes."""
         if self._size + size > self._bytes_max:
             if self._count > 0:
                 self._made.append(Portion(b"".join(self._parts), self._count))
@@ -62,7 +62,7 @@ class _PortionWriter:
         self._size += size
         return self._parts
 
-    def end(self) -> list[Portion]:
+    def finish(self) -> list[Portion]:
         self._made.append(Portion(b"".join(self._parts), self._count))
         return self._made
 
@@ -100,7 +100,7 @@ class PushRun(NetworkMessage):
         self.count: i64 = count
         self.first = first
         self.head_bytes: i64 = head_bytes
-        """Of each message, up to its time, or up to its length if it has none."""
+        """The bytes of each message before its time, or before its length if it has none."""
 
         self.length_offset: i64 = length_offset
         self.is_timed = is_timed
@@ -109,7 +109,7 @@ class PushRun(NetworkMessage):
         out.write(self.buffer[self.start : self.stop])
 
     def times(self) -> list[int]:
-        """Of messages that have a time each."""
+        """The time of each message of a timed run."""
         buffer = self.buffer
         found: list[int] = []
         pos = self.start
@@ -134,10 +134,10 @@ class PushRun(NetworkMessage):
             parts = writer.begin(len(head) + len(rest))
             parts.append(head)
             parts.append(rest)
-        return writer.end()
+        return writer.finish()
 
     def _same_portions(self, first_bytes_max: i64, bytes_max: i64) -> list[Portion]:
-        """As they are: pieces of the buffer."""
+        """The messages unchanged: slices of the buffer."""
         made: list[Portion] = []
         limit = first_bytes_max
         count: i64 = 0
@@ -183,7 +183,7 @@ class PushRun(NetworkMessage):
                 high += 1
                 after = _after_low_bits(high) + middle
                 flag = 0x80
-        return writer.end()
+        return writer.finish()
 
     def _end(self, pos: i64) -> i64:
         """Where the message at a position ends."""

@@ -1,7 +1,7 @@
 """Runs: publications that follow each other and differ in payload and time alone.
 
-Most of what a FRAME holds is of this kind. Bytes that were read once mean the same when they
-come again in the same place, so they are compared instead of read.
+Most messages of a FRAME are of this kind. Bytes that equal those of the first publication in the
+same place mean the same, so they are compared instead of decoded.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from zenlake.wire.values.timestamp import Timestamp
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-# After so many messages that were no run in spite of their beginning, it is looked for again;
-# twice as many each time.
+# After a message that began like a run and was none, so many messages are decoded before the next
+# attempt; twice as many each time.
 _MISSED_MIN: Final = 2
 _MISSED_MAX: Final = 64
-# Of the nine bytes of a time, the first come first: the last four count units of eight seconds.
+# The nine bytes of a time are little-endian: the last four count units of eight seconds.
 _CHANGING_BYTES: Final = 5
 RUN_MIN: Final = 16
-"""Shorter runs are read message by message: writing one anew has its price too."""
+"""Shorter runs are decoded message by message: rewriting a run has a fixed cost."""
 
 # Messages between two points where other threads may run: less than a millisecond.
 _GIVE_WAY_MASK: Final = 0xFF
 
 
 def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
-    """Appends network messages until something else begins; says where."""
+    """Append network messages until something else begins; returns its position."""
     return _decode(buf, pos, messages, False)
 
 
 def decode_runs(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
-    """The same, but a long run is appended as one `PushRun`."""
+    """As `decode_messages`, but append a long run as one `PushRun`."""
     return _decode(buf, pos, messages, True)
 
 
@@ -86,14 +86,14 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
 
 
 def _layout_of(buf: bytes, start: i64, pos: i64, first: Push) -> _Layout | None:
-    """Where the parts of a publication are, which stands at `start` and ends at `pos`.
+    """Where the parts of the publication in `buf[start:pos]` are.
 
-    Whatever is odd has none: it is left to the long way.
+    None for an unusual one: the messages after it are decoded one by one.
     """
     body = first.body
     if not isinstance(body, Put) or body.shm:
         return None  # slices of shared memory begin with a count, not with a length
-    # Written as we would write it, or one could not say where its parts are.
+    # The positions of its parts are known only if it is encoded as this node would.
     own = bytes(body)
     put_at: i64 = pos - len(own)
     size: i64 = len(body.payload)
@@ -110,7 +110,7 @@ def _layout_of(buf: bytes, start: i64, pos: i64, first: Push) -> _Layout | None:
 
 @mypyc_attr(acyclic=True)
 class _Layout:
-    """Of the first publication of what may be a run: where the next ones must be equal to it."""
+    """The first publication of a possible run, and which bytes of the next ones must equal it."""
 
     __slots__ = (
         "_body",
@@ -149,7 +149,7 @@ class _Layout:
         self._tail = buf[head_end + _CHANGING_BYTES : length_at] if self._is_timed else b""
 
     def _next_payload(self) -> i64:
-        """Where the next payload begins, -1 if the run is over; goes on to the payload's end."""
+        """Where the next payload begins, -1 if the run is over; advances to the payload's end."""
         buf = self._buf
         pos = self._pos
         at: i64 = pos + self._head_bytes
@@ -201,7 +201,7 @@ class _Layout:
         )
 
     def decode(self, messages: list[NetworkMessage]) -> i64:
-        """Append the others of the run; says where it ends."""
+        """Append the other publications of the run; returns where it ends."""
         buf = self._buf
         first = self._first
         body = self._body
@@ -212,30 +212,16 @@ class _Layout:
                 return self._pos
             if timestamp is not None:
                 timestamp = Timestamp(0, timestamp.id, buf[self._time_at : self._time_at + 9])
-            put = Put(
-                buf[at : self._pos],
-                timestamp,
-                body.encoding,
-                body.source_info,
-                body.shm,
-                body.attachment,
-                body.extensions,
-            )
-            messages.append(
-                Push(
-                    first.key,
-                    put,
-                    first.qos,
-                    first.timestamp,
-                    first.node_id,
-                    first.stamps,
-                    first.extensions,
-                )
-            )
+            put = body.copy()
+            put.payload = buf[at : self._pos]
+            put.timestamp = timestamp
+            push = first.copy()
+            push.body = put
+            messages.append(push)
 
 
 def _has_nine_bytes(buf: bytes, at: i64) -> bool:
-    """Whether the number there has, given that its sixth to eighth byte say so."""
+    """Whether the number at a position has nine bytes; bytes six to eight are known to continue."""
     return (
         at + 9 <= len(buf)
         and buf[at] & buf[at + 1] & buf[at + 2] & buf[at + 3] & buf[at + 4] >= 0x80

@@ -1,7 +1,7 @@
 """Kernels of every message, and the walk over units.
 
 GENERATED from zenlake/wire/definitions by `make generate`. Do not edit.
-Hand-written parts: 3dd3385bd2ee1b4d
+Hand-written parts: 0ca30ca38a0cf8cf
 """
 
 from __future__ import annotations

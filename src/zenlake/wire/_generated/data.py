@@ -87,7 +87,7 @@ class Put(DataMessage):
         self.extensions = extensions
 
     def copy(self) -> Put:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Put(self.payload, self.timestamp, self.encoding, self.source_info, self.shm, self.attachment, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -247,7 +247,7 @@ class Del(DataMessage):
         self.extensions = extensions
 
     def copy(self) -> Del:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Del(self.timestamp, self.source_info, self.attachment, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -369,7 +369,7 @@ class Query(DataMessage):
         self.extensions = extensions
 
     def copy(self) -> Query:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Query(self.consolidation, self.parameters, self.source_info, self.body_shm, self.body, self.attachment, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -565,7 +565,7 @@ class Reply(DataMessage):
         self.extensions = extensions
 
     def copy(self) -> Reply:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Reply(self.body, self.consolidation, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -664,7 +664,7 @@ class Err(DataMessage):
         self.extensions = extensions
 
     def copy(self) -> Err:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Err(self.payload, self.encoding, self.source_info, self.shm, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:

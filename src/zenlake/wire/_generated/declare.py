@@ -73,7 +73,7 @@ class DeclareKeyExpr(Declaration):
         self.extensions = extensions
 
     def copy(self) -> DeclareKeyExpr:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return DeclareKeyExpr(self.expr_id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -190,7 +190,7 @@ class UndeclareKeyExpr(Declaration):
         self.extensions = extensions
 
     def copy(self) -> UndeclareKeyExpr:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return UndeclareKeyExpr(self.expr_id, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -267,7 +267,7 @@ class DeclareSubscriber(Declaration):
         self.extensions = extensions
 
     def copy(self) -> DeclareSubscriber:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return DeclareSubscriber(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -385,7 +385,7 @@ class UndeclareSubscriber(Declaration):
         self.extensions = extensions
 
     def copy(self) -> UndeclareSubscriber:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return UndeclareSubscriber(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -489,7 +489,7 @@ class DeclareQueryable(Declaration):
         self.extensions = extensions
 
     def copy(self) -> DeclareQueryable:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return DeclareQueryable(self.id, self.key, self.info, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -632,7 +632,7 @@ class UndeclareQueryable(Declaration):
         self.extensions = extensions
 
     def copy(self) -> UndeclareQueryable:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return UndeclareQueryable(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -735,7 +735,7 @@ class DeclareToken(Declaration):
         self.extensions = extensions
 
     def copy(self) -> DeclareToken:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return DeclareToken(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -853,7 +853,7 @@ class UndeclareToken(Declaration):
         self.extensions = extensions
 
     def copy(self) -> UndeclareToken:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return UndeclareToken(self.id, self.key, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -954,7 +954,7 @@ class DeclareFinal(Declaration):
         self.extensions = extensions
 
     def copy(self) -> DeclareFinal:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return DeclareFinal(self.extensions)
 
     def encode(self, out: BytesWriter) -> None:

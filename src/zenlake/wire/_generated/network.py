@@ -116,7 +116,7 @@ if TYPE_CHECKING:
 
 @mypyc_attr(acyclic=True)
 class Interest(NetworkMessage):
-    """Tell me what is declared: now (current), from now on (future), or both."""
+    """A request for declarations: present ones (current), later ones (future), or both."""
 
     __slots__ = ('mode', 'id', 'keyexprs', 'subscribers', 'queryables', 'tokens', 'aggregate', 'key', 'qos', 'timestamp', 'node_id', 'extensions',)
     NAME: ClassVar[str] = "INTEREST"
@@ -137,7 +137,7 @@ class Interest(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Interest:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Interest(self.mode, self.id, self.keyexprs, self.subscribers, self.queryables, self.tokens, self.aggregate, self.key, self.qos, self.timestamp, self.node_id, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -353,7 +353,7 @@ class ResponseFinal(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> ResponseFinal:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return ResponseFinal(self.request_id, self.qos, self.timestamp, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -482,7 +482,7 @@ class Response(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Response:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Response(self.request_id, self.key, self.body, self.qos, self.timestamp, self.responder, self.stamps, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -707,7 +707,7 @@ class Request(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Request:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Request(self.request_id, self.key, self.body, self.qos, self.timestamp, self.target, self.budget, self.timeout_ms, self.node_id, self.stamps, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -988,7 +988,7 @@ class Push(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Push:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Push(self.key, self.body, self.qos, self.timestamp, self.node_id, self.stamps, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -1193,7 +1193,7 @@ class Declare(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Declare:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Declare(self.body, self.interest_id, self.qos, self.timestamp, self.node_id, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -1369,7 +1369,7 @@ class Oam(NetworkMessage):
         self.extensions = extensions
 
     def copy(self) -> Oam:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Oam(self.id, self.qos, self.timestamp, self.body, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:

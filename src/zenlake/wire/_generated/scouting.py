@@ -71,7 +71,7 @@ class Scout(ScoutingMessage):
         self.extensions = extensions
 
     def copy(self) -> Scout:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Scout(self.what, self.version, self.zid, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -162,7 +162,7 @@ class Hello(ScoutingMessage):
         self.extensions = extensions
 
     def copy(self) -> Hello:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Hello(self.whatami, self.zid, self.version, self.locators, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:

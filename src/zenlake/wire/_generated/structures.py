@@ -84,7 +84,7 @@ class SourceInfo(Structure):
         self.sn = sn
 
     def copy(self) -> SourceInfo:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return SourceInfo(self.zid, self.eid, self.sn)
 
     def encode(self, out: BytesWriter) -> None:
@@ -145,7 +145,7 @@ class ResponderId(Structure):
         self.eid = eid
 
     def copy(self) -> ResponderId:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return ResponderId(self.zid, self.eid)
 
     def encode(self, out: BytesWriter) -> None:
@@ -197,7 +197,7 @@ class UndeclaredKey(Structure):
         self.key = key
 
     def copy(self) -> UndeclaredKey:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return UndeclaredKey(self.key)
 
     def encode(self, out: BytesWriter) -> None:
@@ -258,7 +258,7 @@ class QueryBody(Structure):
         self.payload = payload
 
     def copy(self) -> QueryBody:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return QueryBody(self.encoding, self.payload)
 
     def encode(self, out: BytesWriter) -> None:
@@ -297,7 +297,7 @@ class StampRecord(Structure):
         self.time = time
 
     def copy(self) -> StampRecord:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return StampRecord(self.flags, self.time)
 
     def encode(self, out: BytesWriter) -> None:
@@ -341,7 +341,7 @@ class TimestampStack(Structure):
         self.records = records
 
     def copy(self) -> TimestampStack:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return TimestampStack(self.points, self.records)
 
     def encode(self, out: BytesWriter) -> None:
@@ -392,7 +392,7 @@ class LaneSn(Structure):
         self.best_effort = best_effort
 
     def copy(self) -> LaneSn:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return LaneSn(self.reliable, self.best_effort)
 
     def encode(self, out: BytesWriter) -> None:
@@ -438,7 +438,7 @@ class JoinQoS(Structure):
         self.lanes = lanes
 
     def copy(self) -> JoinQoS:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return JoinQoS(self.lanes)
 
     def encode(self, out: BytesWriter) -> None:
@@ -488,7 +488,7 @@ class LinkState(Structure):
         self.weights = weights
 
     def copy(self) -> LinkState:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return LinkState(self.psid, self.sn, self.links, self.gateway, self.zid, self.whatami, self.locators, self.weights)
 
     def encode(self, out: BytesWriter) -> None:
@@ -615,7 +615,7 @@ class LinkStateList(Structure):
         self.link_states = link_states
 
     def copy(self) -> LinkStateList:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return LinkStateList(self.link_states)
 
     def encode(self, out: BytesWriter) -> None:

@@ -115,7 +115,7 @@ class TransportOam(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> TransportOam:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return TransportOam(self.id, self.qos, self.body, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -241,7 +241,7 @@ class Init(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Init:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Init(self.whatami, self.zid, self.version, self.resolution, self.batch_size, self.cookie, self.qos, self.qos_link, self.shm, self.auth, self.multilink, self.lowlatency, self.compression, self.patch, self.region, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -534,7 +534,7 @@ class Open(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Open:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Open(self.lease, self.initial_sn, self.seconds, self.cookie, self.qos, self.shm, self.shm_bytes, self.auth, self.multilink_ack, self.multilink, self.lowlatency, self.compression, self.remote_bound, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -788,7 +788,7 @@ class Close(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Close:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Close(self.reason, self.session, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -847,7 +847,7 @@ def decode_close(buf: bytes, pos: i64) -> tuple[Close, i64]:
 
 @mypyc_attr(acyclic=True)
 class KeepAlive(TransportMessage):
-    """Nothing to say, still here."""
+    """Sent when nothing else is, so that the lease does not expire."""
 
     __slots__ = ('extensions',)
     NAME: ClassVar[str] = "KEEP_ALIVE"
@@ -857,7 +857,7 @@ class KeepAlive(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> KeepAlive:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return KeepAlive(self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -922,7 +922,7 @@ class Frame(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Frame:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Frame(self.sn, self.messages, self.reliable, self.qos, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -1098,7 +1098,7 @@ class Fragment(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Fragment:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Fragment(self.sn, self.payload, self.reliable, self.more, self.qos, self.first, self.drop, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:
@@ -1213,7 +1213,7 @@ def decode_fragment(buf: bytes, pos: i64) -> tuple[Fragment, i64]:
 
 @mypyc_attr(acyclic=True)
 class Join(TransportMessage):
-    """A node's terms on a multicast group, told again and again."""
+    """A node's terms on a multicast group, sent periodically."""
 
     __slots__ = ('whatami', 'zid', 'lease', 'next_sn_re', 'next_sn_be', 'seconds', 'version', 'resolution', 'batch_size', 'qos', 'shm', 'patch', 'extensions',)
     NAME: ClassVar[str] = "JOIN"
@@ -1235,7 +1235,7 @@ class Join(TransportMessage):
         self.extensions = extensions
 
     def copy(self) -> Join:
-        """All that it carries; the copy may be changed before it is sent."""
+        """A copy with all fields, which may be changed before it is sent."""
         return Join(self.whatami, self.zid, self.lease, self.next_sn_re, self.next_sn_be, self.seconds, self.version, self.resolution, self.batch_size, self.qos, self.shm, self.patch, self.extensions)
 
     def encode(self, out: BytesWriter) -> None:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Interest(NetworkMessage, id=0x19, header="Z|Mod:2"):
-    """Tell me what is declared: now (current), from now on (future), or both."""
+    """A request for declarations: present ones (current), later ones (future), or both."""
 
     mode:        InterestMode          = bits("Mod", MODE)
     id:          int                   = wire(Z32)

@@ -107,7 +107,7 @@ class Close(TransportMessage, id=0x03, header="Z|X|S"):
 
 
 class KeepAlive(TransportMessage, id=0x04, header="Z|X|X", label="KALIVE"):
-    """Nothing to say, still here."""
+    """Sent when nothing else is, so that the lease does not expire."""
 
     extensions:  tuple[Extension, ...] = chain("KAliveExts")
 
@@ -136,7 +136,7 @@ class Fragment(TransportMessage, id=0x06, header="Z|M|R"):
 
 
 class Join(TransportMessage, id=0x07, header="Z|S|T"):
-    """A node's terms on a multicast group, told again and again."""
+    """A node's terms on a multicast group, sent periodically."""
 
     seconds:     bool                  = bits("T", default=False)
     version:     int                   = wire(U8, default=PROTOCOL_VERSION)

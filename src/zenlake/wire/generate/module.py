@@ -80,7 +80,7 @@ def _emit_class(out: Source, layout: Layout) -> None:
                 out.line(f"self.{name} = {name}")
         out.line()
         with out.block(f"def copy(self) -> {layout.class_name}:"):
-            out.line('"""All that it carries; the copy may be changed before it is sent."""')
+            out.line('"""A copy with all fields, which may be changed before it is sent."""')
             values = ", ".join(f"self.{name}" for name in names)
             out.line(f"return {layout.class_name}({values})")
         out.line()

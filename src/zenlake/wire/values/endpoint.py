@@ -63,7 +63,7 @@ class EndPoint:
 
     @property
     def locator(self) -> str:
-        """What other nodes are told: everything but the configuration."""
+        """The endpoint as other nodes see it: without the configuration."""
         metadata = _parameters_text(self.metadata)
         return f"{self.protocol}/{self.address}{'?' if metadata else ''}{metadata}"
 

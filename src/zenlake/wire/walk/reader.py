@@ -1,7 +1,7 @@
 """Reads messages straight from their layouts, row by row, and labels every byte on the way.
 
-Slower than the generated decoders and told nothing by them: `explain` and the pages' dialect
-need it, and both must agree on every input, which the tests and the fuzzers hold them to.
+Slower than the generated decoders and independent of them: `explain` and the pages' dialect need
+it. Tests and fuzzers check that both return the same for every input.
 """
 
 from __future__ import annotations

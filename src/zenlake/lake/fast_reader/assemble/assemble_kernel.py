@@ -1,4 +1,4 @@
-# Parts: b5defe36c3f3228d
+# Parts: 34e25d4efaaae65f
 """Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Parts: 90566764ae5a331e
+# Parts: 95156f495d742ab8
 """HeldBatches: the parts of unfinished batches, which are kept when the file is read on."""
 
 from __future__ import annotations

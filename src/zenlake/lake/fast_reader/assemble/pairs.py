@@ -1,4 +1,4 @@
-# Parts: 6af4173cd0d1502a
+# Parts: 14f2640a3e5c82d8
 """Pairs: one row of numbers for each pair of ends, found by their addresses and ports."""
 
 from __future__ import annotations

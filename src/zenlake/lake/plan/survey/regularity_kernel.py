@@ -1,4 +1,4 @@
-# Parts: 9b1fe52216365c72
+# Parts: 1f0745f56f1cfdb8
 """Conversation: whether what a pair says needs no word of the exact reader.
 
 Handshake, sequence numbers and fragments are followed as `trace.sessions` and `trace.channel`
