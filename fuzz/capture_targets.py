@@ -17,7 +17,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.trace.road import Road
+from tests.trace.event_reader import EventReader
 from zenlake import trace as zenlake_trace
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
@@ -114,7 +114,7 @@ def _check(events: Iterable[StreamEvent], left: list[int]) -> None:
 
 
 def trace(data: bytes) -> None:
-    """The whole road, from a file."""
+    """A whole trace, from a file."""
     known = data[:4] in (PCAP_HEAD[:4], PCAPNG_HEAD[:4])
     _PATH.write_bytes(data if known else PCAPNG_HEAD + data)
     read = zenlake_trace.open(str(_PATH))
@@ -124,8 +124,8 @@ def trace(data: bytes) -> None:
     _check_events(events, len(data))
 
 
-def road(data: bytes) -> None:
-    """The whole road, from packets of a real capture that are changed as `data` says."""
+def changed_packets(data: bytes) -> None:
+    """A whole trace, from packets of a real capture that are changed as `data` says."""
     if len(data) < 3:
         return
     chosen = _captured(data[0] % (len(SMALL_CAPTURES) + len(MORE_CAPTURES)))
@@ -133,7 +133,7 @@ def road(data: bytes) -> None:
     window = [packet.data for packet in chosen[start : start + _WINDOW]]
     for at in range(3, len(data) - 3, 4):
         _change(window, *data[at : at + 4])
-    walked = Road()
+    walked = EventReader()
     for i, content in enumerate(window):
         size = len(chosen[start].data) if not content else len(content)
         walked.packet(
@@ -195,5 +195,5 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "pcapng": pcapng,
     "tcp": tcp,
     "trace": trace,
-    "road": road,
+    "packets": changed_packets,
 }

@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.trace.event_reader import EventReader
 from tests.trace.noise import PAYLOADS, conversation
-from tests.trace.road import Road
 
 PACKETS = (5, 20, 100, 400)
 """Of a conversation; one of these by chance."""
@@ -51,13 +51,13 @@ def converse(kind: str, seed: int, false: Counter[str]) -> int:
     """One conversation; how many packets it had."""
     chance = random.Random(f"{kind} {seed}")
     count = chance.choice(PACKETS)
-    road = Road()
+    reader = EventReader()
     for content in conversation(chance, PAYLOADS[kind], 1, count):
-        road.feed(content)
-    road.finish()
-    if road.sessions or road.messages:
+        reader.feed(content)
+    reader.finish()
+    if reader.sessions or reader.messages:
         false[kind] += 1
-        print(f"{kind}, seed {seed}: {road.sessions} {road.messages[:2]}", flush=True)
+        print(f"{kind}, seed {seed}: {reader.sessions} {reader.messages[:2]}", flush=True)
     return count
 
 

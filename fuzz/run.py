@@ -25,7 +25,7 @@ SLOW_INPUT_S = 5
 MEMORY_MIB_MAX = 1024
 FILES = ("pcap", "pcapng", "trace")
 # A tenth of the runs: each reads a whole capture.
-LONG_ROADS = ("trace", "road")
+SLOW_TARGETS = ("trace", "packets")
 # They check the codec and need not be explored themselves.
 CHECKERS = [
     "zenlake.wire.define",
@@ -53,7 +53,7 @@ def seeds(target: str) -> list[bytes]:
         kind = "*.pcap*" if target == "trace" else f"*.{target}"
         files = (path.read_bytes() for path in sorted(CAPTURES.glob(kind)))
         return [content[:FILE_BYTES_MAX] for content in files if content[:2] != b"\x1f\x8b"]
-    if target in ("tcp", "road"):
+    if target in ("tcp", "packets"):
         return [Random(number).randbytes(200) for number in range(20)]
     from tests.vectors import ALL, UNITS
     from zenlake.wire import Oam
@@ -89,7 +89,7 @@ def fuzz(target: str, runs: int) -> None:
 
 def fuzz_in_process(target: str, runs: int) -> bool:
     """Runs one target and says in a line how it went."""
-    if target in LONG_ROADS:
+    if target in SLOW_TARGETS:
         runs //= 10
     command = [sys.executable, __file__, "--inside", "--runs", str(runs), target]
     start = time.monotonic()

@@ -11,7 +11,7 @@ from tests.rules.captures import clean, findings
 from tests.rules.chat import Chat
 from tests.rules.faults.on_the_wire import push
 from tests.rules.wires import Recorder
-from tests.trace.built_events import CAPTURES
+from tests.trace.built_sessions import CAPTURES
 from zenlake.cli.main import main
 from zenlake.rules import RULES
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.rules.captures import findings
-from tests.trace.built_events import CAPTURE_NAMES, CAPTURES
+from tests.trace.built_sessions import CAPTURE_NAMES, CAPTURES
 from zenlake.rules import NOTE
 
 EXPLAINED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.trace.batches import batches_of, content_of
-from tests.trace.built_events import CAPTURES
+from tests.trace.built_sessions import CAPTURES
 from zenlake.rules.spelling import (
     EMPTY_SUFFIX,
     OVERLONG,

@@ -11,7 +11,16 @@ import pytest
 from tests.chance import first_seed
 from tests.faults import scaled
 from tests.lake.derive.steps.cases import Row, by_case, columns, frame, staged
-from tests.trace.built_events import ACCEPTOR, KEY, OPENER, Talk, error, final, reply, request
+from tests.trace.built_sessions import (
+    ACCEPTOR,
+    KEY,
+    OPENER,
+    BuiltSession,
+    error,
+    final,
+    reply,
+    request,
+)
 from zenlake.lake.derive.duck import Engine
 from zenlake.lake.derive.steps import exchanges, replies, requests, traces
 from zenlake.semantics.consolidation import auto_mode, superseded
@@ -129,17 +138,17 @@ def test_lake_matches_answers_with_their_requests(engine: Engine, chance: random
 def test_traces_match_answers_with_their_requests(chance: random.Random) -> None:
     for _ in range(CASES):
         kinds = random_kinds(chance)
-        talk = Talk()
+        built = BuiltSession()
         events = []
         for kind in kinds:
             if kind == REQUEST:
-                events.append(talk.say(OPENER, request(1), KEY))
+                events.append(built.send(OPENER, request(1), KEY))
             elif kind == FINAL:
-                events.append(talk.say(ACCEPTOR, final(1)))
+                events.append(built.send(ACCEPTOR, final(1)))
             else:
-                events.append(talk.say(ACCEPTOR, chance.choice((reply, error))(1), KEY))
+                events.append(built.send(ACCEPTOR, chance.choice((reply, error))(1), KEY))
         matched = match_requests(kinds)
-        for exchange in exchanges_of(talk.events):
+        for exchange in exchanges_of(built.events):
             for event, is_late in [
                 *((event, False) for event in exchange.responses),
                 *((event, True) for event in exchange.after_final),

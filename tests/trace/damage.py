@@ -1,7 +1,7 @@
-"""Damage: captures with packets missing, cut or wrong, and what a trace tells of them.
+"""Damage: captures with packets missing, cut or wrong, and the events of their traces.
 
 A damaged capture is a list of packets that keep the numbers they had in the undamaged one, so
-that what is told of both can be compared.
+that the events of both can be compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Damage = Callable[[random.Random, list[Packet]], list[Packet]]
 
 
 class Read:
-    """All that a trace told."""
+    """All events of a trace."""
 
     def __init__(self, path: Path, numbers: Sequence[int] | None = None) -> None:
         self.trace: Trace = trace.open(str(path))
@@ -44,7 +44,7 @@ def load(path: Path) -> list[Packet]:
 
 
 def read(folder: Path, damaged: Sequence[Packet]) -> Read:
-    """What a capture of these packets tells."""
+    """The events of a capture of these packets."""
     path = folder / "damaged.pcapng"
     with path.open("wb") as file:
         writer = PcapngWriter(file)

@@ -48,7 +48,7 @@ def called(row: Row) -> Publication:
 
 
 def delivered(row: Row) -> Publication:
-    """As a subscriber got it, which is not told of reliability, nor of a delete's encoding."""
+    """As a subscriber got it: without reliability, and without the encoding of a delete."""
     return Publication(
         _KINDS[row["kind"]],
         row["key"],

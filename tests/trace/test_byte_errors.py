@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.trace.built_events import CAPTURES
+from tests.trace.built_sessions import CAPTURES
 from tests.trace.byte_errors import damaged_file, damaged_payloads, plain_content, time_of
 from zenlake import trace
 from zenlake.errors import CaptureError
@@ -65,7 +65,7 @@ def test_wrong_bytes_cost_little_time(
 
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "pico_clients.pcapng"])
-def test_what_is_told_of_wrong_bytes_can_be_told(tmp_path: Path, name: str) -> None:
+def test_events_of_damaged_captures_can_be_printed(tmp_path: Path, name: str) -> None:
     content = plain_content(CAPTURES / name)
     path = tmp_path / "damaged"
     for seed in range(SEEDS):

@@ -22,7 +22,7 @@ def steps(mask: int) -> st.SearchStrategy[list[int]]:
 @pytest.mark.parametrize("mask", MASKS)
 @settings(max_examples=200)
 @given(data=st.data())
-def test_numbers_are_taken_as_a_receiver_takes_them(mask: int, data: st.DataObject) -> None:
+def test_sequence_numbers_are_accepted_as_by_a_receiver(mask: int, data: st.DataObject) -> None:
     initial = data.draw(st.integers(0, mask))
     channel = Channel(Reassembly(), (initial - 1) & mask)
     last = (initial - 1) & mask
@@ -37,20 +37,20 @@ def test_numbers_are_taken_as_a_receiver_takes_them(mask: int, data: st.DataObje
 
 
 @pytest.mark.parametrize("mask", MASKS[:3])
-def test_a_number_outside_the_resolution_is_not_taken(mask: int) -> None:
+def test_a_number_outside_the_resolution_is_not_accepted(mask: int) -> None:
     channel = Channel(Reassembly(), 0)
     assert channel.accept(mask + 1, mask) == OUTSIDE
     assert channel.last_sn == 0
 
 
-def test_the_first_number_of_a_capture_is_taken_whatever_it_is() -> None:
+def test_the_first_number_of_a_capture_is_always_accepted() -> None:
     channel = Channel(Reassembly())
     assert channel.last_sn == UNKNOWN
     assert channel.accept(77, 0x0FFF_FFFF) == 0
     assert channel.accept(80, 0x0FFF_FFFF) == 2
 
 
-def test_the_number_left_out_after_fragments_is_no_gap() -> None:
+def test_the_number_skipped_after_fragments_is_no_gap() -> None:
     channel = Channel(Reassembly(), 9)
     for sn, more in ((10, True), (11, False)):
         assert channel.accept(sn, 0x7F) == 0
@@ -103,7 +103,7 @@ FRAGMENTS = [
 
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))
-def test_fragments_are_put_together_as_a_receiver_does(
+def test_fragments_are_reassembled_as_by_a_receiver(
     schedule: list[tuple[Fragment, int]],
 ) -> None:
     reassembly = Reassembly()

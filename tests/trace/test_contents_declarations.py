@@ -29,7 +29,7 @@ WITHOUT_HANDSHAKE = ["compressed_midstream", "lowlatency_midstream", "midstream"
 
 
 def declared_in(sidecar: Sidecar) -> list[Row]:
-    """Calls of all nodes but routers, which tell of their own entities only if asked."""
+    """Calls of all nodes but routers, which declare their own entities only for an interest."""
     return [
         row for row in sidecar.of(*ENTITIES) if sidecar.roles[sidecar.zids[row["node"]]] != "router"
     ]
@@ -56,7 +56,7 @@ def undeclared_at(sidecar: Sidecar, row: Row) -> float | None:
 
 
 def sessions_since(sidecar: Sidecar, reading: Reading, row: Row) -> int:
-    """In how many sessions a node says anything after a call, and before it takes it back."""
+    """In how many sessions a node sends after a call and before the undeclaration."""
     zid, until = sidecar.zids[row["node"]], undeclared_at(sidecar, row)
     return len(
         {
@@ -81,9 +81,9 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(name: str) -> No
     sidecar, reading = sidecar_of(name), reading_of(name)
     wanted: Counter[tuple[str | None, ...]] = Counter()
     for row in declared_in(sidecar):
-        told = (sidecar.zids[row["node"]], ENTITIES[row["op"]], row["key"])
+        entity = (sidecar.zids[row["node"]], ENTITIES[row["op"]], row["key"])
         end = "undeclare" if undeclared_at(sidecar, row) is not None else "session"
-        wanted[(*told, end)] += sessions_since(sidecar, reading, row)
+        wanted[(*entity, end)] += sessions_since(sidecar, reading, row)
     tellers = {zid for zid, *_ in wanted}
     found = Counter(
         (life.sender_zid, life.entity, life.key, ended(life))

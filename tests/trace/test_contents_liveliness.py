@@ -1,4 +1,4 @@
-"""What liveliness subscribers and gets were told came to them in messages."""
+"""Liveliness: each notification of a subscriber or get has its message in the capture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ASKING = [name for name in PATHS if sidecar_of(name).of("liveliness_get")]
 
 
 def is_own(sidecar: Sidecar, row: Row, key: str) -> bool:
-    """Whether a node watches a token of its own, of which nobody has to tell it."""
+    """Whether a node watches its own token, which needs no message."""
     return any(
         token["node"] == row["node"] and token["key"] == key
         for token in sidecar.of("declare_token")
@@ -36,26 +36,26 @@ def test_these_captures_have_liveliness() -> None:
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_token_that_came_or_went_was_told(name: str) -> None:
+def test_each_token_that_came_or_went_was_announced(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     checked = 0
     for row in sidecar.liveliness_received:
         if not is_captured(row, sidecar.capture) or is_own(sidecar, row, row["key"]):
             continue
         zid = sidecar.zids[row["node"]]
-        told = any(
+        is_found = any(
             event.receiver_zid == zid
             and event.key == row["key"]
             and row["t"] - CLOCK_SECONDS < seconds(event) < row["t"] + CLOCK_SECONDS
             for event in reading.of(KINDS[row["kind"]])
         )
-        assert told or is_lost_with_the_session(sidecar, row), row
-        checked += told
+        assert is_found or is_lost_with_the_session(sidecar, row), row
+        checked += is_found
     assert checked
 
 
 def is_lost_with_the_session(sidecar: Sidecar, row: Row) -> bool:
-    """A node that loses its router knows that it knows of no token any more."""
+    """A node that loses its router reports all its tokens as gone, without a message."""
     return row["kind"] == "delete" and any(
         other["op"] in ("killed", "close")
         and sidecar.roles[sidecar.zids[other["node"]]] == "router"
@@ -65,7 +65,7 @@ def is_lost_with_the_session(sidecar: Sidecar, row: Row) -> bool:
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_subscriber_asked_for_what_it_wants_to_know(name: str) -> None:
+def test_each_subscriber_sent_its_interest(name: str) -> None:
     sidecar = sidecar_of(name)
     rows = sidecar.of("declare_liveliness_subscriber")
     assert rows
@@ -80,7 +80,7 @@ def test_each_get_was_answered_with_its_tokens(name: str) -> None:
     for row in sidecar.of("liveliness_get"):
         interest = interest_for(sidecar, name, row, "current")
         if sidecar.roles[sidecar.zids[row["node"]]] == "peer":
-            # Peers tell each other of all their tokens, so that nobody needs to ask.
+            # Peers declare all their tokens to each other, without an interest.
             assert interest is None
             assert set(row["tokens"]) <= told_to(sidecar, name, row)
             continue

@@ -1,4 +1,4 @@
-"""Captures with something missing: what is there is found, and nothing else is."""
+"""Captures with losses: all that was captured is found, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIDSTREAM = "midstream"
 
 
 def pushed(reading: Reading, to_router: bool) -> list[MessageSeen]:
-    """Publications to the router or from it, told by the port that it listens on."""
+    """Publications to the router or from it, by the port on which it listens."""
     return [
         event for event in reading.of(*PUSHES) if event.receiver.endswith(":17185") == to_router
     ]
@@ -56,7 +56,7 @@ def test_impaired_has_all_but_what_was_in_dropped_packets() -> None:
     assert Counter(row.payload for row in (samples - arrived).elements()) == got
 
 
-def test_of_cut_packets_all_that_fits_is_found() -> None:
+def test_all_messages_within_the_snap_length_are_found() -> None:
     """62 bytes of each are kept. What the router passes on has a timestamp of 25 bytes more."""
     sidecar, reading = sidecar_of("snaplen"), reading_of("snaplen")
     sizes = {digest_in(row["payload"]): row["payload"]["len"] for row in sidecar.of("put")}

@@ -27,7 +27,7 @@ MISSING = {
     "pico_peers": {"sn_gap": 1},
     "snaplen": {"truncated": 57},
 }
-"""What is told to be missing; nothing in any other capture."""
+"""Reported losses; no other capture has any."""
 
 
 def wire_counts(name: str) -> Counter[str]:
@@ -86,10 +86,10 @@ def test_impaired_gives_all_but_what_was_dropped() -> None:
 def test_midstream_gives_what_goes_against_the_stream_too() -> None:
     """What answers the publisher's INTEREST, and the subscriber's only message."""
     reading = reading_of("midstream")
-    told = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
+    extra = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
     surplus = reading.counts - wire_counts("midstream")
-    assert surplus == {"FRAME": 2, **dict.fromkeys(told, 1)}
-    assert [(event.sender, event.receiver) for event in reading.of(*told)] == [
+    assert surplus == {"FRAME": 2, **dict.fromkeys(extra, 1)}
+    assert [(event.sender, event.receiver) for event in reading.of(*extra)] == [
         ("127.0.0.1:17185", "127.0.0.1:47574"),
         ("127.0.0.1:17185", "127.0.0.1:47574"),
         ("127.0.0.1:47578", "127.0.0.1:17185"),
@@ -112,7 +112,7 @@ def test_cut_packets_give_no_more_than_was_sent() -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_nothing_is_said_to_be_missing_that_is_there(name: str) -> None:
+def test_captured_data_is_not_reported_as_missing(name: str) -> None:
     events = [event for event in reading_of(name).events if isinstance(event, Missing)]
     assert Counter(event.kind for event in events) == MISSING.get(name, {})
 
@@ -139,8 +139,8 @@ def test_what_is_no_plain_zenoh_is_all_that_its_ports_carry(
         if {transport.sport, transport.dport} & ports:
             carried += len(transport.data)
     assert carried == UNDECODED[name][state]
-    told = [event for event in reading_of(name).events if isinstance(event, Undecoded)]
-    assert {int(event.link.ends[1].rpartition(":")[2]) for event in told} == ports
+    found = [event for event in reading_of(name).events if isinstance(event, Undecoded)]
+    assert {int(event.link.ends[1].rpartition(":")[2]) for event in found} == ports
 
 
 def test_bytes_beside_missing_packets_are_those_of_their_batches() -> None:

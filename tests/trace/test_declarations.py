@@ -1,4 +1,4 @@
-"""Lives of declarations, each rule by a few events made by hand."""
+"""Lifetimes of declarations, each rule by a few hand-made events."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from tests.trace.built_events import (
+from tests.trace.built_sessions import (
     ACCEPTOR,
     CAPTURE_NAMES,
     CAPTURES,
     KEY,
     OPENER,
-    GroupTalk,
-    Talk,
+    BuiltGroup,
+    BuiltSession,
     taken,
 )
 from zenlake import trace
@@ -60,8 +60,8 @@ def key_number(id: int, key: str) -> Declare:
     return Declare(DeclareKeyExpr(id, WireExpr(0, key)))
 
 
-def the_one(talk: Talk) -> DeclarationLifetime:
-    [life] = declarations(talk.events)
+def the_one(built: BuiltSession) -> DeclarationLifetime:
+    [life] = declarations(built.events)
     return life
 
 
@@ -74,13 +74,13 @@ def the_one(talk: Talk) -> DeclarationLifetime:
         ("token", token(3), Declare(UndeclareToken(3, key=NO_KEY))),
     ],
 )
-def test_life_from_declaration_to_undeclaration(
+def test_lifetime_from_declaration_to_undeclaration(
     entity: str, begin: NetworkMessage, end: NetworkMessage
 ) -> None:
-    talk = Talk()
-    declared = talk.say(OPENER, begin, KEY)
-    undeclared = talk.say(OPENER, end)
-    life = the_one(talk)
+    built = BuiltSession()
+    declared = built.send(OPENER, begin, KEY)
+    undeclared = built.send(OPENER, end)
+    life = the_one(built)
     assert (life.entity, life.id, life.key) == (entity, 3, KEY)
     assert life.declared is declared
     assert life.undeclared is undeclared
@@ -89,65 +89,67 @@ def test_life_from_declaration_to_undeclaration(
     assert (life.interest_id, life.node_id, life.times_declared) == (None, None, 1)
 
 
-def test_sides_number_their_own() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(1), "a")
-    talk.say(ACCEPTOR, subscriber(1), "b")
-    talk.say(ACCEPTOR, no_subscriber(1))
-    found = {life.key: life.ended_by for life in declarations(talk.events)}
+def test_each_side_has_its_own_ids() -> None:
+    built = BuiltSession()
+    built.send(OPENER, subscriber(1), "a")
+    built.send(ACCEPTOR, subscriber(1), "b")
+    built.send(ACCEPTOR, no_subscriber(1))
+    found = {life.key: life.ended_by for life in declarations(built.events)}
     assert found == {"a": None, "b": "undeclare"}
 
 
-def test_entities_of_different_kinds_may_share_a_number() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(1), KEY)
-    talk.say(OPENER, token(1), KEY)
-    talk.say(OPENER, no_subscriber(1))
-    found = {life.entity: life.ended_by for life in declarations(talk.events)}
+def test_entities_of_different_kinds_may_share_an_id() -> None:
+    built = BuiltSession()
+    built.send(OPENER, subscriber(1), KEY)
+    built.send(OPENER, token(1), KEY)
+    built.send(OPENER, no_subscriber(1))
+    found = {life.entity: life.ended_by for life in declarations(built.events)}
     assert found == {"subscriber": "undeclare", "token": None}
 
 
 def test_undeclaration_may_take_another_link() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(1), KEY)
-    talk.second_link()
-    talk.say(OPENER, no_subscriber(1))
-    assert the_one(talk).ended_by == "undeclare"
+    built = BuiltSession()
+    built.send(OPENER, subscriber(1), KEY)
+    built.second_link()
+    built.send(OPENER, no_subscriber(1))
+    assert the_one(built).ended_by == "undeclare"
 
 
-def test_between_routers_node_and_key_say_which() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(0, node_id=2), "a")
-    talk.say(OPENER, subscriber(0, node_id=3), "a")
-    talk.say(OPENER, subscriber(0, node_id=2), "b")
-    talk.say(OPENER, no_subscriber(0, WireExpr(0, "a"), node_id=3), "a")
-    found = {(life.node_id, life.key): life.ended_by for life in declarations(talk.events)}
+def test_between_routers_node_and_key_identify_an_entity() -> None:
+    built = BuiltSession()
+    built.send(OPENER, subscriber(0, node_id=2), "a")
+    built.send(OPENER, subscriber(0, node_id=3), "a")
+    built.send(OPENER, subscriber(0, node_id=2), "b")
+    built.send(OPENER, no_subscriber(0, WireExpr(0, "a"), node_id=3), "a")
+    found = {(life.node_id, life.key): life.ended_by for life in declarations(built.events)}
     assert found == {(2, "a"): None, (3, "a"): "undeclare", (2, "b"): None}
 
 
-def test_unknown_alias_is_told_apart_as_it_is_written() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(0, WireExpr(4, "/a")))
-    talk.say(OPENER, subscriber(0, WireExpr(4, "/b")))
-    talk.say(OPENER, no_subscriber(0, WireExpr(4, "/b")))
-    a, b = sorted(declarations(talk.events), key=lambda life: life.ended_by is not None)
+def test_entities_with_unknown_aliases_differ_by_the_key_as_sent() -> None:
+    built = BuiltSession()
+    built.send(OPENER, subscriber(0, WireExpr(4, "/a")))
+    built.send(OPENER, subscriber(0, WireExpr(4, "/b")))
+    built.send(OPENER, no_subscriber(0, WireExpr(4, "/b")))
+    a, b = sorted(declarations(built.events), key=lambda life: life.ended_by is not None)
     assert (a.key, a.ended_by) == (None, None)
     assert (b.key, b.ended_by) == (None, "undeclare")
 
 
-def test_number_and_key_of_what_began_without_a_number() -> None:
-    talk = Talk()
-    talk.say(OPENER, subscriber(0), KEY)
-    talk.say(OPENER, no_subscriber(9, WireExpr(0, KEY)), KEY)
-    life = the_one(talk)
+def test_undeclaration_with_an_id_may_end_a_declaration_by_its_key() -> None:
+    built = BuiltSession()
+    built.send(OPENER, subscriber(0), KEY)
+    built.send(OPENER, no_subscriber(9, WireExpr(0, KEY)), KEY)
+    life = the_one(built)
     assert (life.id, life.ended_by) == (0, "undeclare")
 
 
-def test_end_of_something_never_declared() -> None:
-    """A token that was there before the interest or before the capture."""
-    talk = Talk()
-    event = talk.say(ACCEPTOR, Declare(UndeclareToken(0, key=UndeclaredKey(WireExpr(0, KEY)))), KEY)
-    life = the_one(talk)
+def test_undeclaration_without_a_declaration() -> None:
+    """A token that existed before the interest or before the capture."""
+    built = BuiltSession()
+    event = built.send(
+        ACCEPTOR, Declare(UndeclareToken(0, key=UndeclaredKey(WireExpr(0, KEY)))), KEY
+    )
+    life = the_one(built)
     assert life.declared is None
     assert life.undeclared is event
     assert (life.entity, life.key, life.ended_by, life.times_declared) == (
@@ -160,133 +162,133 @@ def test_end_of_something_never_declared() -> None:
 
 
 def test_empty_extension_names_no_key() -> None:
-    talk = Talk()
-    talk.say(OPENER, Declare(UndeclareToken(5, key=NO_KEY)), "")
-    assert the_one(talk).key is None
+    built = BuiltSession()
+    built.send(OPENER, Declare(UndeclareToken(5, key=NO_KEY)), "")
+    assert the_one(built).key is None
 
 
-def test_token_that_answers_a_get_is_no_life() -> None:
-    talk = Talk()
+def test_token_that_answers_a_get_has_no_end() -> None:
+    built = BuiltSession()
     walker = Declarations()
-    told = talk.say(ACCEPTOR, token(0, interest_id=7), KEY)
-    told.is_answer = True
-    [answer] = walker.feed(told)
+    declared = built.send(ACCEPTOR, token(0, interest_id=7), KEY)
+    declared.is_answer = True
+    [answer] = walker.feed(declared)
     assert answer.is_answer
     assert (answer.interest_id, answer.key, answer.ended_by) == (7, KEY, None)
     assert walker.finish() == []
 
 
-def test_token_without_a_number_between_routers_is_a_life() -> None:
-    talk = Talk()
-    talk.say(ACCEPTOR, token(0), KEY)
-    talk.change("closed")
-    life = the_one(talk)
+def test_token_without_an_id_between_routers_has_a_lifetime() -> None:
+    built = BuiltSession()
+    built.send(ACCEPTOR, token(0), KEY)
+    built.change("closed")
+    life = the_one(built)
     assert (life.is_answer, life.ended_by) == (False, "session")
 
 
-def test_numbered_token_that_answers_an_interest_is_a_life() -> None:
-    talk = Talk()
-    talk.say(ACCEPTOR, token(4, interest_id=7), KEY)
-    talk.say(ACCEPTOR, token(4, interest_id=8), KEY)
-    life = the_one(talk)
+def test_token_with_an_id_that_answers_an_interest_has_a_lifetime() -> None:
+    built = BuiltSession()
+    built.send(ACCEPTOR, token(4, interest_id=7), KEY)
+    built.send(ACCEPTOR, token(4, interest_id=8), KEY)
+    life = the_one(built)
     assert (life.is_answer, life.interest_id, life.times_declared) == (False, 7, 2)
 
 
 def test_queryable_declared_again_is_an_update() -> None:
-    talk = Talk()
-    first = talk.say(OPENER, queryable(1, QueryableInfo(False, 3)), KEY)
-    talk.say(OPENER, queryable(1, QueryableInfo(True, 1)), KEY)
-    life = the_one(talk)
+    built = BuiltSession()
+    first = built.send(OPENER, queryable(1, QueryableInfo(False, 3)), KEY)
+    built.send(OPENER, queryable(1, QueryableInfo(True, 1)), KEY)
+    life = the_one(built)
     assert life.declared is first
     assert (life.complete, life.distance, life.times_declared) == (True, 1, 2)
 
 
 def test_queryable_info_left_out_is_the_default() -> None:
-    talk = Talk()
-    talk.say(OPENER, queryable(1), KEY)
-    talk.say(OPENER, subscriber(1), KEY)
-    of_queryable, of_subscriber = declarations(talk.events)
+    built = BuiltSession()
+    built.send(OPENER, queryable(1), KEY)
+    built.send(OPENER, subscriber(1), KEY)
+    of_queryable, of_subscriber = declarations(built.events)
     assert (of_queryable.complete, of_queryable.distance) == (False, 0)
     assert (of_subscriber.complete, of_subscriber.distance) == (None, None)
 
 
-def test_key_number_taken_back_and_given_out_again() -> None:
-    talk = Talk()
-    talk.say(OPENER, key_number(1, "a"), "a")
-    talk.say(OPENER, Declare(UndeclareKeyExpr(1)))
-    talk.say(OPENER, key_number(1, "b"), "b")
-    found = [(life.key, life.ended_by) for life in declarations(talk.events)]
+def test_alias_that_is_undeclared_and_reused() -> None:
+    built = BuiltSession()
+    built.send(OPENER, key_number(1, "a"), "a")
+    built.send(OPENER, Declare(UndeclareKeyExpr(1)))
+    built.send(OPENER, key_number(1, "b"), "b")
+    found = [(life.key, life.ended_by) for life in declarations(built.events)]
     assert found == [("a", "undeclare"), ("b", None)]
 
 
-def test_number_that_stands_for_another_key_is_another_life() -> None:
+def test_id_with_another_key_is_another_lifetime() -> None:
     """Its undeclaration was not captured."""
-    talk = Talk()
-    talk.say(OPENER, key_number(1, "a"), "a")
-    talk.say(OPENER, key_number(1, "b"), "b")
-    found = [(life.key, life.ended_by) for life in declarations(talk.events)]
+    built = BuiltSession()
+    built.send(OPENER, key_number(1, "a"), "a")
+    built.send(OPENER, key_number(1, "b"), "b")
+    found = [(life.key, life.ended_by) for life in declarations(built.events)]
     assert found == [("a", None), ("b", None)]
 
 
 @pytest.mark.parametrize("change", ["closed", "lost", "refused"])
-def test_session_ends_its_lives_and_no_others(change: str) -> None:
-    one = Talk(name="a:1-b:2#1")
-    two = Talk(one.events, name="a:1-b:2#2")
-    one.say(OPENER, subscriber(1), "one")
-    two.say(OPENER, subscriber(1), "two")
+def test_session_ends_its_lifetimes_and_no_others(change: str) -> None:
+    one = BuiltSession(name="a:1-b:2#1")
+    two = BuiltSession(one.events, name="a:1-b:2#2")
+    one.send(OPENER, subscriber(1), "one")
+    two.send(OPENER, subscriber(1), "two")
     end = one.change(change)
     found = [(life.key, life.ended_by, life.ended_ns) for life in declarations(one.events)]
     assert found == [("one", "session", end.time_ns), ("two", None, None)]
 
 
 def test_declaration_after_the_end_of_its_session() -> None:
-    """The other side has not heard of the end yet: it ends as it begins."""
-    talk = Talk()
-    talk.change("closed")
-    said = talk.say(OPENER, subscriber(1), KEY)
-    life = the_one(talk)
+    """The declaration crossed the CLOSE: it ends when it begins."""
+    built = BuiltSession()
+    built.change("closed")
+    said = built.send(OPENER, subscriber(1), KEY)
+    life = the_one(built)
     assert (life.ended_by, life.ended_ns) == ("session", said.time_ns)
 
 
-def test_member_that_leaves_a_group_ends_its_own() -> None:
-    talk = GroupTalk()
-    talk.say_as("m1", subscriber(0), KEY)
-    talk.say_as("m2", subscriber(0), KEY)
-    talk.become("m1")
-    talk.change("left")
-    found = {life.sender_zid: life.ended_by for life in declarations(talk.events)}
+def test_member_that_leaves_a_group_ends_its_own_declarations() -> None:
+    built = BuiltGroup()
+    built.send_as("m1", subscriber(0), KEY)
+    built.send_as("m2", subscriber(0), KEY)
+    built.become("m1")
+    built.change("left")
+    found = {life.sender_zid: life.ended_by for life in declarations(built.events)}
     assert found == {"zid of m1": "session", "zid of m2": None}
 
 
-def test_final_and_ignored_messages_are_no_lives() -> None:
-    talk = Talk()
-    talk.say(OPENER, Declare(DeclareFinal(), interest_id=0))
-    talk.say(OPENER, subscriber(1), KEY).ignored = "old sequence number"
-    talk.say(OPENER, subscriber(2), KEY).session = None
-    assert list(declarations(talk.events)) == []
+def test_final_and_ignored_messages_have_no_lifetime() -> None:
+    built = BuiltSession()
+    built.send(OPENER, Declare(DeclareFinal(), interest_id=0))
+    built.send(OPENER, subscriber(1), KEY).ignored = "old sequence number"
+    built.send(OPENER, subscriber(2), KEY).session = None
+    assert list(declarations(built.events)) == []
 
 
-def test_lives_of_a_session_are_limited() -> None:
-    talk = Talk()
+def test_lifetimes_of_a_session_are_limited() -> None:
+    built = BuiltSession()
     walker = Declarations(per_session_max=3)
     for number in range(1, 4):
-        assert walker.feed(talk.say(OPENER, subscriber(number), KEY)) == []
-    [oldest] = walker.feed(talk.say(OPENER, subscriber(4), KEY))
+        assert walker.feed(built.send(OPENER, subscriber(number), KEY)) == []
+    [oldest] = walker.feed(built.send(OPENER, subscriber(4), KEY))
     assert (oldest.id, oldest.ended_by) == (1, None)
     assert [life.id for life in walker.finish()] == [2, 3, 4]
 
 
-def test_lives_of_all_sessions_are_limited() -> None:
+def test_lifetimes_of_all_sessions_are_limited() -> None:
     walker = Declarations(count_max=3)
     over: list[DeclarationLifetime] = []
     for number in range(10):
-        talk = Talk(name=f"a:1-b:2#{number}")
-        over += walker.feed(talk.say(OPENER, subscriber(1), str(number)))
+        built = BuiltSession(name=f"a:1-b:2#{number}")
+        over += walker.feed(built.send(OPENER, subscriber(1), str(number)))
     assert [life.key for life in over] == ["0", "1", "2", "3", "4", "5", "6"]
     assert [life.key for life in walker.finish()] == ["7", "8", "9"]
 
 
-def test_real_subscribers_and_key_numbers() -> None:
+def test_real_subscribers_and_aliases() -> None:
     """Ten D_SUBSCRIBER: one of them repeats a number for a second interest."""
     lives = list(declarations(trace.open(str(CAPTURES / "pubsub_router.pcapng"))))
     assert Counter((life.entity, life.ended_by) for life in lives) == {
@@ -299,13 +301,13 @@ def test_real_subscribers_and_key_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
-def test_every_real_declaration_belongs_to_one_life(name: str) -> None:
+def test_every_real_declaration_belongs_to_one_lifetime(name: str) -> None:
     events, counts = taken(name)
-    told: Counter[str] = Counter()
+    declared: Counter[str] = Counter()
     undeclared: Counter[str] = Counter()
     for life in declarations(events):
-        told[life.entity] += life.times_declared
+        declared[life.entity] += life.times_declared
         undeclared[life.entity] += life.undeclared is not None
     for entity in ("keyexpr", "subscriber", "queryable", "token"):
-        assert told[entity] == counts[f"DECLARE/D_{entity.upper()}"]
+        assert declared[entity] == counts[f"DECLARE/D_{entity.upper()}"]
         assert undeclared[entity] == counts[f"DECLARE/U_{entity.upper()}"]

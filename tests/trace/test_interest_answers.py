@@ -1,4 +1,4 @@
-"""Declarations with the number 0: answers that promise nothing, or lives like all others."""
+"""Declarations with id 0: answers without an end, or ordinary lifetimes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CURRENT, BOTH = InterestMode.CURRENT, InterestMode.CURRENT_FUTURE
 
 
 class Told(NamedTuple):
-    """A life, in short."""
+    """A lifetime in short."""
 
     entity: str
     key: str | None
@@ -54,7 +54,7 @@ def end_by_key(text: str) -> Declare:
 
 
 def talk(path: Path, *messages: NetworkMessage) -> None:
-    """A client asks, the router says all the rest; then the client leaves."""
+    """A client sends an interest, the router all other messages; then the client leaves."""
     scene = Scene(path)
     client = Connection(scene, "c1", 40_001)
     client.open()
@@ -132,7 +132,7 @@ CASES: dict[str, tuple[list[NetworkMessage], list[Told]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_lives_of_the_number_0(case: str, tmp_path: Path) -> None:
+def test_lifetimes_of_id_0(case: str, tmp_path: Path) -> None:
     messages, expected = CASES[case]
     path = tmp_path / "talk.pcapng"
     talk(path, *messages)
@@ -148,17 +148,17 @@ def test_oldest_interest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tokens_of_a_router_that_counts_from_0() -> None:
-    """Each watcher is told of each end that its application saw."""
+    """Each subscriber receives each end that its application saw."""
     truth = truth_of("old_tokens")
     for name, zid in truth["watchers"].items():
-        told = [
+        received = [
             life
             for life in declarations(trace.open(path_of("old_tokens")))
             if life.entity == "token" and life.receiver_zid == zid
         ]
-        ended = [(life.ended_ns, life.key) for life in told if life.ended_by == "undeclare"]
+        ended = [(life.ended_ns, life.key) for life in received if life.ended_by == "undeclare"]
         seen = [key for kind, key in truth["seen"][name] if kind == "DELETE"]
         assert [key for _, key in sorted(ended)] == seen
-        answers = sorted(str(life.key) for life in told if life.is_answer)
+        answers = sorted(str(life.key) for life in received if life.is_answer)
         assert answers == truth["got"][name]["keys"]
-        assert not [life for life in told if life.ended_by is None and not life.is_answer]
+        assert not [life for life in received if life.ended_by is None and not life.is_answer]

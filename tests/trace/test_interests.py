@@ -1,17 +1,17 @@
-"""Lives of interests, each rule by a few events made by hand."""
+"""Lifetimes of interests, each rule by a few hand-made events."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.trace.built_events import (
+from tests.trace.built_sessions import (
     ACCEPTOR,
     CAPTURE_NAMES,
     CAPTURES,
     KEY,
     OPENER,
-    GroupTalk,
-    Talk,
+    BuiltGroup,
+    BuiltSession,
     taken,
 )
 from zenlake import trace
@@ -52,19 +52,19 @@ def final(interest_id: int | None) -> Declare:
     return Declare(DeclareFinal(), interest_id=interest_id)
 
 
-def the_one(talk: Talk) -> InterestLifetime:
-    [life] = interests(talk.events)
+def the_one(built: BuiltSession) -> InterestLifetime:
+    [life] = interests(built.events)
     return life
 
 
 def test_interest_its_answers_and_its_end() -> None:
-    talk = Talk()
-    opened = talk.say(OPENER, interest(1), KEY)
-    answers = [talk.say(ACCEPTOR, subscriber(number, 1)) for number in (1, 2)]
-    last = talk.say(ACCEPTOR, final(1))
-    talk.say(ACCEPTOR, subscriber(3, None))
-    closed = talk.say(OPENER, no_interest(1))
-    life = the_one(talk)
+    built = BuiltSession()
+    opened = built.send(OPENER, interest(1), KEY)
+    answers = [built.send(ACCEPTOR, subscriber(number, 1)) for number in (1, 2)]
+    last = built.send(ACCEPTOR, final(1))
+    built.send(ACCEPTOR, subscriber(3, None))
+    closed = built.send(OPENER, no_interest(1))
+    life = the_one(built)
     assert life.opened is opened
     assert life.declared == answers
     assert life.answered == 2
@@ -85,135 +85,135 @@ def test_option_letters() -> None:
     assert option_letters(Interest(FUTURE, 1)) == ""
 
 
-def test_interest_in_what_is_there_now_ends_with_the_final_declaration() -> None:
-    talk = Talk()
+def test_interest_of_mode_current_ends_with_the_final_declaration() -> None:
+    built = BuiltSession()
     walker = Interests()
-    walker.feed(talk.say(OPENER, interest(1, CURRENT), KEY))
-    walker.feed(talk.say(ACCEPTOR, Declare(DeclareToken(0, WireExpr(0, KEY)), interest_id=1)))
-    [life] = walker.feed(talk.say(ACCEPTOR, final(1)))
+    walker.feed(built.send(OPENER, interest(1, CURRENT), KEY))
+    walker.feed(built.send(ACCEPTOR, Declare(DeclareToken(0, WireExpr(0, KEY)), interest_id=1)))
+    [life] = walker.feed(built.send(ACCEPTOR, final(1)))
     assert (life.answered, life.ended_by, life.closed) == (1, "final", None)
 
 
-def test_interest_in_what_comes_stays_open() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1, FUTURE), KEY)
-    last = talk.say(ACCEPTOR, final(1))
-    life = the_one(talk)
+def test_interest_of_mode_future_stays_open() -> None:
+    built = BuiltSession()
+    built.send(OPENER, interest(1, FUTURE), KEY)
+    last = built.send(ACCEPTOR, final(1))
+    life = the_one(built)
     assert life.final is last
     assert life.ended_by is None
 
 
-def test_first_declarations_between_peers() -> None:
-    talk = Talk()
+def test_initial_declarations_between_peers() -> None:
+    built = BuiltSession()
     walker = Interests()
-    walker.feed(talk.say(ACCEPTOR, subscriber(1, 0)))
-    [life] = walker.feed(talk.say(ACCEPTOR, final(0)))
+    walker.feed(built.send(ACCEPTOR, subscriber(1, 0)))
+    [life] = walker.feed(built.send(ACCEPTOR, final(0)))
     assert life.is_initial
     assert (life.id, life.opened, life.mode, life.options, life.key) == (0, None, None, None, None)
     assert (life.answered, life.ended_by) == (1, "final")
     assert (life.sender_zid, life.receiver_zid) == ("aa", "bb")
-    [other] = walker.feed(talk.say(OPENER, final(0)))
+    [other] = walker.feed(built.send(OPENER, final(0)))
     assert (other.answered, other.sender_zid) == (0, "bb")
 
 
-def test_sides_number_their_own() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), "a")
-    talk.say(ACCEPTOR, interest(1), "b")
-    talk.say(OPENER, subscriber(1, 1))
-    talk.say(ACCEPTOR, no_interest(1))
-    found = {life.key: (life.answered, life.ended_by) for life in interests(talk.events)}
+def test_each_side_has_its_own_ids() -> None:
+    built = BuiltSession()
+    built.send(OPENER, interest(1), "a")
+    built.send(ACCEPTOR, interest(1), "b")
+    built.send(OPENER, subscriber(1, 1))
+    built.send(ACCEPTOR, no_interest(1))
+    found = {life.key: (life.answered, life.ended_by) for life in interests(built.events)}
     assert found == {"a": (0, None), "b": (1, "closed")}
 
 
 def test_answers_may_take_another_link_of_the_session() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), KEY)
-    talk.second_link()
-    talk.say(ACCEPTOR, subscriber(1, 1))
-    assert the_one(talk).answered == 1
+    built = BuiltSession()
+    built.send(OPENER, interest(1), KEY)
+    built.second_link()
+    built.send(ACCEPTOR, subscriber(1, 1))
+    assert the_one(built).answered == 1
 
 
 def test_answers_and_ends_without_an_interest() -> None:
-    talk = Talk()
-    talk.say(ACCEPTOR, subscriber(1, 5))
-    talk.say(ACCEPTOR, final(5))
-    talk.say(OPENER, no_interest(6))
-    by_id = {life.id: life for life in interests(talk.events)}
+    built = BuiltSession()
+    built.send(ACCEPTOR, subscriber(1, 5))
+    built.send(ACCEPTOR, final(5))
+    built.send(OPENER, no_interest(6))
+    by_id = {life.id: life for life in interests(built.events)}
     assert by_id[5].opened is by_id[6].opened is None
     assert (by_id[5].answered, by_id[5].ended_by) == (1, None)
     assert by_id[6].ended_by == "closed"
 
 
-def test_number_used_again_is_another_interest() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), "a")
-    talk.say(OPENER, interest(1), "b")
-    talk.say(ACCEPTOR, final(1))
-    a, b = interests(talk.events)
+def test_reused_id_is_another_interest() -> None:
+    built = BuiltSession()
+    built.send(OPENER, interest(1), "a")
+    built.send(OPENER, interest(1), "b")
+    built.send(ACCEPTOR, final(1))
+    a, b = interests(built.events)
     assert (a.key, a.final) == ("a", None)
     assert b.key == "b"
     assert b.final is not None
 
 
-def test_undeclarations_and_what_names_no_interest_answer_nothing() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), KEY)
-    talk.say(ACCEPTOR, Declare(UndeclareSubscriber(1), interest_id=1))
-    talk.say(ACCEPTOR, subscriber(1, None))
-    talk.say(ACCEPTOR, final(None))
-    life = the_one(talk)
+def test_undeclarations_and_declarations_without_interest_id_answer_nothing() -> None:
+    built = BuiltSession()
+    built.send(OPENER, interest(1), KEY)
+    built.send(ACCEPTOR, Declare(UndeclareSubscriber(1), interest_id=1))
+    built.send(ACCEPTOR, subscriber(1, None))
+    built.send(ACCEPTOR, final(None))
+    life = the_one(built)
     assert (life.answered, life.final) == (0, None)
 
 
 def test_ignored_messages_do_not_count() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), KEY)
-    talk.say(ACCEPTOR, subscriber(1, 1)).ignored = "old sequence number"
-    talk.say(OPENER, interest(2), KEY).session = None
-    assert the_one(talk).answered == 0
+    built = BuiltSession()
+    built.send(OPENER, interest(1), KEY)
+    built.send(ACCEPTOR, subscriber(1, 1)).ignored = "old sequence number"
+    built.send(OPENER, interest(2), KEY).session = None
+    assert the_one(built).answered == 0
 
 
 @pytest.mark.parametrize("change", ["closed", "lost", "refused"])
 def test_session_ends_what_is_open(change: str) -> None:
-    talk = Talk()
+    built = BuiltSession()
     walker = Interests()
-    walker.feed(talk.say(OPENER, interest(1), KEY))
-    assert walker.feed(talk.change("opened")) == []
-    [life] = walker.feed(talk.change(change))
+    walker.feed(built.send(OPENER, interest(1), KEY))
+    assert walker.feed(built.change("opened")) == []
+    [life] = walker.feed(built.change(change))
     assert life.ended_by == "session"
     assert walker.finish() == []
 
 
 def test_interest_after_the_end_of_its_session() -> None:
-    talk = Talk()
-    talk.change("lost")
-    talk.say(OPENER, interest(1), KEY)
-    assert the_one(talk).ended_by == "session"
+    built = BuiltSession()
+    built.change("lost")
+    built.send(OPENER, interest(1), KEY)
+    assert the_one(built).ended_by == "session"
 
 
 def test_group_answers_go_to_the_latest_interest() -> None:
-    talk = GroupTalk()
-    talk.say_as("m1", interest(1), KEY)
-    talk.say_as("m2", subscriber(1, 1))
-    assert the_one(talk).answered == 1
+    built = BuiltGroup()
+    built.send_as("m1", interest(1), KEY)
+    built.send_as("m2", subscriber(1, 1))
+    assert the_one(built).answered == 1
 
 
 def test_answers_beyond_the_limit_are_counted() -> None:
-    talk = Talk()
-    talk.say(OPENER, interest(1), KEY)
+    built = BuiltSession()
+    built.send(OPENER, interest(1), KEY)
     for number in range(100):
-        talk.say(ACCEPTOR, subscriber(number, 1))
-    life = the_one(talk)
+        built.send(ACCEPTOR, subscriber(number, 1))
+    life = the_one(built)
     assert (life.answered, len(life.declared)) == (100, ANSWERS_PER_INTEREST_MAX)
 
 
 def test_interests_of_a_session_are_limited() -> None:
-    talk = Talk()
+    built = BuiltSession()
     walker = Interests(per_session_max=2)
     for number in (1, 2):
-        assert walker.feed(talk.say(OPENER, interest(number), KEY)) == []
-    [oldest] = walker.feed(talk.say(OPENER, interest(3), KEY))
+        assert walker.feed(built.send(OPENER, interest(number), KEY)) == []
+    [oldest] = walker.feed(built.send(OPENER, interest(3), KEY))
     assert oldest.id == 1
 
 
@@ -232,7 +232,7 @@ def test_real_interest_that_was_closed() -> None:
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
-def test_every_real_interest_and_final_declaration_is_in_one_life(name: str) -> None:
+def test_every_real_interest_and_final_declaration_is_in_one_lifetime(name: str) -> None:
     events, counts = taken(name)
     lives = list(interests(events))
     asked = sum(life.opened is not None for life in lives)

@@ -1,4 +1,4 @@
-"""Never invents (P04): what a capture with losses tells, the whole one tells too.
+"""Never invents (P04): all messages of a capture with losses are in the whole one too.
 
 Packets are left out or cut. Every message found must be one of the undamaged capture, of the
 same sender and with the same bytes, its key the same or unknown. And batches are found again
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.trace.built_events import CAPTURES
+from tests.trace.built_sessions import CAPTURES
 from tests.trace.damage import DAMAGES, Read, load, read
 from tests.trace.truth import RESYNC_UNITS_MAX, Truth
 from zenlake.capture.packet import Packet
@@ -39,7 +39,7 @@ NAMES = ALL_NAMES if IS_FULL else FAST_NAMES
 WITHOUT_RESYNC = ("encrypted_links.pcapng.gz",)
 """A WebSocket is recognised by its beginning alone."""
 KEYS_MAY_DIFFER = ("alias_remapped.pcapng",)
-"""A client that gives a number a second key, against the rules: only its first word counts."""
+"""A client that declares an alias for a second key, against the rules: the first one counts."""
 
 
 @cache

@@ -10,9 +10,9 @@ import random
 
 import pytest
 
-from tests.trace.built_events import CAPTURES
+from tests.trace.built_sessions import CAPTURES
+from tests.trace.event_reader import EventReader
 from tests.trace.noise import PAYLOAD_BYTES_MAX, PAYLOADS, conversation
-from tests.trace.road import Road
 from zenlake.capture.transport import ACK, SYN, Ends, Segment
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
@@ -27,33 +27,33 @@ def test_noise_gives_no_session(kind: str) -> None:
     for seed in range(CONVERSATIONS):
         chance = random.Random(f"{kind} {seed}")
         count = PACKETS[seed % len(PACKETS)]
-        road = Road()
+        reader = EventReader()
         for content in conversation(chance, PAYLOADS[kind], 1, count):
             fed += len(content.payload)
-            road.feed(content)
-        road.finish()
-        assert not road.messages, f"seed {seed}: {road.messages[:3]}"
-        assert not road.sessions, f"seed {seed}: {road.sessions}"
-        assert road.undecoded_bytes <= fed
+            reader.feed(content)
+        reader.finish()
+        assert not reader.messages, f"seed {seed}: {reader.messages[:3]}"
+        assert not reader.sessions, f"seed {seed}: {reader.sessions}"
+        assert reader.undecoded_bytes <= fed
 
 
 @pytest.mark.parametrize("byte", range(256))
 def test_a_row_of_one_byte_is_no_batch(byte: int) -> None:
     """A length of two such bytes leads to the next such byte, for ever."""
-    road = Road()
-    streamed(road, bytes((byte,)) * 10_000)
-    assert not road.messages
-    assert not road.sessions
+    reader = EventReader()
+    streamed(reader, bytes((byte,)) * 10_000)
+    assert not reader.messages
+    assert not reader.sessions
 
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "qos_matrix.pcap"])
 @pytest.mark.parametrize("has_syn", [True, False])
 def test_a_capture_that_is_copied_over_the_network_is_no_session(name: str, has_syn: bool) -> None:
     """The file has whole batches, each between headers of packets and records."""
-    road = Road()
-    streamed(road, (CAPTURES / name).read_bytes(), has_syn)
-    assert not road.messages
-    assert not road.sessions
+    reader = EventReader()
+    streamed(reader, (CAPTURES / name).read_bytes(), has_syn)
+    assert not reader.messages
+    assert not reader.sessions
 
 
 @pytest.mark.parametrize("second", [0x00, 0x7E, 0x7F, 0x80, 0xFF])
@@ -61,19 +61,19 @@ def test_a_websocket_of_something_else_is_left_alone(second: int) -> None:
     """Whatever its first frame begins with."""
     head = b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
     for first in range(256):
-        road = Road()
-        streamed(road, head + bytes((first, second)) + b"some text", has_syn=True)
-        assert not road.messages
-        assert not road.sessions
+        reader = EventReader()
+        streamed(reader, head + bytes((first, second)) + b"some text", has_syn=True)
+        assert not reader.messages
+        assert not reader.sessions
 
 
-def streamed(road: Road, data: bytes, has_syn: bool = False) -> None:
+def streamed(reader: EventReader, data: bytes, has_syn: bool = False) -> None:
     """One direction of a connection that carries these bytes."""
     ends = Ends("10.0.0.1:40000", "10.0.0.2:7447")
     if has_syn:
-        road.feed(Segment(1, 1, ends, 999, 0, SYN, b""))
+        reader.feed(Segment(1, 1, ends, 999, 0, SYN, b""))
     for place in range(0, len(data), PAYLOAD_BYTES_MAX):
         part = data[place : place + PAYLOAD_BYTES_MAX]
         number = 2 + place // PAYLOAD_BYTES_MAX
-        road.feed(Segment(number, number * 1_000_000, ends, 1_000 + place, 0, ACK, part))
-    road.finish()
+        reader.feed(Segment(number, number * 1_000_000, ends, 1_000 + place, 0, ACK, part))
+    reader.finish()

@@ -1,4 +1,4 @@
-"""What both directions of a connection say comes in the order of the capture, whatever is lost."""
+"""The messages of both directions of a connection are in the order of the capture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.rules.captures import clean
 from tests.rules.chat import Chat
 from tests.rules.damage import damaged
 from tests.rules.wires import Recorder
-from tests.trace.road import Road
+from tests.trace.event_reader import EventReader
 from zenlake import trace
 from zenlake.limits import TCP_HOLE_SEGMENTS_MAX, TRACE_WAITING_BATCHES_MAX
 from zenlake.trace.link import LinkBatch
@@ -35,7 +35,7 @@ def test_batches_of_a_link_are_in_order(way: ways.Way, tmp_path: Path) -> None:
 
 
 def test_so_many_batches_wait_for_the_other_direction() -> None:
-    """One direction has a hole, and nothing behind it that tells where units begin."""
+    """One direction has a hole, and no unit can be found behind it."""
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
     chat.open()
@@ -45,13 +45,13 @@ def test_so_many_batches_wait_for_the_other_direction() -> None:
     first = len(recorder.packets)
     for _ in range(TCP_HOLE_SEGMENTS_MAX + TRACE_WAITING_BATCHES_MAX + 10):
         chat.unit(0, keep_alive)
-    road = Road()
-    told = []
+    reader = EventReader()
+    counts = []
     for packet in recorder.packets:
         if packet.number != lost:
-            road.packet(packet)
-        told.append(len(road.messages))
-    # All that came before is told, then nothing for a while, then everything as it comes.
-    assert told[first] == told[first + TRACE_WAITING_BATCHES_MAX // 2]
-    assert told[-1] - told[-2] == 1
-    assert told[-1] - told[first] > TRACE_WAITING_BATCHES_MAX
+            reader.packet(packet)
+        counts.append(len(reader.messages))
+    # All messages before the hole come, then none for a while, then each at once.
+    assert counts[first] == counts[first + TRACE_WAITING_BATCHES_MAX // 2]
+    assert counts[-1] - counts[-2] == 1
+    assert counts[-1] - counts[first] > TRACE_WAITING_BATCHES_MAX

@@ -61,7 +61,7 @@ def test_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", IN_TCP)
 def test_batches_and_their_lengths_are_all_that_streams_carry(name: str) -> None:
-    """With HTTP beside them in one capture, where it is told to be something else."""
+    """One capture also has HTTP, which is reported as another protocol."""
     carried = sum(len(stream) for stream in reference_streams(PATHS[name]).values())
     carried -= sum(reading_of(name).undecoded.values())
     units = [batch.data for batch in batches(name) if batch.link.protocol == "tcp"]

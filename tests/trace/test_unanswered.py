@@ -24,7 +24,9 @@ def network(*declared: Queryable, **limits: int) -> Queryables:
     return made
 
 
-def told(sender: str, receiver: str, key: str, declared: int = 0, ended: int | None = None) -> Any:
+def queryable(
+    sender: str, receiver: str, key: str, declared: int = 0, ended: int | None = None
+) -> Any:
     return Queryable(sender, receiver, key, declared, ended, None if ended is None else "undeclare")
 
 
@@ -46,32 +48,38 @@ def found(known: Queryables, *hops: Hop) -> Unanswered:
     ("declared", "cause"),
     [
         ([], "no_queryable"),
-        ([told(SERVER, ROUTER, "other")], "no_queryable"),
-        ([told(SERVER, ROUTER, "k/*", 10, 50)], "gone"),
-        ([told(SERVER, ROUTER, "k/*", 10, 50), told(SERVER, ROUTER, "k/a", 200)], "gone"),
-        ([told(SERVER, ROUTER, "k/a", 200)], "not_yet_declared"),
-        ([told(SERVER, ROUTER, "k/*", 10)], "not_passed_on"),
-        ([told(ROUTER, ASKER, "k/*", 10)], "no_reply"),
-        ([told(ASKER, ROUTER, "k/*", 10)], "own_queryable"),
-        ([told(ASKER, ROUTER, "k/*", 10, 50)], "no_queryable"),
-        ([told(ASKER, ROUTER, "k/*", 10), told(SERVER, ROUTER, "k/a", 10)], "own_queryable"),
-        ([told(SERVER, ROUTER, "not//canonical", 10)], "no_queryable"),
+        ([queryable(SERVER, ROUTER, "other")], "no_queryable"),
+        ([queryable(SERVER, ROUTER, "k/*", 10, 50)], "gone"),
+        (
+            [queryable(SERVER, ROUTER, "k/*", 10, 50), queryable(SERVER, ROUTER, "k/a", 200)],
+            "gone",
+        ),
+        ([queryable(SERVER, ROUTER, "k/a", 200)], "not_yet_declared"),
+        ([queryable(SERVER, ROUTER, "k/*", 10)], "not_passed_on"),
+        ([queryable(ROUTER, ASKER, "k/*", 10)], "no_reply"),
+        ([queryable(ASKER, ROUTER, "k/*", 10)], "own_queryable"),
+        ([queryable(ASKER, ROUTER, "k/*", 10, 50)], "no_queryable"),
+        (
+            [queryable(ASKER, ROUTER, "k/*", 10), queryable(SERVER, ROUTER, "k/a", 10)],
+            "own_queryable",
+        ),
+        ([queryable(SERVER, ROUTER, "not//canonical", 10)], "no_queryable"),
     ],
 )
 def test_a_query_that_went_no_further(declared: list[Queryable], cause: str) -> None:
     assert found(network(*declared), hop()).cause == cause
 
 
-def test_who_received_it_and_stayed_silent_is_named() -> None:
-    known = network(told(SERVER, ROUTER, "k/a"))
+def test_silent_receiver_of_a_query_is_named() -> None:
+    known = network(queryable(SERVER, ROUTER, "k/a"))
     answer = found(known, hop(), hop(ROUTER, SERVER, 101))
     assert (answer.cause, answer.nodes) == ("no_reply", [SERVER])
     assert reason(known, answer, str, str) == "b1 received the query and stayed silent"
 
 
-def test_a_queryable_that_was_gone_further_on_is_not_called_silent() -> None:
+def test_a_queryable_gone_at_a_later_hop_is_not_called_silent() -> None:
     """The far router had lost it, and the near one did not know yet."""
-    known = network(told(FAR, ROUTER, "k/a"), told(SERVER, FAR, "k/a", 10, 60))
+    known = network(queryable(FAR, ROUTER, "k/a"), queryable(SERVER, FAR, "k/a", 10, 60))
     answer = found(known, hop(), hop(ROUTER, FAR, 101))
     assert (answer.cause, answer.nodes) == ("gone", [SERVER])
     assert reason(known, answer, str, str) == (
@@ -79,9 +87,9 @@ def test_a_queryable_that_was_gone_further_on_is_not_called_silent() -> None:
     )
 
 
-def test_a_node_that_disappeared_while_it_was_asked() -> None:
+def test_a_node_that_disappeared_during_the_query() -> None:
     onward = hop(ROUTER, SERVER, 101, final_ns=None, lost_ns=140)
-    answer = found(network(told(SERVER, ROUTER, "k/a")), hop(), onward)
+    answer = found(network(queryable(SERVER, ROUTER, "k/a")), hop(), onward)
     assert (answer.cause, answer.nodes) == ("responder_lost", [SERVER])
 
 
@@ -102,10 +110,10 @@ def test_one_link_or_hidden_traffic_proves_nothing() -> None:
 
 def test_beyond_the_limits_nothing_is_concluded() -> None:
     assert QUERYABLES_COMPARED_MAX > QUERYABLES_MAX
-    declared = [told(SERVER, ROUTER, f"x/{number}") for number in range(3)]
+    declared = [queryable(SERVER, ROUTER, f"x/{number}") for number in range(3)]
     assert explain(network(*declared, queryables_max=3), hop()) is not None
     assert explain(network(*declared, queryables_max=2), hop()) is None
-    matching = [told(SERVER, ROUTER, "k/a", ended=10) for _ in range(3)]
+    matching = [queryable(SERVER, ROUTER, "k/a", ended=10) for _ in range(3)]
     known = network(*matching, compared_max=5)
     assert explain(known, hop()) is not None
     assert explain(known, hop()) is None
@@ -141,6 +149,6 @@ def test_a_peer_is_asked_directly_beside_another_with_the_same_queryable() -> No
             if one != other:
                 made.connect(one, "peer", other)
                 if one != "p1":
-                    made.add(told(one, other, "k/a", 10))
+                    made.add(queryable(one, other, "k/a", 10))
     answer = found(made, hop("p1", "p2"))
     assert (answer.cause, answer.nodes) == ("no_reply", ["p2"])

@@ -1,4 +1,4 @@
-"""The filter language: what passes, and what is said about mistakes."""
+"""The filter language: what passes, and the messages for mistakes."""
 
 from __future__ import annotations
 

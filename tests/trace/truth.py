@@ -1,4 +1,4 @@
-"""Truth: what an undamaged capture tells, to hold against what a damaged one does."""
+"""Truth: the messages of an undamaged capture, to compare with those of a damaged one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def identity(event: MessageSeen) -> Identity:
 
 
 def is_unit(event: MessageSeen) -> bool:
-    """Whether it travels by itself: a transport message, or any with low latency."""
+    """Whether it is in no FRAME: a transport message, or any message with low latency."""
     return event.carrier is None or not isinstance(event.message, NetworkMessage)
 
 
@@ -58,7 +58,7 @@ class Truth:
         self.zids[event.sender].add(event.sender_zid)
 
     def invented(self, found: Read) -> list[str]:
-        """Everything told of a damaged capture that the whole one does not have."""
+        """Messages of a damaged capture that the whole one does not have."""
         wrong: list[str] = []
         counts: Counter[Identity] = Counter()
         for event in found.messages:

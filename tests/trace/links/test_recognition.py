@@ -1,4 +1,4 @@
-"""Which protocol a connection speaks, by its first bytes."""
+"""The protocol of a connection, by its first bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_other_protocols(data: bytes, protocol: str) -> None:
     assert recognise(data) == protocol
 
 
-def test_quic_is_told_by_version_and_ids() -> None:
+def test_quic_is_recognised_by_version_and_ids() -> None:
     initial = b"\xc3\x00\x00\x00\x01\x08" + bytes(1_200)
     assert _is_quic(initial)
     assert not _is_quic(initial[:20])

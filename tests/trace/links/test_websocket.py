@@ -45,7 +45,7 @@ def test_what_is_no_frame(header: bytes) -> None:
     assert frame_sizes(header, 0)[0] == IMPOSSIBLE
 
 
-def test_the_handshake_is_told_whatever_its_case() -> None:
+def test_the_upgrade_is_recognised_in_any_case() -> None:
     assert is_upgrade(b"GET /zenoh HTTP/1.1\r\nHost: a\r\nUPGRADE: WebSocket")
     assert not is_upgrade(b"GET / HTTP/1.1\r\nHost: a")
     assert not is_upgrade(b"POST / HTTP/1.1\r\nUpgrade: websocket")

@@ -1,4 +1,4 @@
-"""Road: from segments and datagrams to events, without a file."""
+"""EventReader: reads events from segments and datagrams, without a file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from zenlake.trace.links.datagrams import Datagrams
 from zenlake.trace.walker import Walker
 
 
-class Road:
-    """What `zenlake.trace.Trace` does with the packets of its files."""
+class EventReader:
+    """Does with segments what `zenlake.trace.Trace` does with the packets of a file."""
 
     def __init__(self) -> None:
         self.skipped = Skipped()

@@ -1,4 +1,4 @@
-"""Talk: events of one session made by hand, a millisecond apart."""
+"""BuiltSession: hand-made events of one session, a millisecond apart."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MILLISECOND = 1_000_000
 SECOND = 1_000 * MILLISECOND
 
 
-class Talk:
-    """What the two sides of a session say; `events` is all of it in order."""
+class BuiltSession:
+    """The messages of both sides of a session; `events` has all of them in order."""
 
     def __init__(self, events: list[TraceEvent] | None = None, name: str = "a:1-b:2#1") -> None:
         self.events: list[TraceEvent] = [] if events is None else events
@@ -34,12 +34,12 @@ class Talk:
         self.later_ns = 0
 
     def second_link(self) -> None:
-        """From now on the session talks over a connection that the acceptor opened."""
+        """Later messages use a second connection, which the acceptor opened."""
         self.link = Link("b:3-a:4#1", "tcp", "b:3", "a:4", True)
         self.link.sides = (ACCEPTOR, OPENER)
         self.session.links.append(self.link)
 
-    def say(self, side: int, message: NetworkMessage, key: str | None = None) -> MessageSeen:
+    def send(self, side: int, message: NetworkMessage, key: str | None = None) -> MessageSeen:
         number, time_ns = self._next()
         direction = self.link.sides.index(side)
         node = self.session.nodes[side]
@@ -64,27 +64,27 @@ class Talk:
         return number, number * MILLISECOND + self.later_ns
 
 
-class GroupTalk(Talk):
-    """What the members of a multicast group say."""
+class BuiltGroup(BuiltSession):
+    """The messages of the members of a multicast group."""
 
     def __init__(self) -> None:
         super().__init__(name="224.0.0.1:7446")
         self.session.is_multicast = True
 
-    def say_as(self, member: str, message: NetworkMessage, key: str | None = None) -> MessageSeen:
+    def send_as(self, member: str, message: NetworkMessage, key: str | None = None) -> MessageSeen:
         self.become(member)
-        event = self.say(OPENER, message, key)
+        event = self.send(OPENER, message, key)
         event.sender_node = self.session.members[member]
         return event
 
     def become(self, member: str) -> None:
-        """What comes next is from this member or about it."""
+        """Later events are from this member or about it."""
         self.link = Link(f"{member}-group#1", "multicast", member, "group", True)
         self.session.members.setdefault(member, Node(member, zid=f"zid of {member}"))
 
 
 def taken(name: str) -> tuple[list[TraceEvent], Counter[str]]:
-    """A bundled capture, and how often it has each kind of message a receiver takes."""
+    """The events of a bundled capture, and its counts of accepted messages by kind."""
     events = list(trace.open(str(CAPTURES / name)))
     messages = [event for event in events if isinstance(event, MessageSeen)]
     return events, Counter(event.kind for event in messages if event.ignored is None)
