@@ -8,11 +8,11 @@ from __future__ import annotations
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.lake.merge.gathered import on_both_roads
+from tests.lake.merge.both_readers import on_both_roads
 from zenlake.columnar import decode
 from zenlake.lake.fast_reader import Refusal, survey
+from zenlake.lake.fast_reader.assemble.capture_pass import CapturePass
 from zenlake.lake.fast_reader.assemble.pairs import Pairs
-from zenlake.lake.fast_reader.assemble.reading import Reading
 from zenlake.lake.fast_reader.scan.byte_source import open_bytes
 from zenlake.lake.fast_reader.scan.capture_file import scan_of
 from zenlake.lake.fast_reader.scan.file_window import FileWindow
@@ -42,10 +42,10 @@ def read_without_decoder(path: str) -> None:
     window = FileWindow(source, path)
     scan = scan_of(window)
     assert not isinstance(scan, Refusal)
-    reading = Reading(window, scan, Pairs(), is_survey=True)
-    reading.begin_chunk()
-    while reading.advance():
-        reading.begin_chunk()
+    capture_pass = CapturePass(window, scan, Pairs(), is_survey=True)
+    capture_pass.begin_chunk()
+    while capture_pass.read_packets():
+        capture_pass.begin_chunk()
     source.close()
 
 

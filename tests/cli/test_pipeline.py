@@ -44,7 +44,7 @@ def test_a_summary_that_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["-"], "standard input is read by several at once here: give a file"),
+        (["-"], "standard input cannot be read by several tasks: give a file"),
         (["nothing.pcap"], "nothing.pcap: cannot be opened: No such file or directory"),
     ],
 )

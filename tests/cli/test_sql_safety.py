@@ -13,7 +13,8 @@ import pytest
 from tests.lake.publish import old_lake
 from tests.lake.publish.old_lake import OldRows
 from zenlake.cli.main import main
-from zenlake.lake.publish import LakeError, Store
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Store
 from zenlake.lake.sql import on_duckdb
 from zenlake.lake.sql.bounded_process import engine_bytes
 from zenlake.lake.sql.functions import EXPLANATIONS_REMEMBERED, zenoh_explain

@@ -42,8 +42,8 @@ def test_hadoop_keeps_its_name_node() -> None:
     [
         ("s4://bucket/x", "unknown address scheme 's4', known are file:, s3://"),
         ("http://host/x.pcap", "unknown address scheme 'http'"),
-        ("s3a//bucket/x", "is written s3a://bucket/x, a folder of that name ./s3a//bucket/x"),
-        ("s3:bucket/x", "is written s3://bucket/x"),
+        ("s3a//bucket/x", "write s3a://bucket/x for the address, ./s3a//bucket/x for a local path"),
+        ("s3:bucket/x", "write s3://bucket/x for the address"),
         ("s3://", "names no bucket"),
         ("s3://b/../other/x", "no '.' or '..'"),
         ("file://elsewhere/x", "names no host"),

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from zenlake.lake import spark
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 
 
 def test_spark_makes_its_folders_in_ours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from tests.cli import sql_lake
 from zenlake.cli.main import main
 from zenlake.lake import spark as spark_module
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.spark import JAVA_VERSION_MIN, session
 
 pytestmark = pytest.mark.xdist_group("spark")

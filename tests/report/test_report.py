@@ -21,7 +21,7 @@ from tests.report.small_lake import (
     row,
 )
 from zenlake.errors import LocalError
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.report import Selection, collect, write
 
 pytestmark = pytest.mark.xdist_group("report")

@@ -68,7 +68,7 @@ def test_distance_leads_from_one_number_to_the_other(mask: int, last: int, sn: i
 
 def kernel_copy(name: str) -> Any:
     pytest.importorskip("pyarrow")
-    module = importlib.import_module("zenlake.lake.plan.survey.regularity_kernel")
+    module = importlib.import_module("zenlake.lake.fast_reader.survey.regularity_kernel")
     found = getattr(module, name)
     return getattr(found, "py_func", found)  # a part of a kernel cannot be called from outside
 

@@ -1,11 +1,11 @@
-"""The lake: captures as tables, made on Spark and read by anyone who reads Parquet.
+"""The lake: captures as Delta tables, made on Spark and read by any reader of Delta or Parquet.
 
     from zenlake import lake
 
     lake.read(["robot.pcapng"], "robots.lake")
     lake.open("robots.lake").queries.where("verdict <> 'answered'").show()
 
-Needs the extra: `pip install 'zenlake[lake]'`. Spark, Arrow and Numba load only when asked for.
+Needs the extra: `pip install 'zenlake[lake]'`. Spark, Arrow and Numba are imported on first use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["open", "read", "register"]
 
 
 def open(directory: str | PathLike[str], spark: SparkSession | None = None) -> Lake:
-    """The tables of a lake as DataFrames, all of one version."""
+    """Opens a lake: its tables as DataFrames, all of one version."""
     from zenlake.lake.frames import Lake
 
     return Lake(directory, spark)
@@ -34,7 +34,7 @@ def open(directory: str | PathLike[str], spark: SparkSession | None = None) -> L
 def read(
     captures: str | Iterable[str], directory: str | PathLike[str], spark: SparkSession | None = None
 ) -> Outcome:
-    """Read captures into a lake; what is there already, unchanged, is left as it is."""
+    """Reads captures into a lake; unchanged captures that it has already are skipped."""
     from pathlib import Path
 
     from zenlake.lake.pipeline import run
@@ -45,7 +45,7 @@ def read(
 
 
 def register(spark: SparkSession) -> SparkSession:
-    """The functions of `zenlake sql` in a session of Spark: `ke_intersects(a, b)`,
+    """Registers the functions of `zenlake sql` in a session of Spark: `ke_intersects(a, b)`,
     `ke_includes(a, b)`, `zenoh_explain(bytes)` and those of ROS."""
     from zenlake.lake.sql.on_spark import register_functions
 

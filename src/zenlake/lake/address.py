@@ -1,10 +1,10 @@
-"""Addresses: where captures and lakes lie, on this machine or in an object store.
+"""Addresses of captures and lakes, on this machine or in an object store.
 
     caps/x.pcap   ./caps/x.pcap   file:///home/me/caps/x.pcap      one local file, one address
     s3://bucket/caps/x.pcap       s3a://bucket/caps/x.pcap         one object, one address
 
 Local files are opened by Python, others through `pyarrow.fs`, which takes credentials, region and
-endpoint from the environment as its documentation says; delta-rs reads the same variables.
+endpoint from the environment (see its documentation); delta-rs reads the same variables.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _ALIASES: Final = {
     "viewfs": "viewfs",
 }
 KNOWN: Final = ("file:", "s3://", "s3a://", "gs://", "hdfs://")
-"""For messages; the others are older spellings."""
+"""For messages; the other schemes are older names."""
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)")
 _MISSPELT: Final = re.compile(r"(s3|s3a|s3n|gs|gcs|hdfs|viewfs)(?://|:(?!/))", re.IGNORECASE)
-"""The name of a store with its colon or its slashes left out."""
+"""The scheme of a store without its colon or its slashes."""
 _SLASHES: Final = re.compile(r"/{2,}")
 
 
 class Address:
-    """A normalized address; two texts that mean the same place are equal as addresses."""
+    """A normalized address: different texts for the same place give equal addresses."""
 
     __slots__ = ("__dict__", "path", "scheme")
 
@@ -55,7 +55,7 @@ class Address:
 
     @property
     def renames_cheaply(self) -> bool:
-        """Whether moving a file does not copy it: object stores have no rename."""
+        """Whether files can be renamed; object stores would copy them."""
         return self.scheme in (LOCAL, "hdfs", "viewfs")
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Address:
 
     @cached_property
     def filesystem(self) -> FileSystem:
-        """Of Arrow; paths in it are `self.path`, or `fs_path` for HDFS."""
+        """Arrow's file system for this address, in which the path is `fs_path`."""
         from pyarrow import fs
 
         if self.is_local:
@@ -90,19 +90,19 @@ class Address:
 
     @property
     def fs_path(self) -> str:
-        """The path as `filesystem` takes it: without the name node of HDFS."""
+        """The path in `filesystem`: without the name node of HDFS."""
         if self.scheme in ("hdfs", "viewfs"):
             return "/" + self.path.partition("/")[2]
         return self.path
 
 
 def s3_endpoint() -> str:
-    """Of a store that is not Amazon's, by the variables that Amazon's own tools read."""
+    """The endpoint of a store that is not Amazon's, from the variables of Amazon's tools."""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
 def _endpoint_options() -> dict[str, str]:
-    """Arrow wants the endpoint as an argument."""
+    """Arrow needs the endpoint as an argument."""
     endpoint = s3_endpoint()
     if not endpoint:
         return {}
@@ -113,13 +113,13 @@ def _endpoint_options() -> dict[str, str]:
 
 
 def parse(text: str | os.PathLike[str]) -> Address:
-    """Error where the scheme is not known: a misspelt one must not become a folder's name."""
+    """Parses a path or an address. An unknown scheme is an error, not the name of a folder."""
     text = os.fspath(text)
     match = _SCHEME.match(text)
     misspelt = _MISSPELT.match(text)
     if misspelt is not None and not os.path.lexists(text):
         whole = f"{misspelt[1]}://{text[misspelt.end() :]}"
-        raise LocalError(f"{text}: an address is written {whole}, a folder of that name ./{text}")
+        raise LocalError(f"{text}: write {whole} for the address, ./{text} for a local path")
     if match is None or os.path.lexists(text):
         return Address(LOCAL, os.path.abspath(text))
     scheme = _ALIASES.get(match[1].lower())
@@ -141,7 +141,7 @@ def parse(text: str | os.PathLike[str]) -> Address:
 
 
 def _host_and_path(rest: str) -> tuple[str, str]:
-    """Of what follows `file:`: `/path`, `///path` or `//host/path`."""
+    """Splits the text after `file:`, which is `/path`, `///path` or `//host/path`."""
     if rest.startswith("//"):
         host, _, path = rest[2:].partition("/")
         return host, f"/{path}"
@@ -149,5 +149,5 @@ def _host_and_path(rest: str) -> tuple[str, str]:
 
 
 def is_remote(text: str | os.PathLike[str]) -> bool:
-    """Whether it is an address of something else than a local file; errors as `parse`."""
+    """Whether it is the address of a store; errors as in `parse`."""
     return not parse(text).is_local

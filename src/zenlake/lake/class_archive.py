@@ -1,9 +1,9 @@
-"""A class-data archive of Java: Spark's classes as Java maps them, instead of loading them again.
+"""A class-data archive of Java: Spark's classes in a form that Java maps instead of loading them.
 
-Loading and checking some ten thousand classes is half of what starting Spark costs. Java can keep
-them in a file, which it ignores where anything does not match. The file is made once for a version
-of Java and Spark, in the background after the first run, in the user's cache folder. Without it
-everything works, only slower. `python -m zenlake.lake.class_archive` makes it at once.
+Loading and verifying some ten thousand classes takes half the time of starting Spark. Java can keep
+them in a file, which it ignores if anything does not match. The file is made once for a version of
+Java and Spark, in the background after the first run, in the user's cache folder. Without it
+everything works, but more slowly. `python -m zenlake.lake.class_archive` makes it at once.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from typing import Final
 from zenlake.cache_folder import cache_folder
 
 SWITCH: Final = "ZENLAKE_SPARK_ARCHIVE"
-"""`off`: no archive is used or made."""
+"""Environment variable; `off` means that no archive is used or made."""
 ARCHIVES_KEPT: Final = 2
-"""The last used ones, some 120 MB each: for two environments used in turn."""
+"""The most recently used ones, some 120 MB each: for two environments used alternately."""
 RETRY_SECONDS: Final = 86_400.0
-"""What could not be made is not tried again before, as each time takes half a minute."""
+"""The pause after a failed attempt, because each one takes half a minute."""
 _EXIT_SECONDS_MAX: Final = 300.0
 _NICE: Final = 10
 _WORK_PREFIX: Final = "making-"
 
 
 def archive_path(java: str, spark_home: str) -> Path | None:
-    """The archive of this Java (what it says of its version) and Spark, whether it exists or not.
+    """The path of the archive for this Java (the text of its version) and Spark.
 
-    None where it is switched off or there is no folder for it.
+    None if archives are switched off or there is no folder for them.
     """
     if os.environ.get(SWITCH, "").lower() in ("off", "0", "no", "false"):
         return None
     folder = cache_folder()
-    # Java takes a colon for the end of one path and the beginning of another.
+    # Java separates paths by colons.
     if folder is None or ":" in str(folder):
         return None
     try:
@@ -56,23 +56,23 @@ def archive_path(java: str, spark_home: str) -> Path | None:
 
 
 def java_options(archive: Path | None) -> str:
-    """Options that make Java use it, or nothing. Java does not warn where it does not match."""
+    """Options that make Java use the archive, or none; Java does not warn if it does not match."""
     if archive is None or not _is_ours(archive):
         return ""
     with suppress(OSError):  # the folder may be read-only
-        os.utime(archive)  # the ones that were not used for long are removed
+        os.utime(archive)  # archives that are not used for long are removed
     file = shlex.quote(f"-XX:SharedArchiveFile={archive}")
     return f"-Xshare:auto -Xlog:disable -Xlog:all=error:stderr {file}"
 
 
 def make_after_this_process(archive: Path | None) -> None:
-    """When this process ends by itself, another makes the archive, unless it is there."""
+    """Starts a process that makes the archive when this process exits, unless it exists."""
     if archive is not None and not archive.exists():
         atexit.register(_start_maker, archive)
 
 
 def _is_ours(archive: Path) -> bool:
-    """Java runs what is in it, so nobody else may have written it."""
+    """Whether only this user can write it: Java executes the code in it."""
     try:
         found = os.stat(archive)
     except OSError:
@@ -101,7 +101,7 @@ def _start_maker(archive: Path) -> None:
 
 
 def _claim(archive: Path) -> bool:
-    """Whether this process is the one to make it: of several, and not again soon."""
+    """Whether this process may make it: no other does, and none has tried recently."""
     mark = archive.with_suffix(".attempt")
     with suppress(FileNotFoundError):
         if time.time() - mark.stat().st_mtime > RETRY_SECONDS:
@@ -114,7 +114,7 @@ def _claim(archive: Path) -> bool:
 
 
 def make(archive: Path) -> bool:
-    """Starts Spark once more, with a task, and has its Java write the archive as it ends."""
+    """Starts another Spark with a task, whose Java writes the archive when it exits."""
     archive.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _remove_old(archive.parent, archive)
     work = Path(mkdtemp(prefix=_WORK_PREFIX, dir=archive.parent))
@@ -139,7 +139,7 @@ def make(archive: Path) -> bool:
 
 
 def run_spark(made: str) -> None:
-    """Everything that a run on this machine makes Java load."""
+    """Makes Java load the classes that a run on this machine needs."""
     from pyspark.core.context import SparkContext
 
     from zenlake.lake.pipeline.tasks import parallelism, run_tasks
@@ -166,7 +166,7 @@ def _echo(job: dict[str, int]) -> dict[str, int]:
 
 
 def _remove_old(folder: Path, archive: Path) -> None:
-    """Archives that were not used for the longest time, and what killed makers left."""
+    """Removes the least recently used archives, and folders of killed makers."""
     others = [one for one in folder.glob("spark-*.jsa") if one != archive]
     others.sort(key=lambda one: one.stat().st_mtime, reverse=True)
     for one in others[ARCHIVES_KEPT - 1 :]:

@@ -1,7 +1,7 @@
 """The tables of a lake as Spark DataFrames, without the Delta jar.
 
-delta-rs says which files belong to a version; Spark reads these as Parquet. Of a store for which
-Spark has no file system (`s3a://` needs a jar), workers read the files through Arrow.
+delta-rs lists the files of a version; Spark reads them as Parquet. Workers read files in stores
+through Arrow, because Spark needs another jar for them (`s3a://`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.address import parse
-from zenlake.lake.inside import check_files, check_table_name
+from zenlake.lake.path_safety import check_files, check_table_name
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.publish.store import Store
 from zenlake.lake.schema import TABLES
@@ -26,7 +26,7 @@ _ROWS_AT_ONCE: Final = 16_384
 
 
 class Lake:
-    """`lake.queries`, `lake.samples`, ... of the version that was current when it was opened."""
+    """`lake.queries`, `lake.samples`, ... of the version that was current at opening."""
 
     def __init__(
         self, directory: str | os.PathLike[str], spark: SparkSession | None = None
@@ -43,7 +43,7 @@ class Lake:
         return [*self._snapshot.manifest.tables]
 
     def table(self, name: str) -> DataFrame:
-        """A column that older files lack is null in their rows."""
+        """A table by name. Columns that older files lack are null in their rows."""
         return frame_of(self.spark, self._snapshot, name)
 
     def __getattr__(self, name: str) -> DataFrame:
@@ -55,7 +55,7 @@ class Lake:
         return [*super().__dir__(), *self.tables]
 
     def sql(self, text: str) -> DataFrame:
-        """A question to the tables, by their names, with `ke_intersects` and `ke_includes`."""
+        """Runs a query of the tables, which may use `ke_intersects` and `ke_includes`."""
         from zenlake.lake.sql.on_spark import register
 
         register(self.spark, self._snapshot)
@@ -65,9 +65,9 @@ class Lake:
 def frame_of(
     spark: SparkSession, snapshot: Snapshot, name: str, with_undeclared: bool = False
 ) -> DataFrame:
-    """A table of a snapshot; TIMESTAMPs are computed for rows that are older than them.
+    """A table of a snapshot. TIMESTAMPs are computed for rows that were written without them.
 
-    `with_undeclared` columns that other writers added to its files come too.
+    With `with_undeclared` it has columns that other writers added to its files.
     """
     check_table_name(name, snapshot.directory)
     if snapshot.is_local:
@@ -82,17 +82,24 @@ def frame_of(
         frame = reader.parquet(*files)
     else:
         frame = lazy_frame(spark, snapshot, name)
-    if snapshot.manifest.has_older_rows:
-        from zenlake.lake.sql.on_spark import with_computed
+    return with_computed(frame, name) if snapshot.manifest.has_older_rows else frame
 
-        frame = with_computed(frame, name)
+
+def with_computed(frame: DataFrame, table: str) -> DataFrame:
+    """Computes TIMESTAMPs also for rows that were written before these columns existed."""
+    from pyspark.sql.functions import expr
+
+    for one in TABLES[table].columns if table in TABLES else ():
+        if one.computed_from and {one.name, one.computed_from} <= set(frame.columns):
+            value = expr(f"timestamp_micros({one.computed_from} div 1000)")
+            frame = frame.withColumn(one.name, value.alias("", metadata={"comment": one.comment}))
     return frame
 
 
 def all_columns(name: str, files: Sequence[Path]) -> str | None:
-    """The columns of all files, united by name, and the declared ones that they lack.
+    """The schema of all files, united by name, and the declared columns that they lack.
 
-    None where Spark must look itself.
+    None if a column has a type that only Spark's own inference handles.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -113,7 +120,7 @@ def all_columns(name: str, files: Sequence[Path]) -> str | None:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if kind not in types:
             return None
-        # A file may name its columns as it likes.
+        # Names in files of other writers may contain anything.
         quoted = field.name.replace("`", "``")
         columns.append(f"`{quoted}` {types[kind]}{comments.get(field.name, '')}")
     lacking = [one for one in declared if one.name not in schema.names]
@@ -127,7 +134,7 @@ def _comment(text: str) -> str:
 
 
 def lazy_frame(spark: SparkSession, snapshot: Snapshot, name: str) -> DataFrame:
-    """Read through Arrow by the workers; no file is opened before."""
+    """A table that workers read through Arrow; no file is opened before."""
     addresses = [str(one) for one in snapshot.addresses(name)]
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -140,7 +147,7 @@ def lazy_frame(spark: SparkSession, snapshot: Snapshot, name: str) -> DataFrame:
 
 
 def _rows_of(address: str, name: str) -> Iterator[pa.RecordBatch]:
-    """All declared columns; those that the file lacks are null."""
+    """The rows of a file with all declared columns; those that it lacks are null."""
     import pyarrow.dataset as ds
 
     place = parse(address)

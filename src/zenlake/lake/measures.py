@@ -1,10 +1,10 @@
-"""Measures: figures that several commands show, each defined here once.
+"""Measures: figures that several commands show, each defined once.
 
 - messages: rows of `messages`, with FRAMEs and FRAGMENTs, as `decode --count` counts them
 - queries: REQUESTs that are not the next hop of another one; hops: all rows of `queries`
-- recorded time: how long at least one capture was running
-- violations: how often rules were broken, as `check` counts; a note once for each side
-- undecoded bytes: those that gave no message, by state
+- recorded time: the time during which at least one capture was running
+- violations: how often rules were broken, as in `check`; a note counts once for each side
+- undecoded bytes: bytes that gave no message, by state
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 FIRST_HOP: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
-"""Of a row `q` of `queries`: whether it stands for its query, and not for a later hop of it."""
+"""Whether a row `q` of `queries` is the first hop of its query."""
 
 VIOLATIONS: Final = "sum(coalesce(times, 1))::BIGINT"
-"""Of rows of `violations`, some of which stand for many; older lakes do not say for how many."""
+"""The number of violations; a row may stand for several (`times`, null in older lakes)."""
 
 _UNDECODED: Final = re.compile(r"(\w+): (\d+) bytes")
 
 
 def recorded_spans(captures: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """First and last packet of each capture, with those that overlap as one, in order."""
+    """The times of first and last packets, in order; captures that overlap are one span."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted(captures):
         if spans and first <= spans[-1][1]:
@@ -34,15 +34,15 @@ def recorded_spans(captures: Iterable[tuple[int, int]]) -> list[tuple[int, int]]
 
 
 def recorded_ns(captures: Iterable[tuple[int, int]]) -> int:
-    """Without the time between captures, in which nobody recorded."""
+    """The recorded time, without the time between captures."""
     return sum(last - first for first, last in recorded_spans(captures))
 
 
 def undecoded_text(sizes: Mapping[str, int]) -> str | None:
-    """As `captures.undecoded` says it."""
+    """The text of `captures.undecoded`."""
     return "; ".join(f"{state}: {size} bytes" for state, size in sizes.items()) or None
 
 
 def undecoded_sizes(text: str | None) -> dict[str, int]:
-    """The other way round."""
+    """The inverse of `undecoded_text`."""
     return {state: int(size) for state, size in _UNDECODED.findall(text or "")}

@@ -1,7 +1,7 @@
-"""A Spark session as zenlake wants it: quiet, on this interpreter, on this machine unless told.
+"""Starts a Spark session: without log output, with this interpreter, on this machine by default.
 
-Spark's Java process says a lot on standard error, from its first line on. Here that goes to a
-file which nobody sees; when the process fails to start, its first error is told.
+Spark's Java process writes a lot to standard error from its start on. It goes to a temporary file;
+if the process fails to start, the first error in it is reported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from zenlake import exit_cleanups
 from zenlake.lake.class_archive import archive_path, java_options, make_after_this_process
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 
 if TYPE_CHECKING:
     from pyspark.conf import SparkConf
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 JAVA_VERSION_MIN: Final = 17
 LOCAL_MASTER: Final = "local[*,4]"
-"""All cores; a task that dies is tried four times in all, as on a cluster."""
+"""All cores; a task that dies is tried up to four times, as on a cluster."""
 LOCAL_MEMORY: Final = f"{max(1200, 256 * (os.cpu_count() or 1))}m"
-"""Of Java's objects: what sorts and joins do not find room for there, they write to the disk."""
-# Batches between Java and Python: payloads are large now and then, so bytes count as well.
+"""Java's heap. Sorts and joins that do not fit write to the disk."""
+# Limits of batches between Java and Python; payloads may be large, so bytes are limited too.
 ARROW_BATCH_ROWS: Final = 16_384
 ARROW_BATCH_BYTES: Final = 64 << 20
 
@@ -44,7 +44,7 @@ QUICK_START: Final = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "1",
 }
-"""For little work: Java compiles less, which takes longer than it saves there."""
+"""For short runs: Java's optimizing compiler would cost more time than it saves."""
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _LOOPBACK: Final = "127.0.0.1"
 _NEEDS_JAVA: Final = (
@@ -64,9 +64,9 @@ _LOCAL_SETTINGS: Final = {
     "spark.driver.bindAddress": _LOOPBACK,
     "spark.driver.memory": LOCAL_MEMORY,
     "spark.python.daemon.module": "zenlake.lake.spark_daemon",
-    # Steps have more code than Spark remembers by itself; what it forgot it compiles again.
+    # The steps have more generated code than Spark's default cache holds.
     "spark.sql.codegen.cache.maxEntries": "1000",
-    # Tables of a lake are no reason for Spark's two hundred.
+    # Spark's default of 200 is too many for tables of a lake.
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
 }
 
@@ -76,8 +76,8 @@ def session(
 ) -> SparkSession:
     """The session for `master` (`local[4]`, `spark://...`, `sc://...`; this machine by default).
 
-    A session that already runs is taken as it is, with the settings that can still change.
-    `conf` are settings by their names, which win over ours: `session(**{"spark.ui.port": "1"})`.
+    A session that already runs is used, with the settings that can still change. `conf` are further
+    settings, which override ours: `session(**{"spark.ui.port": "1"})`.
     """
     from pyspark.conf import SparkConf
     from pyspark.sql import SparkSession
@@ -97,7 +97,7 @@ def session(
 
 
 def literal(path: str) -> str:
-    """A path that Spark does not take for a pattern."""
+    """A path with escapes, so that Spark does not read it as a pattern."""
     return _GLOB.sub(r"\\\g<0>", path)
 
 
@@ -116,7 +116,7 @@ def _local_settings() -> dict[str, str]:
 
 @cache
 def _temporary_folder() -> str:
-    """Where Java keeps its temporary files: it cannot remove them itself if it is killed."""
+    """The folder for Java's temporary files, which Java does not remove when it is killed."""
     folder = mkdtemp(prefix="zenlake-spark-")
 
     def remove() -> None:
@@ -128,21 +128,21 @@ def _temporary_folder() -> str:
 
 
 def _use_this_interpreter(is_local: bool) -> None:
-    """Workers on this machine need our packages; those elsewhere may have been told which."""
+    """Local workers need our packages; for other machines the user may have set one."""
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         if is_local or name not in os.environ:
             os.environ[name] = sys.executable
 
 
 def _start(conf: SparkConf) -> None:
-    """Starts the Java process and its context, unless there is one."""
+    """Starts the Java process and its context, unless they exist."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
     from pyspark.core.context import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.logger import PySparkLogger
 
-    # What it tells is in the exception as well.
+    # Its messages are in the exceptions as well.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     if SparkContext._active_spark_context is not None:
         return
@@ -184,8 +184,8 @@ def _use_class_archive(conf: SparkConf, java: str) -> None:
 
 @contextmanager
 def _own_temporary_files() -> Iterator[None]:
-    """Spark makes a folder for the port that Java chooses. It stays if a signal ends us meanwhile,
-    unless it is in ours."""
+    """Spark makes a temporary folder to learn Java's port. In our own folder it is removed even if
+    a signal ends the process meanwhile."""
     before = tempfile.tempdir
     tempfile.tempdir = _temporary_folder()
     try:
@@ -196,7 +196,7 @@ def _own_temporary_files() -> Iterator[None]:
 
 @contextmanager
 def _same_interrupt_handler() -> Iterator[None]:
-    """A context sets a handler for Ctrl-C that cancels its jobs. One of the caller's own stays."""
+    """Restores the caller's handler for Ctrl-C, which a context replaces by one for its jobs."""
     before = signal.getsignal(signal.SIGINT)
     yield
     is_own = before not in (None, signal.default_int_handler)
@@ -211,14 +211,14 @@ def _first_error(said: IO[bytes]) -> str:
 
 
 def _check_java() -> str:
-    """What Java says of its version."""
+    """The output of `java -version`; error if Java is missing or too old."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     try:
         said = subprocess.run([java or "", "-version"], capture_output=True, text=True).stderr
     except OSError:
         raise LakeError(_NEEDS_JAVA) from None
-    # Before 9 the version was 1.8: then the first number says 1, which is too old as well.
+    # Before Java 9 the version was 1.8: its first number 1 is too old as well.
     version = re.search(r'version "(\d+)', said)
     if version is None or int(version[1]) < JAVA_VERSION_MIN:
         found = f" (found {version[1]})" if version else ""

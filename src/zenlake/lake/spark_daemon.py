@@ -1,9 +1,9 @@
-"""The process that forks Spark's Python workers on this machine: Spark's own, which starts faster.
+"""The process that forks Spark's Python workers on this machine: Spark's own, made to start faster.
 
-Spark puts its archive `pyspark.zip` first on the path of that process. Python keeps no bytecode of
-what it reads from a zip file, so each start compiles PySpark from source. Here the installed one is
-imported, which is the same. What starts no thread is imported before workers are forked, and not
-looked at again by the garbage collection that Spark runs after every task.
+Spark puts its archive `pyspark.zip` first on the path of that process. Python caches no bytecode of
+modules in a zip file, so each start would compile PySpark from source. Here the installed package
+is imported instead, which is the same. Modules that start no thread are imported before workers are
+forked, and excluded from the garbage collection that Spark runs after every task.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def without_archives(path: Sequence[str]) -> list[str]:
 
 def main() -> None:
     sys.path[:] = without_archives(sys.path)
-    # NumPy and Arrow start threads, which do not survive a fork: workers import them.
+    # NumPy and Arrow start threads, which do not survive a fork, so workers import them.
     import pyspark.worker  # noqa: F401  # for the workers
     from pyspark.daemon import manager
 

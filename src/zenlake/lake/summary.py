@@ -1,6 +1,6 @@
-"""Summary: what a person wants to know first of captures that were just read.
+"""Summary of captures that were just read, for the end of `zenlake pipeline`.
 
-Each part is one question to the tables, asked on DuckDB; anyone can ask the same.
+Each part is a query of the tables on DuckDB, which users can run themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zenlake.lake.sql import on_duckdb
 
 ROWS_SHOWN_MAX: Final = 6
 _RATE_ROWS_MIN: Final = 10
-"""Of fewer samples a rate says nothing."""
+"""Fewer samples give no meaningful rate."""
 
 _QUESTIONS: Final = {
     "captures": """
@@ -75,7 +75,7 @@ _QUESTIONS: Final = {
 
 
 class Summary(NamedTuple):
-    """The answers, each a list of rows by column."""
+    """The results of the queries, each a list of rows by column."""
 
     answers: dict[str, list[dict[str, Any]]]
 
@@ -89,7 +89,7 @@ class Summary(NamedTuple):
 
 
 def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
-    """Of these captures."""
+    """Runs all queries for these captures."""
     listed = ", ".join("'" + path.replace("'", "''") + "'" for path in captures)
     chosen = f"q.capture IN ({listed or 'NULL'})"
     found = {}

@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol
 import duckdb
 
 from zenlake.exit_cleanups import temporary_folder
-from zenlake.lake.publish import LakeError, Snapshot
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Snapshot
 from zenlake.lake.sql import on_duckdb
 from zenlake.lake.sql.functions import sql_error
 from zenlake.report.selection import Selection

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zenlake.keyexpr import canonize
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 
 
 class Selection(NamedTuple):

@@ -32,8 +32,8 @@ def _in_splits(count: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The first task, told that each large file is to be read by so many tasks."""
 
     def survey(job: dict[str, Any]) -> dict[str, Any]:
+        from zenlake.lake.pipeline.survey_captures import survey_captures
         from zenlake.lake.plan import survey_task
-        from zenlake.lake.plan.survey_captures import survey_captures
 
         vars(survey_task)["SPLIT_BYTES"] = 1
         captures = [{**one, "tasks": count} for one in job["captures"]]

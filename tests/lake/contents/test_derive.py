@@ -18,8 +18,8 @@ from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.derive.steps import build_all
 from zenlake.lake.exact_reader.exact_tables import stage
-from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.written import WRITTEN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,8 +87,8 @@ def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
         "threads": 1,
     }
     result = derive_captures(job)
-    assert result["retraced"]
-    samples = [result["retraced"].get(path, path) for path in together["samples"]]
+    assert result["copies"]
+    samples = [result["copies"].get(path, path) for path in together["samples"]]
     found: Files = {"samples": [pq.read_table(path) for path in samples]}
     for file in result["files"]:
         found.setdefault(file["table"], []).append(pq.read_table(file["path"]))

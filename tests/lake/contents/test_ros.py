@@ -12,7 +12,8 @@ import pytest
 
 from tests.trace.sidecar import sidecar_of
 from zenlake.lake import open as open_lake
-from zenlake.lake.publish import LakeError, Store
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Store
 from zenlake.lake.sql import on_duckdb
 
 if TYPE_CHECKING:

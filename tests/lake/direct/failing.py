@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 
 
 def say_why(job: dict[str, Any]) -> dict[str, Any]:

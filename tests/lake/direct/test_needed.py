@@ -9,9 +9,9 @@ import pytest
 from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, OF_SPLIT
 from zenlake.lake.direct.needed import read_for, tables_in
-from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
+from zenlake.lake.schema.written import WRITTEN
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from zenlake import exit_cleanups
 from zenlake.lake import direct
 from zenlake.lake.direct import capture_tables
 from zenlake.lake.direct.workers import Workers
-from zenlake.lake.publish import LakeError, Snapshot
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql import on_duckdb
 
@@ -154,7 +155,7 @@ from zenlake.lake.derive.duck import Engine
 
 setting = "SELECT current_setting('enable_progress_bar')"
 with TemporaryDirectory() as folder, no_rows() as tables:
-    with Engine(Path(folder)) as engine, engine.beside() as beside:
+    with Engine(Path(folder)) as engine, engine.second_connection() as beside:
         for one in (engine, beside):
             print(one.connection.execute(setting).fetchone())
     with on_duckdb.opened(tables.snapshot(), folder) as connection:

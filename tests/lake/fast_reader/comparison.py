@@ -11,7 +11,7 @@ from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.transport import Segment, TransportReader
 from zenlake.lake.fast_reader import Survey, read
-from zenlake.lake.fast_reader.assemble.reading import CHUNK_BYTES
+from zenlake.lake.fast_reader.assemble.capture_pass import CHUNK_BYTES
 from zenlake.trace import MessageSeen, Missing, SessionChanged, Undecoded
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.trace import Trace
@@ -91,10 +91,10 @@ def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
     assert (found.cut_bytes > 0) == trace.is_damaged
     batches: dict[int, list[Batch]] = defaultdict(list)
     order: list[tuple[str, int, int]] = []
-    handed: list[Packet] = []
+    forwarded: list[Packet] = []
     wanted = np.ones(len(found), np.bool_)
     for chunk in read(path, found, wanted, with_other=True, chunk_bytes=chunk_bytes):
-        handed += chunk.packets
+        forwarded += chunk.packets
         for index, pair in enumerate(chunk.pair.tolist()):
             content = chunk.data[chunk.bounds[index] : chunk.bounds[index + 1]].tobytes()
             direction, packet = int(chunk.direction[index]), int(chunk.packet[index])
@@ -107,7 +107,7 @@ def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
         messages += _compare_link(road.links[found.link_name(pair)], found, pair, batches[pair])
     names = {found.link_name(pair) for pair in regular}
     assert order == [one for one in road.order if one[0] in names]
-    _compare_packets(path, found, handed, regular)
+    _compare_packets(path, found, forwarded, regular)
     return messages
 
 
@@ -132,7 +132,7 @@ def _compare_link(scalar: ScalarLink, found: Survey, pair: int, batches: list[Ba
     return scalar.messages
 
 
-def _compare_packets(path: str, found: Survey, handed: list[Packet], regular: set[int]) -> None:
+def _compare_packets(path: str, found: Survey, forwarded: list[Packet], regular: set[int]) -> None:
     """What is left to the exact reader is what it would have read, without the regular pairs."""
     transport = TransportReader()
     texts = {"-".join(found.ends(pair)): pair for pair in range(len(found))}
@@ -149,7 +149,7 @@ def _compare_packets(path: str, found: Survey, handed: list[Packet], regular: se
         counts[pair] += 1, len(packet.data)
         if pair not in regular:
             expected.append(packet_fields(packet))
-    assert [packet_fields(packet) for packet in handed] == expected
+    assert [packet_fields(packet) for packet in forwarded] == expected
     assert others == found.others
     assert counts[:, 0].tolist() == found.pair_packets.tolist()
     assert counts[:, 1].tolist() == found.pair_bytes.tolist()

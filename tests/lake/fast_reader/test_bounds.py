@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_roads import CAPTURES, plain
+from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
 from zenlake.capture.packet import Packet
 from zenlake.columnar.fields import columns
 from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
 from zenlake.lake.fast_reader.assemble.batches import EXTENTS_MAX
-from zenlake.lake.fast_reader.assemble.reading import (
+from zenlake.lake.fast_reader.assemble.capture_pass import (
     CHUNK_BYTES,
     CHUNK_UNITS,
+    INITS_SEEN_MAX,
     PAIRS_MAX,
-    SIGHTINGS_MAX,
 )
-from zenlake.lake.plan.survey.message_rows import ROWS_AT_ONCE, MessageRows
+from zenlake.lake.fast_reader.regularity.message_rows import ROWS_AT_ONCE, MessageRows
 from zenlake.limits import TCP_FLOWS_MAX
 
 CAPTURE = CAPTURES / "alias_remapped.pcapng"
@@ -47,7 +47,7 @@ def test_many_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "many.pcapng"
     store(path, [tcp(port, 1, 2, b"") for port in range(1, 3_000)])
     assert len(surveyed(path)) == 2_999
-    monkeypatch.setattr(f"{_PACKAGE}.reading.PAIRS_MAX", 2_500)
+    monkeypatch.setattr(f"{_PACKAGE}.capture_pass.PAIRS_MAX", 2_500)
     assert isinstance(survey(str(path)), Refusal)
 
 
@@ -55,11 +55,11 @@ INIT = bytes.fromhex("0400010900aa")
 
 
 def test_many_inits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert SIGHTINGS_MAX > 2 * PAIRS_MAX
+    assert INITS_SEEN_MAX > 2 * PAIRS_MAX
     path = tmp_path / "many.pcapng"
     store(path, [tcp(5, 1, 0x10, INIT) for _ in range(3_000)])
     assert surveyed(path).zids.tolist() == [["aa", ""]]
-    monkeypatch.setattr(f"{_PACKAGE}.reading.SIGHTINGS_MAX", 2_048)
+    monkeypatch.setattr(f"{_PACKAGE}.capture_pass.INITS_SEEN_MAX", 2_048)
     assert isinstance(survey(str(path)), Refusal)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_roads import CAPTURES
+from tests.lake.fast_reader.test_both_readers import CAPTURES
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import ACK, FIN, RST, SYN
 from zenlake.lake.fast_reader import Survey, survey

@@ -10,8 +10,8 @@ import pytest
 
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import store
+from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
 from tests.lake.fast_reader.test_bounds import INIT, tcp
-from tests.lake.fast_reader.test_roads import CAPTURES, plain
 from tests.lake.faults.captures import replicated
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
@@ -22,7 +22,7 @@ from zenlake.lake.plan import survey_task
 from zenlake.lake.plan.file_digest import FileDigest, sha256_of
 from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, FAST_READER_HELD_BYTES_MAX
 
-_LIMIT = "zenlake.lake.fast_reader.assemble.reading.FAST_READER_HELD_BYTES_MAX"
+_LIMIT = "zenlake.lake.fast_reader.assemble.capture_pass.FAST_READER_HELD_BYTES_MAX"
 
 
 @pytest.fixture

@@ -35,9 +35,9 @@ def agree(path: Path, content: bytes) -> int:
     found = survey(str(path))
     assert isinstance(found, Survey), found
     chunks = read(str(path), found, np.zeros(0, np.bool_), with_other=True)
-    handed = [packet_fields(packet) for chunk in chunks for packet in chunk.packets]
-    assert handed == [packet_fields(packet) for packet in load(path)]
-    return len(handed)
+    forwarded = [packet_fields(packet) for chunk in chunks for packet in chunk.packets]
+    assert forwarded == [packet_fields(packet) for packet in load(path)]
+    return len(forwarded)
 
 
 def refused(path: Path, content: bytes) -> bool:

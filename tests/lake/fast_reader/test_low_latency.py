@@ -11,13 +11,13 @@ import pytest
 
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_roads import CAPTURES, plain
+from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import Segment, TransportReader
 from zenlake.columnar.jit import NUMBA
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
-from zenlake.lake.fast_reader.assemble.batches import FAREWELL
-from zenlake.lake.fast_reader.assemble.terms import agrees_on_low_latency
+from zenlake.lake.fast_reader.assemble.batches import LAST_CLOSE
+from zenlake.lake.fast_reader.assemble.low_latency import agrees_on_low_latency
 from zenlake.wire import Init
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
@@ -44,7 +44,7 @@ def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
             chunk.data[chunk.bounds[unit] : chunk.bounds[unit + 1]].tobytes(),
         )
         for chunk in read(str(path), found, found.regular)
-        for unit in np.flatnonzero(chunk.form == FAREWELL).tolist()
+        for unit in np.flatnonzero(chunk.form == LAST_CLOSE).tolist()
     ]
 
 

@@ -21,7 +21,7 @@ def _keys(word: int, step: int) -> NDArray[np.int64]:
 
 def _probes(keys: NDArray[np.int64]) -> int:
     """Slots looked at before the right one, for all pairs together."""
-    pairs = Pairs.of_keys(keys)
+    pairs = Pairs.from_keys(keys)
     room = len(pairs.slots)
     total = 0
     for slot in np.nonzero(pairs.slots)[0]:
@@ -43,7 +43,7 @@ def test_pairs_that_differ_little_are_spread(word: int, step: int) -> None:
 def test_each_table_has_its_own_hash() -> None:
     """Collisions found in one run are of no use for the next."""
     keys = _keys(LOWER, 1)
-    assert not np.array_equal(Pairs.of_keys(keys).slots, Pairs.of_keys(keys).slots)
+    assert not np.array_equal(Pairs.from_keys(keys).slots, Pairs.from_keys(keys).slots)
 
 
 def test_all_pairs_are_in_the_table_after_growing() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.rule_ways import AGAIN, SEED, read, samples
-from zenlake.lake.fast_reader.screening import generate, plan, vocabulary
+from tests.lake.merge.screened_rules import AGAIN, SEED, read, samples
+from zenlake.lake.fast_reader.screening import generate, rule_selection, vocabulary
 from zenlake.rules import RULES, Rule
 from zenlake.rules.screens import Asked, Screen
 
@@ -45,8 +45,8 @@ def test_words_keep_together() -> None:
 
 
 @pytest.fixture
-def fresh_plan() -> Iterator[None]:
-    caches = [one for one in vars(plan).values() if hasattr(one, "cache_clear")]
+def fresh_selection() -> Iterator[None]:
+    caches = [one for one in vars(rule_selection).values() if hasattr(one, "cache_clear")]
     for one in caches:
         one.cache_clear()
     yield
@@ -68,7 +68,7 @@ def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(RULES, rule.id, other)
 
 
-@pytest.mark.usefixtures("fresh_plan")
+@pytest.mark.usefixtures("fresh_selection")
 @pytest.mark.parametrize("id", UNDECLARED)
 def test_a_rule_that_declares_nothing_is_not_forgotten(
     id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -80,13 +80,13 @@ def test_a_rule_that_declares_nothing_is_not_forgotten(
         assert one.way == AGAIN or id == "control-qos"  # the checker gets all declarations
 
 
-@pytest.mark.usefixtures("fresh_plan")
+@pytest.mark.usefixtures("fresh_selection")
 def test_a_condition_that_the_kernel_has_not_is_not_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for id in ("put-to-many", "control-qos"):
         declare(RULES[id], Asked("sn > 3"), monkeypatch)
-    monkeypatch.setattr(plan, "bits", lambda: {})
+    monkeypatch.setattr(rule_selection, "bits", lambda: {})
     for fault in (one for one in samples() if one.rule in ("put-to-many", "control-qos")):
         one = read(tmp_path, fault, SEED)
         assert one.found == one.expected
@@ -95,7 +95,7 @@ def test_a_condition_that_the_kernel_has_not_is_not_forgotten(
 def test_the_kernel_finds_the_same_in_plain_python(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
-        "from tests.lake.merge.rule_ways import SEED, read, samples\n"
+        "from tests.lake.merge.screened_rules import SEED, read, samples\n"
         "for fault in samples():\n"
         "    if fault.rule in ('timestamp-ahead', 'integer-not-minimal', 'lease-exceeded'):\n"
         f"        one = read(Path({str(tmp_path)!r}), fault, SEED)\n"

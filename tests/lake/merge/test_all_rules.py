@@ -1,6 +1,6 @@
 """Every rule, broken in a capture that both readers read: they find the same.
 
-How a sample is read is what the rule declares: `python -m tests.lake.merge.rule_ways` lists it.
+`python -m tests.lake.merge.screened_rules` lists how each rule is screened.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.rule_ways import AGAIN, COLUMNS, EXACT, SEED, Read, read, samples
+from tests.lake.merge.screened_rules import AGAIN, COLUMNS, EXACT, SEED, Read, read, samples
 from tests.rules.faults import Fault
 from zenlake.rules import RULES
 from zenlake.rules.screens import Asked, Followed, Never

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.gathered import differences, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import differences, on_both_roads, on_scalar_road
 from tests.trace.test_interest_answers import CASES, lives, talk
 from tests.why.told import path_of
 from zenlake.lake.fast_reader import Refusal, survey

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.lake.merge.gathered import gather
-from tests.lake.merge.test_roads import _plain, _survey
-from zenlake.lake.exact_reader.row_tables import WRITTEN
+from tests.lake.merge.both_readers import gather
+from tests.lake.merge.test_both_readers import _plain, _survey
 from zenlake.lake.merge.split import Split, Tables, read_split
+from zenlake.lake.schema.written import WRITTEN
 
 CHOICES = (
     {"messages"},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.gathered import differences, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import differences, on_both_roads, on_scalar_road
 from tests.trace.recorded_sessions import TRUTH, plain
 from zenlake.lake.fast_reader import Refusal, survey
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL, first_seed
-from tests.lake.merge.gathered import Row, on_both_roads, on_scalar_road
-from tests.lake.merge.test_roads import _plain, _survey
+from tests.lake.merge.both_readers import Row, on_both_roads, on_scalar_road
+from tests.lake.merge.test_both_readers import _plain, _survey
 from tests.rules.captures import broken, clean, findings, seeds
 from zenlake.lake import fast_reader
-from zenlake.lake.exact_reader.judge import TABLE
+from zenlake.lake.exact_reader.violations import TABLE
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.merge import split
 from zenlake.rules import RULES

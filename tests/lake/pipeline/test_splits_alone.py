@@ -14,10 +14,10 @@ import pytest
 
 from tests.lake.faults.captures import replicated
 from tests.lake.faults.comparison import counts, differences
+from zenlake.lake.fast_reader.regularity.survey import Survey
 from zenlake.lake.pipeline import pipeline
 from zenlake.lake.plan import splits, survey_task
 from zenlake.lake.plan.splits import Assignment, by_network, by_session
-from zenlake.lake.plan.survey.survey import Survey
 
 SOURCES = (
     "queries.pcapng.gz",

@@ -81,7 +81,7 @@ def settle(settings: dict[str, str], arrivals: list[float]) -> tuple[int, float]
         there = sum(1 for time in arrivals if time <= clock.now)
         return cluster(settings, there, max(2, there))
 
-    found = tasks._settled(look, lambda: clock.now, clock.sleep)
+    found = tasks._complete_cluster(look, lambda: clock.now, clock.sleep)
     return task_slots(found), clock.now
 
 

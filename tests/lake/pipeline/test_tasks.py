@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from zenlake.lake.pipeline.failures import told_in_one_line
+from zenlake.lake.errors import LakeError
+from zenlake.lake.pipeline.failures import one_line_spark_errors
 from zenlake.lake.pipeline.tasks import is_local, parallelism, run_tasks
-from zenlake.lake.publish import LakeError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ def test_results_are_in_the_order_of_the_jobs(spark: SparkSession) -> None:
 
 
 def test_what_a_task_raises_is_told_in_one_line(spark: SparkSession) -> None:
-    with pytest.raises(LakeError) as raised, told_in_one_line():
+    with pytest.raises(LakeError) as raised, one_line_spark_errors():
         run_tasks(spark, fail, [{"number": 3}])
     assert str(raised.value) == "a task of Spark failed: is one too many"
 

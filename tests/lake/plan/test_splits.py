@@ -10,10 +10,12 @@ import pytest
 
 from tests.capture.built_files import interface, option, packet_block, section
 from tests.lake.fast_reader.mutations import load
-from tests.lake.fast_reader.test_roads import CAPTURES
-from tests.lake.merge.gathered import differences, gather, on_both_roads, on_scalar_road
+from tests.lake.fast_reader.test_both_readers import CAPTURES
+from tests.lake.merge.both_readers import differences, gather, on_both_roads, on_scalar_road
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader.regularity import ranges
+from zenlake.lake.fast_reader.regularity.ranges import RANGE_GAP_BYTES, ranges_of
 from zenlake.lake.fast_reader.scan import file_window
 from zenlake.lake.fast_reader.scan.byte_source import LocalFile
 from zenlake.lake.merge.read_task import split_of
@@ -28,8 +30,6 @@ from zenlake.lake.plan.splits import (
     parts,
     split_file,
 )
-from zenlake.lake.plan.survey import ranges
-from zenlake.lake.plan.survey.ranges import RANGE_GAP_BYTES, ranges_of
 from zenlake.testing.replicate import replicate
 
 NANOSECONDS = 9

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake.lake.address import parse
-from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.parquet.parquet_files import ParquetFiles
 from zenlake.lake.publish import Run, Store
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION

@@ -20,8 +20,9 @@ from tests.lake.publish.small_lake import (
     rows_of_captures,
     written,
 )
-from zenlake.lake.publish import LakeError, Manifest, Store, publication_log, publisher, turn
-from zenlake.lake.publish.delta_table import Outrun, Table
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Manifest, Store, publication_log, publish_lock, publisher
+from zenlake.lake.publish.delta_table import ConcurrentCommit, Table
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION
 
@@ -160,7 +161,7 @@ def test_a_run_waits_for_one_that_publishes_and_says_whom(
     captures = Table.open(store.address / "captures")
     assert captures is not None
     captures.commit(facts=publication_log.begin_facts("somebody"))
-    monkeypatch.setattr(turn, "LAKE_WAIT_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(publish_lock, "LAKE_WAIT_SECONDS_MAX", 0.2)
     with store.begin() as run, pytest.raises(LakeError, match=rf"pid {os.getpid()} on"):
         add(run, "b")
     assert contents(store) == expected({"a": 1})
@@ -192,16 +193,16 @@ def test_a_run_that_was_passed_over_cannot_publish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = lake(tmp_path, "a")
-    original = publisher.Publisher._show
+    original = publisher.Publisher._commit_publication
 
     def slow(self: publisher.Publisher, *args: object, **kwargs: object) -> int:
-        monkeypatch.setattr(publisher.Publisher, "_show", original)
+        monkeypatch.setattr(publisher.Publisher, "_commit_publication", original)
         monkeypatch.setattr(publication_log, "LEASE_SECONDS", -1.0)
         with Store(tmp_path).begin() as other:
             add(other, "c")
         return original(self, *args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(publisher.Publisher, "_show", slow)
+    monkeypatch.setattr(publisher.Publisher, "_commit_publication", slow)
     with store.begin() as run, pytest.raises(LakeError, match="another run took over"):
         add(run, "b")
     assert contents(store) == expected({"a": 1, "c": 1})
@@ -213,7 +214,7 @@ def test_a_commit_on_what_was_not_seen_fails(tmp_path: Path) -> None:
     assert one is not None
     assert other is not None
     one.commit(facts={"run": "one"})
-    with pytest.raises(Outrun):
+    with pytest.raises(ConcurrentCommit):
         other.commit(facts={"run": "other"})
 
 

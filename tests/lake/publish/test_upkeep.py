@@ -14,7 +14,8 @@ from tests.lake.publish.old_lake import OldRows
 from tests.lake.publish.old_lake import make as make_old
 from tests.lake.publish.small_lake import add, contents, expected, lake, rows_of_captures
 from zenlake.cli.main import main
-from zenlake.lake.publish import LakeError, Store, old_format, publisher
+from zenlake.lake.errors import LakeError
+from zenlake.lake.publish import Store, old_format, publisher
 from zenlake.lake.schema import TABLES
 
 NAMES = [f"capture-{number}" for number in range(5)]

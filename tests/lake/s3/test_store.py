@@ -13,7 +13,7 @@ from tests.lake.publish.small_lake import ROWS, capture_row, expected, rows_of_c
 from tests.lake.s3.server import BUCKET, client
 from zenlake.cli.main import main
 from zenlake.lake.publish import Run, Store
-from zenlake.lake.publish.delta_table import Outrun, Table
+from zenlake.lake.publish.delta_table import ConcurrentCommit, Table
 
 pytestmark = pytest.mark.xdist_group("s3")
 
@@ -62,7 +62,7 @@ def test_two_commits_at_the_same_version(store: Store, tmp_path: Path) -> None:
     assert one is not None
     assert other is not None
     one.commit(facts={"run": "one"})
-    with pytest.raises(Outrun):
+    with pytest.raises(ConcurrentCommit):
         other.commit(facts={"run": "other"})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.lake.merge.test_roads import _plain, _survey
+from tests.lake.merge.test_both_readers import _plain, _survey
 from tests.lake.schema.fill_places import fill_places, problems
 from zenlake.lake.exact_reader.row_tables import check_records
 from zenlake.lake.fast_reader.columns.columnar_reader import _BUILDERS

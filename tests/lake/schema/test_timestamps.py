@@ -13,10 +13,10 @@ import pytest
 from tests.report.small_lake import START_NS, make, robot
 from tests.trace.sidecar import PATHS
 from zenlake.lake.exact_reader.exact_tables import stage
-from zenlake.lake.exact_reader.row_tables import WRITTEN
-from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.parquet.parquet_files import ParquetFiles
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES, VERSION
+from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.sql import on_duckdb
 
 DURATIONS = {"deadline_ns", "lifespan_ns", "lease_ns"}

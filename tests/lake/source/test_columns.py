@@ -26,7 +26,7 @@ def schema(*fields: StructField) -> StructType:
 
 def test_only_these_in_this_order() -> None:
     asked = schema(StructField("time_ns", LongType()), StructField("KEY", StringType()))
-    found = Columns(MESSAGES, asked).of(MESSAGES.arrow.empty_table())
+    found = Columns(MESSAGES, asked).select(MESSAGES.arrow.empty_table())
     assert found.schema == pa.schema([("time_ns", pa.int64()), ("KEY", pa.string())])
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from zenlake.errors import ZenlakeError
+from zenlake.lake.plan.file_search import FileChoice
 from zenlake.lake.schema import TABLES
-from zenlake.lake.source.file_search import FileChoice
 from zenlake.lake.source.options import KNOWN, Options, Tolerance, read_options
 from zenlake.limits import OPTION_CHARACTERS_MAX
 

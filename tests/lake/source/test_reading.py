@@ -123,7 +123,7 @@ def test_files_that_change_after_planning(table: str, tmp_path: Path) -> None:
     def spoil() -> None:
         path.write_bytes(b"not a capture")
 
-    with pytest.raises(ZenlakeError, match=r"a.pcapng.gz: was there when the query was planned"):
+    with pytest.raises(ZenlakeError, match=r"a.pcapng.gz: existed when the query was planned"):
         rows_after(path.unlink)
     with pytest.raises(ZenlakeError, match=r"a.pcapng.gz: neither pcap nor pcapng"):
         rows_after(spoil)

@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.lake.source.glob_cases import CASES
-from zenlake.lake.source.file_search import name_filter
-from zenlake.lake.source.inputs import inputs_of
+from tests.lake.plan.glob_cases import CASES
+from zenlake.lake.plan.file_search import name_filter
+from zenlake.lake.plan.inputs import inputs_of
 from zenlake.lake.source.options import read_options
 
 if TYPE_CHECKING:

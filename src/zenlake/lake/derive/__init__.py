@@ -1,1 +1,5 @@
-"""Derive: tables that are put together from messages of the same session, or of several."""
+"""Derive: tables that are put together from several messages, sessions or splits.
+
+Takes the files of `merge`; gives files of the remaining published tables. The steps are SQL
+(`steps`), which tasks run on DuckDB (`duck`).
+"""

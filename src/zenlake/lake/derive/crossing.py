@@ -1,8 +1,8 @@
-"""Crossing: whether something in one split of a capture belongs to something in another.
+"""Crossing: whether requests or publications of two splits of a capture belong together.
 
-Requests that ask the same of connected nodes, and publications that are equal, are compared with
-each other. A split compares its own. That is all there is to compare if no other split has some of
-the same group.
+Requests that ask the same of connected nodes are compared with each other, and so are equal
+publications. A split compares its own. This is enough if no other split has members of the same
+group.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from zenlake.lake.derive.duck.build import PUBLICATIONS, QUERIES
 from zenlake.lake.schema.spanning import SPANNING
 
 PROOFS: Final = frozenset(("question_groups", "content_groups", "sample_sessions"))
-"""Tables that are read for it."""
+"""Tables that are read to find groups that cross splits."""
 
 
 def crossing_builds(
     splits: Sequence[Mapping[str, Sequence[str]]], folder: Path, memory_bytes: int
 ) -> list[Build]:
-    """Builds that must be made of all splits together: `splits` are the files of each by table."""
+    """Builds that must run over all splits together; `splits` has the files of each by table."""
     with Engine(folder, memory_bytes=memory_bytes) as engine:
         found = []
         if _has_repeated(engine, "question_groups", splits, "max(is_open)"):
             found.append(QUERIES)
-        # Captures in which one session alone has samples are not looked at, as a whole.
+        # If only one session of the capture has samples, a build over all splits finds nothing.
         if _rows(engine, "sample_sessions", splits) == 1 or _has_repeated(
             engine, "content_groups", splits
         ):
@@ -41,7 +41,7 @@ def _has_repeated(
     splits: Sequence[Mapping[str, Sequence[str]]],
     condition: str = "true",
 ) -> bool:
-    """Whether two splits have the same hash; one split has each once."""
+    """Whether two splits have the same hash; within a split each hash is unique."""
     table = engine.read(SPANNING[name], _files(name, splits)).name
     repeated = f"GROUP BY hash HAVING count(*) > 1 AND {condition} LIMIT 1"
     return bool(engine.connection.execute(f"SELECT hash FROM {table} {repeated}").fetchall())

@@ -1,11 +1,11 @@
-"""The tables of captures without a lake: in files of a temporary folder, made without Spark.
+"""Direct: the tables of captures without a lake and without Spark, in a temporary folder.
 
     with direct.read(["robot.pcapng"]) as tables:
         with on_duckdb.query(tables.snapshot(), "SELECT count(*) FROM queries") as result:
             ...
 
-The steps are those of the pipeline (`lake/pipeline`): survey, read, put together. Here they run in
-this process or in workers of its own, and what is put together by DuckDB (`lake/derive/duck`).
+The steps are those of the pipeline: survey, read, derive. They run in this process, or in worker
+processes if the captures are large.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Capture tables: the files of a temporary folder, to be read like those of a lake."""
+"""CaptureTables: tables in a temporary folder, which are read like those of a lake."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.direct.needed import read_for
 from zenlake.lake.direct.workers import Workers
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
-from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.plan.inputs import Input, inputs_of
 from zenlake.lake.plan.survey_task import TASKS_PER_CORE, survey_capture
-from zenlake.lake.publish.errors import LakeError
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
-from zenlake.lake.source.inputs import Input, inputs_of
 
-Tell = Callable[[str, Path, int], None]
-"""Called when a step begins: its name, where tasks report progress, bytes to read."""
+OnStep = Callable[[str, Path, int], None]
+"""Called when a step begins: its name, the folder of progress files, bytes to read."""
 
 Files = dict[str, list[str]]
 """Paths, by table."""
 
 PROCESS_BYTES_MIN: Final = 8 << 20
-"""Of all captures together, from which on other processes read them."""
+"""If all captures together have so many bytes, other processes read them."""
 _CAPTURES: Final = "captures"
 _SAMPLES: Final = "samples"
 _EMPTY_FILE: Final = "empty.parquet"
 
 
 class CaptureTables:
-    """Read like a `Store` while its folder is there."""
+    """Has snapshots like a `Store`, while its folder exists."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class CaptureTables:
 
     @property
     def directory(self) -> Path:
-        """What an error names: the capture, or of several the folder they share."""
+        """The path for error messages: the capture, or the common folder of several."""
         try:
             return Path(os.path.commonpath([one.path for one in self._captures]))
         except ValueError:  # there is none, or some are given from the root and some are not
@@ -71,7 +71,7 @@ class CaptureTables:
         return Snapshot(0, Address(LOCAL, str(self._folder)), manifest, self._names)
 
     def _names(self, table: str) -> list[str]:
-        """Those with rows; where there is none, the one that has the columns."""
+        """Files with rows; if there are none, a file that only has the columns."""
         return self._files.get(table) or [_EMPTY_FILE]
 
 
@@ -79,27 +79,27 @@ class CaptureTables:
 def read(
     paths: Sequence[str],
     tables: Collection[str] | None = None,
-    tell: Tell = lambda name, place, size: None,
+    on_step: OnStep = lambda name, place, size: None,
     as_read: Collection[str] = (),
 ) -> Iterator[CaptureTables]:
-    """Captures, folders and patterns; all tables, or those that are named (others are empty).
+    """Reads captures, folders and patterns into all tables, or into some (others are empty).
 
-    Of the tables `as_read` columns that need other messages are null: `trace_id` of samples.
+    In the tables `as_read`, columns that need other messages are null: `trace_id` of samples.
 
-    The files are removed at the end of the `with`; meanwhile they take about as much room as the
-    captures, where `TMPDIR` says. A capture that cannot be read is an error.
+    The files are in `TMPDIR` and need about as much space as the captures. They are removed at the
+    end of the `with`. A capture that cannot be read is an error.
     """
     inputs = inputs_of(paths)
     with exit_cleanups.temporary_folder() as folder:
         with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
-            reader = _Reader(folder, inputs, workers, tell)
+            reader = _Reader(folder, inputs, workers, on_step)
             found = reader.read(TABLES if tables is None else tables, as_read)
         yield found
 
 
 @contextmanager
 def no_rows() -> Iterator[CaptureTables]:
-    """The tables without rows."""
+    """All tables, without rows."""
     with exit_cleanups.temporary_folder() as folder:
         with _writing(folder):
             _write_empty_files(folder)
@@ -107,14 +107,16 @@ def no_rows() -> Iterator[CaptureTables]:
 
 
 class _Reader:
-    """The steps of the pipeline, over a folder."""
+    """Runs the steps of the pipeline in a folder."""
 
-    def __init__(self, folder: Path, inputs: list[Input], workers: Workers, tell: Tell) -> None:
+    def __init__(
+        self, folder: Path, inputs: list[Input], workers: Workers, on_step: OnStep
+    ) -> None:
         self._folder = folder
         self._tables = folder / "tables"
         self._inputs = inputs
         self._workers = workers
-        self._tell = tell
+        self._on_step = on_step
 
     def read(self, tables: Collection[str], as_read: Collection[str]) -> CaptureTables:
         derived = [name for name in tables if name not in as_read]
@@ -183,7 +185,7 @@ class _Reader:
         captures_file: Path,
         tables: Collection[str],
     ) -> None:
-        """Adds what it writes to `files`, or puts it in the place of what was read."""
+        """Adds the files it writes to `files`; copies of samples replace the originals."""
         self._step("derive")
         job: Job = {
             "tasks": [
@@ -199,20 +201,20 @@ class _Reader:
         (result,) = self._workers.run(derive_captures, [job])
         if "failure" in result:
             raise LakeError(result["failure"])
-        if result["retraced"]:
-            files[_SAMPLES] = [result["retraced"].get(path, path) for path in files[_SAMPLES]]
+        if result["copies"]:
+            files[_SAMPLES] = [result["copies"].get(path, path) for path in files[_SAMPLES]]
         for file in result["files"]:
             files.setdefault(file["table"], []).append(file["path"])
 
     def _step(self, name: str, size: int = 0) -> Path:
         place = self._folder / name
         place.mkdir()
-        self._tell(name, place, size)
+        self._on_step(name, place, size)
         return place
 
 
 def _checked(result: Result, one: Input) -> Result:
-    """Errors name the capture as it was given."""
+    """The result; an error with the path of the capture as given."""
     problem = result.get("error") or result.get("failure")
     if problem is not None:
         raise LakeError(str(problem).replace(one.path, one.capture))
@@ -220,7 +222,7 @@ def _checked(result: Result, one: Input) -> Result:
 
 
 def _processes(inputs: list[Input]) -> int:
-    """0 for what this process reads sooner than others have started."""
+    """The number of worker processes; 0 if reading takes less time than starting them."""
     return (os.cpu_count() or 1) if is_large(inputs) else 0
 
 
@@ -234,7 +236,7 @@ def _tasks_max() -> int:
 
 
 def _write_empty_files(folder: Path) -> None:
-    """Each table has one: it has the columns where no row is."""
+    """Writes a file with the columns for each table, in case it has no rows."""
     for name, table in TABLES.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         pq.write_table(table.arrow.empty_table(), folder / name / _EMPTY_FILE)
@@ -242,7 +244,7 @@ def _write_empty_files(folder: Path) -> None:
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """A full disk, say, is told in one line."""
+    """Errors of the disk, such as a full one, become a LakeError."""
     try:
         yield
     except OSError as error:
@@ -251,7 +253,7 @@ def _writing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _thresholds_kept() -> Iterator[None]:
-    """Reading sets other ones, for a process that does nothing else."""
+    """Restores the thresholds of garbage collection, which reading changes."""
     before = gc.get_threshold()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Needed: which tables a query asks, and what must be read for them."""
+"""Needed: which tables a query uses, and which tables must be read for them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Collection
 from typing import Final
 
 from zenlake.lake.derive.duck.build import BUILDS
-from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.written import WRITTEN
 
 _WORD: Final = re.compile(r"\w+")
 _BY_TEXT: Final = re.compile(r"\bquery(?:_table)?\s*\(", re.IGNORECASE)
-"""Functions of DuckDB that take the name of a table, or a whole query, as a text."""
+"""Functions of DuckDB that take the name of a table, or a query, as text."""
 
 
 def tables_in(sql: str) -> frozenset[str]:
-    """Tables that the query may ask: all whose name is in its text, wherever it is.
+    """Tables that the query may use: all whose name is anywhere in its text.
 
-    A table too many costs time. One too few would be empty, which looks like an answer: where a
-    name may be put together from parts, all tables are meant.
+    A table too many costs time. A missing one would be empty and give a wrong result: if the query
+    can compute the name of a table, all tables are returned.
     """
     if _BY_TEXT.search(sql):
         return frozenset(TABLES)
@@ -28,7 +28,7 @@ def tables_in(sql: str) -> frozenset[str]:
 
 
 def read_for(tables: Collection[str]) -> list[str]:
-    """What reading has to give: these tables, and what others of them are put together from."""
+    """The tables that reading must give: these, and those that others are derived from."""
     builds = [build for build in BUILDS if not build.gives.isdisjoint(tables)]
     wanted = set(tables).union(*(build.reads for build in builds))
     return [name for name in WRITTEN if name in wanted]

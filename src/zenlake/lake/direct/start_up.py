@@ -1,4 +1,4 @@
-"""Start-up: what a command that reads small captures must not spend its time on."""
+"""Start-up time: avoids slow imports in commands that read small captures."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 def keep_pandas_out() -> None:
-    """For a process of our own: pandas counts as not installed from now on.
+    """Makes `import pandas` fail in this process, as if it were not installed.
 
-    Arrow imports pandas, where it is installed, with the first list that it makes an array of: it
-    might be a column of pandas. That takes longer than to read a small capture.
+    Arrow imports pandas with the first list that it converts to an array, to see whether it is a
+    column of pandas. That takes longer than reading a small capture.
     """
     if not any(isinstance(finder, _NoPandas) for finder in sys.meta_path):
         sys.meta_path.insert(0, _NoPandas())
 
 
 class _NoPandas:
-    """Asked for every module before the finders that look for files."""
+    """A finder before all others."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "pandas":

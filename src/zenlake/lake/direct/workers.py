@@ -1,7 +1,7 @@
 """Workers: processes that run the jobs of large captures.
 
-Several processors read a capture faster than one. And the command itself only waits, so that
-Ctrl-C ends it at once, whatever a worker is doing.
+Several processes read a capture faster than one. The command itself only waits for them, so that
+Ctrl-C ends it at once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from zenlake.errors import ZenlakeError
 from zenlake.lake.direct.start_up import keep_pandas_out
-from zenlake.lake.pipeline.tasks import Job, Result
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -124,7 +124,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """The command may be killed: nobody waits for the answer to a job of minutes."""
+    """Ends this worker if the command is killed, because nobody needs its result then."""
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
 
@@ -136,13 +136,11 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """A process that is started inherits it: only the command itself acts on Ctrl-C.
-
-    One that comes now is acted on afterwards.
-    """
+    """Blocks Ctrl-C while a process starts: the process inherits this, so that only the command
+    reacts. A signal that arrives meanwhile is handled afterwards."""
     from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # with the first process, it would let signals through again
+    ensure_running()  # when it starts with the first process, it unblocks signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,4 +1,4 @@
-"""The exact reader: the steps of a trace to tables; it reads everything there is."""
+"""ExactReader: the steps of a trace to Arrow tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 import pyarrow as pa
 
 from zenlake import trace
-from zenlake.lake.exact_reader.judge import TABLE, Judge
-from zenlake.lake.exact_reader.row_tables import new_rows, take
+from zenlake.lake.exact_reader.row_tables import drain_tables, new_rows
+from zenlake.lake.exact_reader.violations import TABLE, ViolationRecorder
 from zenlake.trace.events import TraceEvent
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.row_maker import RowMaker
@@ -19,42 +19,42 @@ Tables = dict[str, list[pa.Table]]
 
 ROWS_AT_ONCE: Final = 65_536
 _STEPS: Final = 256
-"""After so many it is asked how many rows there are."""
+"""The number of rows is checked after so many steps."""
 
 
 class ExactReader:
-    """Feed it the steps of a trace; it gives rows when they are many."""
+    """`feed` takes the steps of a trace and returns tables when there are many rows."""
 
     def __init__(self, trace: Trace, capture: str, only: Collection[str] | None = None) -> None:
-        """All tables, or `only` some."""
+        """Makes all tables, or `only` some."""
         self._rows = new_rows(capture, only)
-        self._judge = Judge(self._rows)
+        self._violations = ViolationRecorder(self._rows)
         self._maker = RowMaker(trace, self._rows) if self._rows.tables.keys() - {TABLE} else None
         self._step = 0
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> Tables:
-        """No tables while there are few rows."""
+        """The tables of all rows so far; none while there are few."""
         if self._maker is not None:
             self._maker.feed(item, events)
-        self._judge.feed(item, events)
+        self._violations.feed(item, events)
         self._step += 1
         if self._step % _STEPS == 1 and len(self._rows) >= ROWS_AT_ONCE:
             return self._take()
         return {}
 
     def finish(self) -> Tables:
-        """All rows that are left, after the last step."""
+        """The remaining rows, after the last step."""
         if self._maker is not None:
             self._maker.finish()
-        self._judge.finish()
+        self._violations.finish()
         return self._take(is_end=True)
 
     def _take(self, is_end: bool = False) -> Tables:
-        return {name: [table] for name, table in take(self._rows, is_end).items()}
+        return {name: [table] for name, table in drain_tables(self._rows, is_end).items()}
 
 
 def stage(path: str, capture: str) -> dict[str, pa.Table]:
-    """Everything one capture gives, at once: for small ones and for tests."""
+    """All tables of one capture at once, for small captures and tests."""
     found: Tables = {}
 
     def add(tables: Tables) -> None:

@@ -1,4 +1,4 @@
-"""Rows as Arrow tables."""
+"""Rows of the exact reader to Arrow tables."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from zenlake.trace.rows._generated.records import RECORDS
 from zenlake.trace.rows.record import Record
 from zenlake.trace.rows.rows import Rows
 
-__all__ = ["BIGINT_MAX", "WRITTEN", "bounded", "check_records", "new_rows", "take", "to_arrow"]
-
 BIGINT_MAX: Final = (1 << 63) - 1
 _CAPTURE: Final = "capture"
 _IDS: Final = {SESSION: "id", NODE: "zid"}
-"""The attribute that names what a row refers to."""
+"""The attribute with the name of a referenced object."""
 
 
 def check_records(tables: Iterable[Table]) -> None:
-    """Records are generated from the declarations: run `make generate` where they differ."""
+    """Error if a record class differs from the declared columns: run `make generate`."""
     for table in tables:
         record = RECORDS.get(table.name)
         columns = () if record is None else (_CAPTURE, *record.COLUMNS)
@@ -38,8 +36,8 @@ def new_rows(capture: str, only: Collection[str] | None = None) -> Rows:
     return Rows(capture, [name for name in WRITTEN if only is None or name in only])
 
 
-def take(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
-    """What can be written; at the end, everything."""
+def drain_tables(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
+    """Tables of the rows that are final; at the end, of all rows."""
     taken = rows.pop_ready(is_end)
     return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in taken.items()}
 
@@ -70,7 +68,7 @@ def _array(cells: list[Any], type: pa.DataType) -> pa.Array:
 
 
 def bounded(number: int | None) -> int | None:
-    """A number of the wire or of a damaged file may have 64 bits or more: the nearest BIGINT."""
+    """The nearest BIGINT: a number of the wire or of a damaged file may have 64 bits or more."""
     if number is None or -BIGINT_MAX <= number <= BIGINT_MAX:
         return number
     return BIGINT_MAX if number > 0 else -BIGINT_MAX

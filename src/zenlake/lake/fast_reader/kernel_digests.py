@@ -1,7 +1,7 @@
-"""Writes the digest of its parts into every file with a compiled entry; `--check` only compares.
+"""Writes a digest of the imported parts into each file with a kernel; `--check` only compares.
 
-Numba keeps compiled entries on disk and compares only the file of the entry with the source. A
-change in an imported part would go unnoticed. The digest changes the file of the entry as well.
+Numba caches compiled kernels on disk and recompiles one only when its own file changes. A change in
+an imported file would go unnoticed. The digest changes the file of the kernel as well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DIGEST: Final = re.compile(r"^# Parts: (\w*)$", re.MULTILINE)
 
 
 def entry_files() -> list[Path]:
-    """Files with a compiled entry. The decoder is generated and has its own digest."""
+    """Files with a compiled kernel. The decoder is generated and has a digest of its own."""
     found = sorted(
         path
         for path in (SOURCES / "zenlake" / "lake").rglob("*.py")
@@ -34,7 +34,7 @@ def entry_files() -> list[Path]:
 
 
 def parts_of(path: Path) -> set[Path]:
-    """Files that this file imports, directly or not: of the lake, and those of `_IMPORT`."""
+    """Files that this file imports, directly or indirectly: of the lake, and those of `_IMPORT`."""
     found: set[Path] = set()
     pending = [path]
     while pending:
@@ -50,7 +50,7 @@ def parts_of(path: Path) -> set[Path]:
 
 def with_digest(path: Path) -> str:
     """The text of the file with the digest of its parts in the first line."""
-    # A digest inside a part covers nothing that this digest does not cover.
+    # Digests in the parts are left out: this digest covers the same files.
     text = "".join(_DIGEST.sub("", part.read_text("utf-8")) for part in sorted(parts_of(path)))
     line = f"# Parts: {hashlib.sha256(text.encode()).hexdigest()[:16]}"
     source = path.read_text("utf-8")

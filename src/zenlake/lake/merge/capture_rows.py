@@ -1,4 +1,4 @@
-"""Rows of the table `captures`: what was found in a file as a whole."""
+"""Rows of the table `captures`: facts about a whole file."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from typing import Any
 
 from zenlake.lake.exact_reader.row_tables import bounded
+from zenlake.lake.jobs import Result
 from zenlake.lake.measures import undecoded_text
-from zenlake.lake.pipeline.tasks import Result
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.timestamps import with_timestamps_of
 
 
 def capture_row(capture: Result, parts: list[Result]) -> dict[str, Any]:
-    """Splits of one capture have seen different packets; the survey has seen all."""
+    """Adds up the facts of the splits of one capture; those of the survey are of the whole file."""
     facts = [part["trace"] for part in parts]
     skipped: dict[str, list[int]] = {}
     undecoded: dict[str, int] = {}

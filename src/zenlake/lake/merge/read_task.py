@@ -1,4 +1,4 @@
-"""The second task: one split of a capture into Parquet files of its own."""
+"""The second task of a capture: one split into Parquet files of its own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from zenlake.errors import ZenlakeError
-from zenlake.lake.merge.parquet_files import ParquetFiles
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.split import Split, Tables, read_split
-from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.parquet.parquet_files import ParquetFiles
 from zenlake.lake.plan.splits import split_file
 
-_TELL_SECONDS: Final = 0.5
+_REPORT_SECONDS: Final = 0.5
 OBJECTS_BETWEEN_COLLECTIONS: Final = 1_000_000
 
 
@@ -27,12 +27,12 @@ def read_capture(job: Job) -> Result:
         progress.add(tables)
         files.write(tables)
 
-    # Rows are many and hold no cycles: looking for some among them takes a fifth of the time.
+    # There are many rows and no cycles: searching for some would take a fifth of the time.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     try:
         split = split_of(job)
         trace = read_split(split, write)
-        progress.tell()
+        progress.report()
         found = {"trace": facts_of(trace), "files": [one._asdict() for one in files.close()]}
     except ZenlakeError as error:
         files.abandon()
@@ -62,7 +62,7 @@ def split_of(job: Job) -> Split:
 
 
 def facts_of(trace: Any) -> Result:
-    """What is known of the packets themselves; of a split, of those it read."""
+    """Facts about the packets that were read."""
     skipped = trace.skipped
     return {
         "packets": trace.packets,
@@ -76,20 +76,20 @@ def facts_of(trace: Any) -> Result:
 
 
 class Progress:
-    """Tells who waits how many messages were read, in a file that only this task writes."""
+    """Reports the number of messages read, in a file that only this task writes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._messages = 0
-        self._told = 0.0
+        self._reported_s = 0.0
 
     def add(self, tables: Tables) -> None:
         self._messages += sum(part.num_rows for part in tables.get("messages", ()))
-        if time.monotonic() - self._told > _TELL_SECONDS:
-            self.tell()
+        if time.monotonic() - self._reported_s > _REPORT_SECONDS:
+            self.report()
 
-    def tell(self) -> None:
-        self._told = time.monotonic()
+    def report(self) -> None:
+        self._reported_s = time.monotonic()
         made = f"{self._path}.{os.getpid()}"
         with open(made, "w") as file:
             file.write(str(self._messages))

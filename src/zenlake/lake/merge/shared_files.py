@@ -1,8 +1,8 @@
 """Files that several small captures share.
 
-A file for each table and capture would be thousands of tiny files. Rows of a capture are held back
-until it is read without an error, and then go to the files of the task; a capture that gives more
-than fits into memory gets files of its own.
+A file for each table and capture would give thousands of tiny files. Rows of a capture are kept in
+memory until it is read without an error, and are then written to the files of the task. A capture
+with more rows than fit into memory gets files of its own.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from zenlake.lake.exact_reader.row_tables import WRITTEN
-from zenlake.lake.merge.parquet_files import ParquetFiles
 from zenlake.lake.merge.split import Tables
+from zenlake.lake.parquet.parquet_files import ParquetFiles
+from zenlake.lake.schema.written import WRITTEN
 
 HELD_BYTES_MAX: Final = 64 << 20
-"""Of one capture that is being read."""
+"""Rows of one capture in memory."""
 _ROWS_AT_ONCE: Final = 65_536
-"""A group of rows in a file; several captures together."""
+"""Rows of one row group, from several captures."""
 
 
 class SharedFiles:
-    """The files of one task; `close` tells what was written."""
+    """The files of one task; `close` returns the written files."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -66,12 +66,12 @@ class SharedFiles:
 
 
 class CaptureRows:
-    """Rows of one capture, until it is known whether they count."""
+    """Rows of one capture, until it is read without an error."""
 
     def __init__(self, folder: Path) -> None:
         self.held: dict[str, list[pa.Table]] = {}
         self.files: ParquetFiles | None = None
-        """Its own, once there is too much to hold."""
+        """Files of its own, if it has too many rows for memory."""
         self._folder = folder
         self._bytes = 0
 
@@ -88,7 +88,7 @@ class CaptureRows:
             self.held = {}
 
     def discard(self) -> None:
-        """There was an error: what was read is of no use."""
+        """Drops all rows after an error."""
         self.held = {}
         if self.files is not None:
             self.files.abandon()

@@ -1,4 +1,4 @@
-"""A split: the part of a capture that one task reads, with both readers at once."""
+"""Split: the part of a capture that one task reads, with both readers in one pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from zenlake import trace
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
-from zenlake.lake.exact_reader.judge import TABLE as VIOLATIONS
+from zenlake.lake.exact_reader.violations import TABLE as VIOLATIONS
 from zenlake.trace.trace import Steps, Trace, from_packets
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ __all__ = ["CHUNK_BYTES", "Split", "Tables", "Write", "read_split"]
 Write = Callable[[Tables], None]
 
 CHUNK_BYTES: Final = 16 << 20
-"""Read at once on the fast reader, of what is wanted."""
+"""Bytes of wanted pairs in one chunk of the fast reader."""
 _STRETCH_BYTES_MAX: Final = 64 << 20
-"""Of the file, in which that is looked for: it may all be wanted."""
+"""Bytes of the file in one chunk: all of them may belong to wanted pairs."""
 
 
 class Split(NamedTuple):
-    """All of a file, or of a surveyed one the pairs that are wanted."""
+    """A whole file, or the wanted pairs of a surveyed one."""
 
     path: str
     capture: str
     survey: fast_reader.Survey | None = None
     wanted: NDArray[np.bool_] | None = None
     with_other: bool = True
-    """Whether packets that are no TCP belong to it."""
+    """Whether packets that are not TCP belong to it."""
     only: frozenset[str] | None = None
     """Tables to make; None for all."""
 
 
 def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Trace:
-    """Gives tables to `write` as they come; the trace tells what else was found."""
+    """Calls `write` with tables as they are made; the trace has facts about the packets."""
     if split.survey is not None:
         return _read_surveyed(split, split.survey, write, chunk_bytes)
     with trace.open(split.path) as opened:
@@ -54,8 +54,8 @@ def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Tr
 def _read_surveyed(
     split: Split, survey: fast_reader.Survey, write: Write, chunk_bytes: int
 ) -> Trace:
-    """Regular connections in columns; all other packets go to the exact reader as they come."""
-    # Loads the kernels, which small captures do without.
+    """Regular connections in columns; packets of all others go to the exact reader."""
+    # Imported here, because kernels take time to load and small captures do not need them.
     from zenlake.lake import fast_reader
     from zenlake.lake.fast_reader.columns.columnar_reader import ColumnarReader
 
@@ -69,7 +69,7 @@ def _read_surveyed(
             write(columnar.feed(_units_of(chunk)))
         for packet in chunk.packets:
             _feed_steps(exact, found.feed(packet), write)
-    write(columnar.end())
+    write(columnar.finish())
     doubted = columnar.doubted
     if doubted is not None and doubted.any():
         _read_again(split, survey, doubted, write)
@@ -81,7 +81,7 @@ def _read_surveyed(
 def _read_again(
     split: Split, survey: fast_reader.Survey, doubted: NDArray[np.bool_], write: Write
 ) -> None:
-    """Pairs that may have broken rules: message by message, for the rules alone."""
+    """Reads pairs that may have broken rules with the exact reader, for the rules alone."""
     from zenlake.lake import fast_reader
 
     found = from_packets((survey.packets, survey.last_ns))
@@ -108,7 +108,7 @@ def _units_of(chunk: fast_reader.Chunk) -> Units:
 
 
 def _stretch_bytes(survey: fast_reader.Survey, wanted: NDArray[np.bool_], chunk_bytes: int) -> int:
-    """How much of the file holds a chunk of what is wanted, more or less."""
+    """About how many bytes of the file have a chunk of the wanted pairs."""
     found = int(survey.pair_bytes[wanted].sum())
     share = max(found / max(survey.size_bytes, 1), chunk_bytes / _STRETCH_BYTES_MAX)
     return int(chunk_bytes / min(share, 1.0))

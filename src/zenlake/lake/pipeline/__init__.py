@@ -1,6 +1,7 @@
-"""The pipeline: captures into tables, on Spark, visible in one step.
+"""Pipeline: captures to a new version of a lake, by tasks on Spark.
 
-`sql` and `report` of captures use its tasks without Spark, and do not load the rest.
+Takes paths of captures and a lake; runs the tasks of `plan`, `merge` and `derive`, and publishes
+their files in one step. Names are imported on first use, because Spark takes time to load.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import heapq
 from collections.abc import Callable
 from typing import Final
 
-from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.jobs import Job
 
 TASK_BYTES: Final = 32 << 20
-"""A task reads about as many, of small captures."""
+"""Bytes of small captures in one task."""
 FILE_BYTES: Final = 64 << 10
-"""As many take as long to read as it takes to open a capture."""
+"""The cost of opening a capture, in bytes read."""
 _TASKS_PER_CORE: Final = 2
 
 
@@ -19,7 +19,7 @@ def grouped(jobs: list[Job], cores: int, size_of: Callable[[Job], int]) -> list[
     """Groups of about the same bytes; the captures of each in the order given."""
     sizes = [size_of(job) + FILE_BYTES for job in jobs]
     total = sum(sizes)
-    # Little work is one task per core at most: to start another one takes longer.
+    # With little work one task per core is enough: starting another one takes longer.
     at_least = cores if total < cores * TASK_BYTES else _TASKS_PER_CORE * cores
     count = min(len(jobs), max(at_least, total // TASK_BYTES))
     groups: list[list[int]] = [[] for _ in range(count)]

@@ -1,4 +1,4 @@
-"""From captures to a new version of a lake, step by step."""
+"""The steps of a run: survey, read, derive, publish."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from zenlake import exit_cleanups
 from zenlake.lake.address import parse
 from zenlake.lake.derive.crossing import PROOFS
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, PUBLICATIONS, QUERIES, TOPOLOGY, Build
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
-from zenlake.lake.merge.table_task import NO_QUERIES, derive_capture, make_tables
-from zenlake.lake.pipeline.failures import told_in_one_line
+from zenlake.lake.pipeline.failures import one_line_spark_errors
 from zenlake.lake.pipeline.grouping import grouped
-from zenlake.lake.pipeline.tasks import Job, Result, parallelism, run_tasks
+from zenlake.lake.pipeline.survey_captures import survey_captures
+from zenlake.lake.pipeline.table_task import NO_QUERIES, derive_capture, make_tables
+from zenlake.lake.pipeline.tasks import parallelism, run_tasks
 from zenlake.lake.plan.capture_names import captures_in, size_of
-from zenlake.lake.plan.survey_captures import survey_captures
 from zenlake.lake.plan.survey_task import TASKS_PER_CORE
-from zenlake.lake.publish import LakeError, Manifest, Store
+from zenlake.lake.publish import Manifest, Store
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.limits import DERIVE_BYTES_MAX
@@ -31,60 +33,60 @@ if TYPE_CHECKING:
 
     from zenlake.lake.publish import Run
 
-Tell = Callable[[str, Path, int], None]
-"""Called when a step begins: its name, where tasks report progress, bytes to read."""
+OnStep = Callable[[str, Path, int], None]
+"""Called when a step begins: its name, the folder of progress files, bytes to read."""
 _SAMPLES: Final = "samples"
 _QUERIES: Final = "queries"
 CROSSING: Final = (QUERIES, PUBLICATIONS)
-"""What splits may not be able to decide alone."""
+"""Builds that splits may be unable to make alone."""
 _THREADS_MAX: Final = 4
-"""Of a task that puts tables together: each needs memory of its own."""
+"""Threads of a task that derives tables: each needs memory of its own."""
 
 
 @dataclass
 class Outcome:
-    """What became of each capture that was given."""
+    """The result of a run for each capture."""
 
     version: int = 0
     read: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-    """Why, by path: these are not in the lake, or as they were before."""
+    """Reasons, by path. The lake does not have these captures, or has their old rows."""
     damaged: list[str] = field(default_factory=list)
     """Read as far as possible."""
     names: list[str] = field(default_factory=list)
-    """Of all that is read or unchanged, as the lake has them in `capture`."""
+    """Values of `capture` in the lake, for captures that are read or unchanged."""
     messages: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-    """By step."""
+    """Duration of each step."""
 
 
 class _Pipeline:
     def __init__(
-        self, spark: SparkSession, run: Run, folder: Path, tell: Tell, memory_bytes: int
+        self, spark: SparkSession, run: Run, folder: Path, on_step: OnStep, memory_bytes: int
     ) -> None:
         self._spark = spark
         self._run = run
         self._folder = folder
-        """On the driver's disk: progress, surveys."""
-        self._tell = tell
+        """On the driver's disk, for progress files."""
+        self._on_step = on_step
         self._memory_bytes = memory_bytes
         self._cores = parallelism(spark)
         self.outcome = Outcome()
 
     def _step(self, name: str, size: int = 0) -> Path:
-        """Folders are absolute: workers have working directories of their own."""
+        """Begins a step. Its folder is absolute: workers have other working directories."""
         self.outcome.seconds[name] = time.monotonic()
         place = (self._folder / name).resolve()
         place.mkdir()
-        self._tell(name, place, size)
+        self._on_step(name, place, size)
         return place
 
     def _end_step(self, name: str) -> None:
         self.outcome.seconds[name] = time.monotonic() - self.outcome.seconds[name]
 
     def survey(self, paths: list[str], before: Manifest) -> list[Result]:
-        """What is to be read: neither unreadable nor there already."""
+        """The captures to read: neither unreadable nor unchanged in the lake."""
         self._step("survey")
         jobs = [
             {
@@ -110,7 +112,7 @@ class _Pipeline:
         return _with_names(found, before)
 
     def _shared(self, jobs: list[Job]) -> list[Job]:
-        """Several small captures in a task, which costs more to start than they take to hash."""
+        """Groups small captures: starting a task takes longer than hashing one of them."""
         groups = grouped(jobs, self._cores, lambda job: size_of(job["path"]))
         return [{"captures": group, "staging": str(self._run.staging)} for group in groups]
 
@@ -133,7 +135,7 @@ class _Pipeline:
     def derive(
         self, captures: dict[str, list[Result]], files: dict[str, Any]
     ) -> dict[str, _Across]:
-        """What spans the splits of a capture; by its path."""
+        """The tables that span the splits of a capture, by its path."""
         self._step("derive")
         found = {path: _Across() for path in captures}
         jobs: list[Job] = []
@@ -145,7 +147,7 @@ class _Pipeline:
             jobs.append(_across(job, files[path], "across", builds))
             if not is_closed:
                 jobs += [_across(job, files[path], "captures", [one]) for one in CROSSING]
-        # What a split was expected to decide alone, and could not, is decided now.
+        # Builds that splits could not make alone run again over all splits.
         while jobs:
             threads = max(1, min(_THREADS_MAX, self._cores))
             given = [{**job, "threads": threads} for job in jobs]
@@ -177,13 +179,13 @@ class _Pipeline:
 
 
 class _Across:
-    """What tasks made across the splits of a capture."""
+    """Files that tasks made across the splits of a capture."""
 
     def __init__(self) -> None:
         self.files: list[dict[str, Any]] = []
         self.counts = dict(NO_QUERIES)
         self.replaced: set[str] = set()
-        """Tables of which nothing that splits made is used, and paths of single files."""
+        """Tables whose files of splits are not used, and paths of single unused files."""
 
     def add(self, job: Job, result: Result) -> None:
         self.files += result["files"]
@@ -197,7 +199,7 @@ class _Across:
 def _across(
     job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Iterable[Build]
 ) -> Job:
-    """A job with the files that it reads, of all tables that these builds give."""
+    """A job that runs some builds, with the files that they read."""
     reads = PROOFS.union(*(build.reads for build in builds))
     chosen = [[file for file in files if file["table"] in reads] for files in tasks]
     tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
@@ -205,7 +207,7 @@ def _across(
 
 
 class _Tables:
-    """What tasks gave, put in order: rows of `captures`, and files by table."""
+    """The results of all tasks: rows of `captures`, and files by table."""
 
     def __init__(self, results: list[Result], outcome: Outcome) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -213,7 +215,7 @@ class _Tables:
         self.split: dict[str, list[Result]] = {}
         """Results of captures that were read in splits, by path."""
         self.staged: dict[str, list[list[dict[str, Any]]]] = {}
-        """Files of these, of each task."""
+        """Files of these captures, a list for each task."""
         self._outcome = outcome
         whole: list[Result] = []
         for result in results:
@@ -256,7 +258,7 @@ class _Tables:
             outcome.damaged.append(capture["path"])
 
     def add_split(self, across: dict[str, _Across]) -> None:
-        """Captures that were read in splits, with what spans these."""
+        """Adds captures that were read in splits, with the files that span these."""
         for path, parts in self.split.items():
             found = across.get(path, _Across())
             counts = {
@@ -278,20 +280,23 @@ def run(
     paths: list[str],
     lake: str | os.PathLike[str],
     spark: SparkSession,
-    tell: Tell = lambda name, place, size: None,
+    on_step: OnStep = lambda name, place, size: None,
     only: Collection[str] | None = None,
     memory_bytes: int = DERIVE_BYTES_MAX,
 ) -> Outcome:
-    """Read captures into a lake. What is there already, unchanged, is left as it is.
+    """Reads captures into a lake; unchanged captures that it has already are skipped.
 
-    `only` some tables of those that reading gives are made, for who needs no others; in these,
-    `samples.trace_id` does not reach over hops. `memory_bytes` bounds each step of a task that
-    puts tables together; what does not fit goes to the disk.
+    `only` restricts the tables to some that reading gives; then `samples.trace_id` does not reach
+    over hops. `memory_bytes` limits each step that derives tables; more goes to the disk.
     """
     captures = _each_once(captures_in(paths))
     store = Store(lake)
-    with store.begin() as started, exit_cleanups.temporary_folder() as folder, told_in_one_line():
-        pipeline = _Pipeline(spark, started, folder, tell, memory_bytes)
+    with (
+        store.begin() as started,
+        exit_cleanups.temporary_folder() as folder,
+        one_line_spark_errors(),
+    ):
+        pipeline = _Pipeline(spark, started, folder, on_step, memory_bytes)
         outcome = pipeline.outcome
         before = store.manifest()
         outcome.version = before.version
@@ -318,7 +323,7 @@ def _each_once(paths: list[str]) -> list[str]:
 
 
 def _with_names(captures: list[Result], before: Manifest) -> list[Result]:
-    """Each with its name in tables: the path as given, unless another capture has it already."""
+    """Adds the name in tables: the path as given, or the address if that name is taken."""
     taken = {one.path: one.address for one in before.captures.values()}
     named = []
     for one in captures:

@@ -1,7 +1,7 @@
 """How many tasks a Spark session runs at once, from its settings and its executors.
 
-Spark's own answer is wrong where executors come later: with dynamic allocation and no executor yet
-it says 2, and Spark Connect does not tell at all.
+Spark's `defaultParallelism` is wrong before executors have registered: with dynamic allocation it
+is 2 then, and Spark Connect does not have it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 UNBOUNDED_CORES: Final = 64
-"""Assumed where executors are allocated on demand and no setting says how many: Spark asks for
-executors while tasks wait, so the number of tasks decides how far the cluster grows."""
+"""Assumed if executors are allocated on demand without a limit: Spark requests executors while
+tasks
+wait, so the number of tasks decides how far the cluster grows."""
 # What `task_slots` reads.
 SETTINGS: Final = (
     "spark.master",
@@ -30,12 +31,12 @@ _LOCAL_CLUSTER: Final = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a session tells of its cluster. `executors` is None where it does not count them."""
+    """Facts about the cluster of a session. `executors` is None if they are not counted."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     executors: int | None = None
     default_parallelism: int = 1
-    """Spark's own: the cores of the registered executors, unless somebody has set it."""
+    """Spark's value: the cores of the registered executors, unless it was set."""
 
     @property
     def is_local(self) -> bool:
@@ -48,7 +49,7 @@ class Cluster:
 
     @property
     def is_complete(self) -> bool:
-        """Whether waiting brings no more executors that count."""
+        """Whether no more executors are expected."""
         if self.is_local or self.is_dynamic or self.executors is None:
             return True
         promised = promised_cores(self)
@@ -56,8 +57,8 @@ class Cluster:
 
 
 def task_slots(cluster: Cluster) -> int:
-    """At least 1. Executors that are there count; settings count while there are none, and where
-    executors are allocated on demand."""
+    """The number of slots, at least 1, from registered executors; from settings if there are none
+    yet or executors are allocated on demand."""
     cores = registered_cores(cluster)
     promised = promised_cores(cluster)
     if cluster.is_dynamic:
@@ -68,7 +69,7 @@ def task_slots(cluster: Cluster) -> int:
 
 
 def registered_cores(cluster: Cluster) -> int:
-    """Of the executors that are there; 0 where there is none yet."""
+    """Cores of the registered executors; 0 if there are none yet."""
     if cluster.is_local or cluster.executors is None:
         return cluster.default_parallelism
     per_executor = _number(cluster, "spark.executor.cores")
@@ -78,7 +79,7 @@ def registered_cores(cluster: Cluster) -> int:
 
 
 def promised_cores(cluster: Cluster) -> int | None:
-    """What the settings ask for; None where they leave it to the cluster."""
+    """Cores that the settings request; None if they leave it to the cluster."""
     master = cluster.settings.get("spark.master", "")
     if local := _LOCAL.fullmatch(master):
         return None if local[1] == "*" else int(local[1] or 1)
@@ -94,7 +95,7 @@ def promised_cores(cluster: Cluster) -> int | None:
 
 
 def _number(cluster: Cluster, name: str) -> int | None:
-    """None where it is not set, or says that there is no bound: `infinity`, 2147483647."""
+    """A setting; None if it is not set, or unbounded (`infinity`, 2147483647)."""
     text = cluster.settings.get(name, "").strip()
     if not text.isdecimal() or not 0 < int(text) < (1 << 31) - 1:
         return None

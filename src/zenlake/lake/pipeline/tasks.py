@@ -1,4 +1,4 @@
-"""Tasks: one function over a list of jobs, each a task of Spark; results come back as JSON."""
+"""Runs a function over a list of jobs, each as a task of Spark; results are JSON."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.pipeline.task_slots import (
     SETTINGS,
     Cluster,
@@ -22,23 +23,20 @@ if TYPE_CHECKING:
     from pyspark.core.context import SparkContext
     from pyspark.sql import SparkSession
 
-Job = dict[str, Any]
-Result = dict[str, Any]
-
 EXECUTORS_WAIT_SECONDS: Final = 10.0
-"""For executors of a cluster to come: that takes seconds, and tasks are counted once."""
+"""Time for executors of a cluster to register, because tasks are divided only once."""
 _EXECUTORS_STILL_SECONDS: Final = 1.0
-"""No executor has come for so long: no other is expected."""
+"""If no executor registers for so long, no other is expected."""
 _POLL_SECONDS: Final = 0.1
 _PROBE_ROWS: Final = 4096
 _freezes_left = 4
-"""Not more: what tasks keep for the next one may become garbage."""
+"""A limit, because objects that later tasks keep may become garbage."""
 _waited: Final[set[str]] = set()
-"""Applications whose executors were waited for."""
+"""Applications for whose executors this process has waited."""
 
 
 def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job]) -> list[Result]:
-    """The results in the order of the jobs. A task that dies is tried again by Spark."""
+    """The results in the order of the jobs. Spark retries a task that dies."""
     if not jobs:
         return []
     context = _context(spark)
@@ -47,7 +45,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job
 
 
 def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) -> list[str]:
-    """Without SQL, whose classes take Java seconds to load, and each task gets its own job only."""
+    """Without Spark SQL, whose classes take seconds to load; each task gets only its own job."""
     from pyspark.errors.exceptions.captured import unwrap_spark_exception
 
     with unwrap_spark_exception():
@@ -55,7 +53,7 @@ def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) 
 
 
 class _Task:
-    """`work` in a worker of Spark; the state of this module lasts as long as the worker."""
+    """`work` in a worker of Spark; the globals of this module live as long as the worker."""
 
     def __init__(self, work: Callable[[Job], Result]) -> None:
         self._work = work
@@ -66,8 +64,7 @@ class _Task:
 
 
 def _freeze_modules() -> None:
-    """Spark collects garbage after each task, and looks at all modules each time. Those that the
-    first tasks have left behind stay anyway."""
+    """Excludes imported modules from the garbage collection that Spark runs after each task."""
     global _freezes_left
     if _freezes_left:
         _freezes_left -= 1
@@ -77,7 +74,7 @@ def _freeze_modules() -> None:
 def _run_as_frame(
     spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job]
 ) -> Iterator[str]:
-    """For Spark Connect, which knows nothing but frames."""
+    """For Spark Connect, which has only DataFrames."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -87,7 +84,7 @@ def _run_as_frame(
                 result = json.dumps(work(jobs[number]))
                 yield pa.RecordBatch.from_pydict({"job": [number], "result": [result]})
 
-    # One number in each partition: one job for each task.
+    # One number in each partition makes one task for each job.
     numbers = spark.range(0, len(jobs), 1, len(jobs))
     rows = numbers.mapInArrow(run, "job BIGINT, result STRING").collect()
     by_number = {row["job"]: row["result"] for row in rows}
@@ -95,7 +92,7 @@ def _run_as_frame(
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks run at once. On a cluster whose executors are coming, waits for them."""
+    """How many tasks run at once. Waits for the executors of a cluster that is starting."""
     context = _context(spark)
     if context is None:
         return task_slots(_cluster_behind_connect(spark))
@@ -103,23 +100,23 @@ def parallelism(spark: SparkSession) -> int:
     if application in _waited:
         return task_slots(_cluster(context))
     _waited.add(application)
-    return task_slots(_settled(lambda: _cluster(context)))
+    return task_slots(_complete_cluster(lambda: _cluster(context)))
 
 
 def is_local(spark: SparkSession) -> bool:
     """Whether all tasks run on one machine, in one process of Spark."""
     context = _context(spark)
-    # The settings of a session load the classes of SQL.
+    # Settings of a session would load the classes of Spark SQL.
     get = spark.conf.get if context is None else context.getConf().get
     return Cluster(_settings(get)).is_local
 
 
-def _settled(
+def _complete_cluster(
     look: Callable[[], Cluster],
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Cluster:
-    """The cluster when no more executors come, or after a bounded time."""
+    """The cluster when no more executors register, or after a limited time."""
     cluster = look()
     now = clock()
     end, still_until = now + EXECUTORS_WAIT_SECONDS, now + _EXECUTORS_STILL_SECONDS
@@ -134,7 +131,7 @@ def _settled(
 
 
 def _cluster(context: SparkContext) -> Cluster:
-    # The driver has an entry as well.
+    # One entry is the driver's.
     executors = int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1
     settings = _settings(context.getConf().get)
     return Cluster(settings, executors, int(context.defaultParallelism))
@@ -163,7 +160,7 @@ def _settings(get: Callable[[str, str], str | None]) -> dict[str, str]:
 
 
 def _partitions_by_default(spark: SparkSession) -> int:
-    """Spark's default parallelism, as Spark Connect shows it: the parts of a frame."""
+    """Spark's default parallelism behind Spark Connect: the partitions of a frame."""
     from pyspark.sql.functions import spark_partition_id
 
     parts = spark.range(_PROBE_ROWS).select(spark_partition_id().alias("part")).distinct()

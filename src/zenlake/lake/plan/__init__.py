@@ -1,1 +1,5 @@
-"""Plan: which captures are read, what their connections are, and which task reads which part."""
+"""Plan: which files are captures, and which task reads which connections of them.
+
+Takes paths and patterns; gives for each capture its hash, and for each split the part of the survey
+that its task needs. A small capture is one task without a survey.
+"""

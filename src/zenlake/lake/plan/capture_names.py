@@ -1,4 +1,4 @@
-"""Which files are meant: captures as given, and those in folders, here or in a store."""
+"""Paths and folders to captures, on this machine or in a store."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from typing import Final
 
 from zenlake.lake.address import Address, parse
-from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.errors import LakeError
 
 CAPTURE_NAME: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DOTALL)
 
 
 def captures_in(paths: Iterable[str]) -> list[str]:
-    """Each once, in the order given; of a folder all that are named like captures."""
+    """Each capture once, in the order given; a folder stands for the captures in it."""
     found: dict[str, None] = {}
     for path in paths:
         if path == "-":
-            raise LakeError("standard input is read by several at once here: give a file")
+            raise LakeError("standard input cannot be read by several tasks: give a file")
         address = parse(path)
         inside = _names_inside(address)
         if inside is None:
@@ -32,7 +32,7 @@ def captures_in(paths: Iterable[str]) -> list[str]:
 
 
 def _names_inside(address: Address) -> list[str] | None:
-    """The files in a folder, in order; None where it is none."""
+    """The files in a folder, sorted; None if the address is not a folder."""
     if address.is_local:
         if not os.path.isdir(address.path):
             return None
@@ -50,7 +50,7 @@ def _names_inside(address: Address) -> list[str] | None:
 
 
 def size_of(path: str) -> int:
-    """In bytes; 0 where it cannot be told, which reading will tell."""
+    """Size in bytes; 0 if it is not known, which reading will report."""
     address = parse(path)
     try:
         if address.is_local:
@@ -61,7 +61,7 @@ def size_of(path: str) -> int:
 
 
 def why_not_opened(path: str) -> str | None:
-    """Why a capture cannot be opened; None where it can."""
+    """Why a capture cannot be opened; None if it can."""
     address = parse(path)
     try:
         if address.is_local:

@@ -1,4 +1,4 @@
-"""The SHA-256 of a capture, of bytes that are read for another purpose or for this one."""
+"""The SHA-256 of a capture, either of bytes that a survey reads, or by reading the file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 class FileDigest:
-    """Sees the bytes of a file in order; a thread of its own hashes them meanwhile."""
+    """Hashes the bytes of a file, fed in order, in a thread of its own."""
 
     def __init__(self) -> None:
         self.size = 0
-        """Bytes seen."""
+        """Bytes fed so far."""
         self._hash = hashlib.sha256()
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[None] | None = None
@@ -35,7 +35,7 @@ class FileDigest:
         self._thread.shutdown()
 
     def feed(self, piece: memoryview) -> None:
-        """Nobody may change these bytes before `wait` returns."""
+        """Hashes a piece, which must not change before `wait` returns."""
         self.wait()
         self.size += len(piece)
         self._pending = self._thread.submit(self._hash.update, piece)

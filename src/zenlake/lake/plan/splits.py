@@ -1,4 +1,4 @@
-"""Splits: which task reads which connections of a capture, and what it has to know of them."""
+"""Splits: which task reads which connections of a capture, and its part of the survey."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from zenlake.lake.plan.survey.survey import Survey
+    from zenlake.lake.fast_reader.regularity.survey import Survey
 
 _IRREGULAR_WEIGHT: Final = 8
-"""How much longer a packet takes on the exact reader."""
+"""How many times longer a packet takes on the exact reader."""
 _OTHER_WEIGHT: Final = 12
-"""The same of what is no TCP, where nearly each packet has messages."""
+"""The same for packets that are not TCP, nearly all of which have messages."""
 _PACKET_WEIGHT: Final = 512
-"""As many bytes of payload take as long as the rest of a packet."""
+"""The fixed cost of a packet, in bytes of payload."""
 _LARGE_SHARE: Final = 1 / 8
-"""Of what a split reads on average: sessions with more are given away first, to make loads even."""
-
-
+"""Sessions with more than this share of a split are assigned first, to make loads even."""
 _UNEVEN_MAX: Final = 1.25
-"""How much more than the average a split may read, to keep connected nodes together."""
+"""The largest load of a split, relative to the average, to keep connected nodes together."""
 
 
 class Assignment(NamedTuple):
     of_pair: NDArray[np.int64]
-    """For each pair of ends the split that reads it."""
+    """The split of each pair of ends."""
     is_closed: bool
     """Whether all sessions of connected nodes are in one split, as far as TCP shows it."""
 
 
 def assign(survey: Survey, splits: int) -> Assignment:
-    """All sessions of connected nodes stay in one split if loads are even then, else each session.
+    """Keeps all sessions of connected nodes in one split if loads stay even, else each session.
 
-    What is no TCP is read by the first one. Sessions that follow each other in the file are given
+    The first split reads packets that are not TCP. Sessions that follow each other in the file go
     to the same split, so that splits are parts of the file as far as sessions allow it.
     """
     loads = _loads(survey)
@@ -51,25 +49,25 @@ def assign(survey: Survey, splits: int) -> Assignment:
 
 
 def by_network(survey: Survey, splits: int) -> NDArray[np.int64]:
-    return _given_away(survey, _first_of_network(survey), splits)
+    return _assigned(survey, _first_of_network(survey), splits)
 
 
 def by_session(survey: Survey, splits: int) -> NDArray[np.int64]:
-    return _given_away(survey, _first_of_session(survey), splits)
+    return _assigned(survey, _first_of_session(survey), splits)
 
 
-def _given_away(survey: Survey, firsts: NDArray[np.int64], splits: int) -> NDArray[np.int64]:
-    """The split of each pair; pairs with the same first one are together."""
+def _assigned(survey: Survey, firsts: NDArray[np.int64], splits: int) -> NDArray[np.int64]:
+    """The split of each pair; pairs with equal `firsts` stay together."""
     groups, group_of = np.unique(firsts, return_inverse=True)
     totals = np.bincount(group_of, _loads(survey), len(groups)).astype(np.float64)
     loads = np.zeros(splits)
     loads[0] = _other_load(survey)
     is_large = totals * splits > _LARGE_SHARE * (totals.sum() + loads[0])
     of_group = np.zeros(len(groups), np.int64)
-    _give_largest_first(np.flatnonzero(is_large), totals, loads, of_group)
+    _assign_largest_first(np.flatnonzero(is_large), totals, loads, of_group)
     small = np.flatnonzero(~is_large)
-    # Those that last long come first: who reads them reads most of the file, as the first split
-    # does. All others are in the order of the file, as pairs are.
+    # Long groups come first: their split reads most of the file, as the first split does. The
+    # others are in the order of the file, as pairs are.
     span = _spans(survey, group_of, len(groups))[small]
     small = small[np.argsort(span * splits <= survey.packets, kind="stable")]
     of_group[small] = _in_order(totals[small], loads)
@@ -82,11 +80,11 @@ def _other_load(survey: Survey) -> int:
 
 
 def _first_of_network(survey: Survey) -> NDArray[np.int64]:
-    """For each pair the first one of nodes that are connected with its own, over any others."""
+    """For each pair the first pair of its network: of all nodes connected over any others."""
     zids, numbers = np.unique(survey.zids, return_inverse=True)
     nodes = numbers.reshape(survey.zids.shape)
     is_known = (survey.zids != "").all(axis=1)
-    # To its lowest neighbour, again and again: networks have few hops.
+    # Each node takes the lowest number of its neighbours until nothing changes.
     lowest = np.arange(len(zids))
     one, other = nodes[is_known, 0], nodes[is_known, 1]
     while True:
@@ -105,7 +103,7 @@ def _first_of_network(survey: Survey) -> NDArray[np.int64]:
 
 
 def _first_of_session(survey: Survey) -> NDArray[np.int64]:
-    """For each pair the first one that may be of the same session: one of the same nodes."""
+    """For each pair the first pair of the same two nodes, which may be of the same session."""
     numbers: dict[tuple[str, str] | int, int] = {}
     firsts = [
         numbers.setdefault((min(one, other), max(one, other)) if one and other else pair, pair)
@@ -115,14 +113,14 @@ def _first_of_session(survey: Survey) -> NDArray[np.int64]:
 
 
 def _loads(survey: Survey) -> NDArray[np.int64]:
-    """How long it takes to read each pair."""
+    """The cost of reading each pair."""
     found = survey.pair_packets * _PACKET_WEIGHT + survey.pair_bytes
     found[~survey.may_be_regular] *= _IRREGULAR_WEIGHT
     return found
 
 
 def _spans(survey: Survey, group_of: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """From the first packet of each group to its last."""
+    """The number of packets from the first of each group to its last."""
     first = np.full(groups, survey.packets)
     last = np.zeros(groups, np.int64)
     np.minimum.at(first, group_of, survey.first_packet)
@@ -131,13 +129,13 @@ def _spans(survey: Survey, group_of: NDArray[np.int64], groups: int) -> NDArray[
     return found
 
 
-def _give_largest_first(
+def _assign_largest_first(
     groups: NDArray[np.int64],
     totals: NDArray[np.float64],
     loads: NDArray[np.float64],
     of_group: NDArray[np.int64],
 ) -> None:
-    """Each to the split that has least; adds to `loads`."""
+    """Assigns each group to the split with the smallest load; adds to `loads`."""
     for group in groups[np.argsort(-totals[groups], kind="stable")].tolist():
         split = int(np.argmin(loads))
         of_group[group] = split
@@ -145,13 +143,13 @@ def _give_largest_first(
 
 
 def _in_order(totals: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Fill one split after the other up to the level at which all is given."""
+    """Fills one split after the other up to a common level."""
     ends = np.cumsum(totals)
     if not len(ends):
         return np.zeros(0, np.int64)
     lowest = np.sort(loads)
     levels = (ends[-1] + np.cumsum(lowest)) / np.arange(1, len(lowest) + 1)
-    # Splits above the level get nothing, and do not count for it.
+    # Splits with a load above the level get nothing, and do not count for it.
     level = levels[np.flatnonzero(levels >= lowest)[-1]]
     room = np.cumsum(np.maximum(level - loads, 0))
     found = np.searchsorted(room, ends - totals / 2)
@@ -159,8 +157,8 @@ def _in_order(totals: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArra
 
 
 def parts(survey: Survey, of_pair: NDArray[np.int64], splits: int) -> Iterator[Survey]:
-    """For each split its part of the survey: its pairs, and the ranges of the file they are in."""
-    # The last one is that of NO_PAIR.
+    """For each split its part of the survey: its pairs, and their ranges of the file."""
+    # The last entry is for NO_PAIR, which is -1.
     owners = np.append(of_pair, 0).astype(np.min_scalar_type(splits))[survey.pair_of]
     bounds = [*(survey.marks[:, 1] - 1).tolist(), survey.packets]
     has_packets = np.zeros((len(survey.marks), splits), np.bool_)
@@ -176,5 +174,5 @@ def save_splits(survey: Survey, of_pair: NDArray[np.int64], splits: int, place: 
 
 
 def split_file(place: Path, split: int) -> Path:
-    """Where the part of the survey is that one split needs."""
+    """The file with the part of the survey for one split."""
     return place.with_suffix(f".{split}.npz")

@@ -1,4 +1,4 @@
-"""The first task of a capture: its hash, and which tasks shall read which part of it."""
+"""The first task of a capture: its hash, and its division into splits."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Final
 
 from zenlake.errors import ZenlakeError
 from zenlake.lake.address import parse
-from zenlake.lake.pipeline.tasks import Job, Result
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.plan.capture_names import size_of
 from zenlake.lake.plan.file_digest import FileDigest, sha256_of
 from zenlake.lake.plan.splits import assign, save_splits
-from zenlake.lake.publish import LakeError
 
 SMALL_BYTES: Final = 8 << 20
-"""Below it the exact reader is there before kernels are loaded."""
+"""The exact reader reads a smaller file faster than kernels are loaded."""
 SPLIT_BYTES: Final = 32 << 20
-"""A task for less than this costs more than it saves."""
+"""A task for fewer bytes costs more than it saves."""
 SPLIT_BYTES_MAX: Final = 128 << 20
-"""Of the file, on average: a split puts its tables together in memory."""
+"""Bytes of the file in a split, on average: its tables are derived in memory."""
 TASKS_PER_CORE: Final = 2
-"""Of one file: loads are not quite even."""
+"""Splits of one file: their loads are not quite even."""
 
 
 def survey_capture(job: Job) -> Result:
-    """`path`, `survey` (where to keep what was found), `tasks` (how many splits at most).
+    """`path`, `survey` (the file to write), `tasks` (the largest number of splits).
 
-    Optional: `split_bytes`, of the file, for which another split is worth while.
+    Optional: `split_bytes`, the bytes of the file that justify another split.
     """
     path = job["path"]
     if not _is_text(path):
@@ -48,7 +48,7 @@ def survey_capture(job: Job) -> Result:
 
 
 def _surveyed_beside_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
-    """The hash reads the file once more, from the page cache: neither waits for the other."""
+    """The hash reads the file again, from the page cache, so that neither waits for the other."""
     with ThreadPoolExecutor(1) as thread:
         sha256 = thread.submit(sha256_of, path)
         place, split_bytes = Path(job["survey"]), job.get("split_bytes")
@@ -57,11 +57,11 @@ def _surveyed_beside_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
 
 
 def _surveyed_with_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
-    """The hash takes the bytes that the survey reads: a store hands them over once."""
+    """The hash gets the bytes that the survey reads, so that a store sends them once."""
     with FileDigest() as digest:
         place, split_bytes = Path(job["survey"]), job.get("split_bytes")
         found = survey_splits(path, size, place, job["tasks"], digest, split_bytes)
-        # A file that the survey refuses is not read to its end, a small one not at all.
+        # The survey does not read a refused file to its end, and a small one not at all.
         return digest.hexdigest() if digest.size == size else sha256_of(path), found
 
 
@@ -74,7 +74,7 @@ def _is_text(path: str) -> bool:
 
 
 def _count(size: int, tasks: int, split_bytes: int) -> int:
-    """Where a file needs more than one round of tasks, all rounds are full."""
+    """The number of splits. If they need several rounds of tasks, all rounds are full."""
     rounds = -(-size // (tasks * SPLIT_BYTES_MAX))
     return max(1, min(tasks * rounds, size // split_bytes))
 
@@ -87,9 +87,9 @@ def survey_splits(
     digest: FileDigest | None = None,
     split_bytes: int | None = None,
 ) -> Result:
-    """How many splits; 0 where one task reads all of the file on the exact reader.
+    """The number of splits; 0 if one task reads the whole file with the exact reader.
 
-    What each split needs to know is kept beside `place`.
+    The part of the survey for each split is written beside `place`.
     """
     if size < SMALL_BYTES:
         return {"splits": 0}
@@ -105,7 +105,7 @@ def survey_splits(
         assigned = assign(found, splits)
         save_splits(found, assigned.of_pair, splits, place)
     except OSError as error:
-        # Of the lake's disk, not of the capture: the run fails, as for all others it would.
+        # The lake's disk failed, not the capture: other captures would fail too.
         raise LakeError(f"cannot be written: {error.strerror}", place) from None
     whole = {"packets": found.packets, "first_ns": found.first_ns, "last_ns": found.last_ns}
     return {"splits": splits, "is_closed": assigned.is_closed, "whole": whole}

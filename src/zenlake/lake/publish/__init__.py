@@ -1,22 +1,25 @@
-"""Publish: the Delta tables of a lake, and the step that shows a run to its readers.
+"""Publish: the Delta tables of a lake, and the commit that shows a run to readers.
 
-    store            Store: what a lake holds now, and the way to change it
+Takes the files of a run and rows of `captures`; gives a new version of the lake.
+
+    store            Store: the current content of a lake, and how to change it
     run              Run: one change, with a folder for its files
-    publisher        files into tables, captures out of them, small files together
-    turn             one run publishes at a time
+    publisher        adds files to tables, removes captures, compacts small files
+    publish_lock     one run publishes at a time
     publication_log  which versions of all tables belong together
+    captures_table   rows of the table `captures`
     delta_table      one table, through delta-rs
-    removal          captures out of the files of a table
+    removal          removes captures from the files of a table
     snapshot         Snapshot: the files of one version, for readers
     manifest         the captures in a version
-    places           files, on this machine or in a store
+    local_copy       a snapshot of a store, copied to this machine
     old_format       lakes from before Delta tables
 
 A lake is a folder, or an address in a store:
 
     <table>/_delta_log/        the log of the table: any reader of Delta tables reads it
     <table>/*.parquet          its files; all columns are in them
-    captures/_delta_log/       also says which versions of all tables belong together
+    captures/_delta_log/       also has the versions of all tables that belong together
     _staging/<run>/            files that are not published yet
 
 `DIR/<table>/*.parquet` are the current rows too, for a reader that only knows Parquet, as long as
@@ -27,7 +30,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zenlake.lake.publish.errors import LakeError
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.lake.publish.snapshot import Snapshot
 
@@ -35,11 +37,11 @@ if TYPE_CHECKING:
     from zenlake.lake.publish.run import Run
     from zenlake.lake.publish.store import Store
 
-__all__ = ["CaptureEntry", "LakeError", "Manifest", "Run", "Snapshot", "Store"]
+__all__ = ["CaptureEntry", "Manifest", "Run", "Snapshot", "Store"]
 
 
 def __getattr__(name: str) -> Any:
-    """delta-rs is loaded by those who open a lake; captures are read without it."""
+    """Imports on first use: delta-rs is needed to open a lake, but not to read captures."""
     if name == "Store":
         from zenlake.lake.publish.store import Store
 

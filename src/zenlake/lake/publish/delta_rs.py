@@ -1,7 +1,7 @@
 """delta-rs, with its log silent unless RUST_LOG is set.
 
-What it would log to standard error it raises as well, and a command says that in one line. It reads
-the variable once, when it is imported.
+Its errors are raised as well, and commands print them in one line. It reads the variable once, when
+it is imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ try:
     )
 finally:
     if not _IS_SET:
-        # Others read it too, and would be silent as well.
+        # Other libraries read the variable too.
         del os.environ["RUST_LOG"]
 
 __all__ = [

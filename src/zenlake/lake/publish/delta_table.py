@@ -1,7 +1,8 @@
 """One Delta table of a lake, through delta-rs: versions, files, commits.
 
-All commits go through `commit`, which succeeds at exactly the version after the one that was
-loaded, or fails with `Outrun`: nothing is committed on top of what its writer has not seen.
+All commits go through `commit`. It creates the version after the one that was loaded, or fails with
+`ConcurrentCommit` if another writer did so before: no commit follows a version that its writer has
+not read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from zenlake.lake.address import Address, s3_endpoint
-from zenlake.lake.inside import check_file_name
+from zenlake.lake.errors import LakeError
+from zenlake.lake.path_safety import check_file_name
 from zenlake.lake.publish.delta_rs import (
     AddAction,
     CommitFailedError,
@@ -34,21 +36,20 @@ from zenlake.lake.publish.delta_rs import (
     WriterProperties,
     create_table_with_add_actions,
 )
-from zenlake.lake.publish.errors import LakeError
 
 METADATA_KEY: Final = "zenlake"
-"""Of our own facts in the commit information."""
+"""Key of our own facts in the commit information."""
 _UNREADABLE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\\\x00-\x1f]")
-"""In a path: delta-rs takes it for something else."""
+"""Characters that delta-rs misreads in a path."""
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Outrun(Exception):
-    """Somebody else has committed since the table was loaded."""
+class ConcurrentCommit(Exception):
+    """Another writer has committed since the table was loaded."""
 
 
 class DataFile(NamedTuple):
-    """A Parquet file of a table: its name in the table's folder, and what is known of it."""
+    """A Parquet file of a table: its name in the table's folder, size and statistics."""
 
     name: str
     size: int
@@ -64,7 +65,7 @@ class ActiveFile(NamedTuple):
     size: int
     first_capture: str | None
     last_capture: str | None
-    """Bounds of the column `capture`; None where not known."""
+    """Bounds of the column `capture`; None if not known."""
 
 
 class Table:
@@ -77,7 +78,7 @@ class Table:
     @classmethod
     def open(cls, address: Address, version: int | None = None) -> Table | None:
         """None where there is no such table."""
-        with _told_as_lake_errors(address):
+        with _as_lake_errors(address):
             try:
                 options = storage_options(address)
                 return cls(address, DeltaTable(_uri(address), version, storage_options=options))
@@ -88,7 +89,7 @@ class Table:
     def create(cls, address: Address, schema: pa.Schema, settings: Mapping[str, str]) -> Table:
         if address.is_local:
             os.makedirs(address.path, exist_ok=True)
-        with _told_as_lake_errors(address):
+        with _as_lake_errors(address):
             create_table_with_add_actions(
                 _uri(address),
                 Schema.from_arrow(schema.remove_metadata()),
@@ -111,11 +112,11 @@ class Table:
         return [field.name for field in self._table.schema().fields]
 
     def files(self) -> list[str]:
-        """Their names, in the order of names."""
+        """Names of the files, sorted."""
         return sorted(one.name for one in self.active_files())
 
     def active_files(self) -> list[ActiveFile]:
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             rows = pa.table(self._table.get_add_actions(flatten=False)).to_pylist()
         found = []
         for row in rows:
@@ -126,7 +127,7 @@ class Table:
         return found
 
     def has_committed(self, run: str) -> bool:
-        """Whether this run's rows are in it already."""
+        """Whether the table has the rows of this run already."""
         return self._table.transaction_version(run) is not None
 
     def commit(
@@ -136,7 +137,7 @@ class Table:
         facts: Mapping[str, Any] | None = None,
         run: str | None = None,
     ) -> Table:
-        """The table with these files more and fewer, at the version after this one."""
+        """Adds and removes files; the table at the version after this one."""
         now_ms = time.time_ns() // 1_000_000
         actions: list[AddAction | RemoveAction] = [
             AddAction(one.name, one.size, {}, now_ms, True, one.stats) for one in add
@@ -147,7 +148,7 @@ class Table:
             max_commit_retries=0,
             app_transactions=[Transaction(run, 1)] if run is not None else None,
         )
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             try:
                 self._table.create_write_transaction(
                     actions,
@@ -157,22 +158,22 @@ class Table:
                     post_commithook_properties=PostCommitHookProperties(),
                 )
             except CommitFailedError as error:
-                raise Outrun(str(error)) from None
+                raise ConcurrentCommit(str(error)) from None
         return self._again()
 
     def restore(self, version: int, facts: Mapping[str, Any]) -> Table:
-        """The content of an older version, as the newest one."""
-        with _told_as_lake_errors(self._address):
+        """Makes the content of an older version the newest one."""
+        with _as_lake_errors(self._address):
             self._table.restore(
                 version, ignore_missing_files=True, commit_properties=_properties(facts)
             )
         return self._again()
 
     def add_columns(self, schema: pa.Schema, facts: Mapping[str, Any]) -> Table:
-        """With the columns that it lacks, null in all rows there are."""
+        """Adds the columns that it lacks; they are null in existing rows."""
         known = set(self.column_names)
         fields = Schema.from_arrow(schema.remove_metadata()).fields
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             self._table.alter.add_columns(
                 [one for one in fields if one.name not in known],
                 commit_properties=_properties(facts),
@@ -180,8 +181,8 @@ class Table:
         return self._again()
 
     def compact(self, target_bytes: int, facts: Mapping[str, Any]) -> Table:
-        """With small files put together; rows stay as they are."""
-        with _told_as_lake_errors(self._address):
+        """Joins small files; rows do not change."""
+        with _as_lake_errors(self._address):
             self._table.optimize.compact(
                 target_size=target_bytes,
                 max_concurrent_tasks=1,
@@ -192,7 +193,7 @@ class Table:
 
     def vacuum(self, hours: int) -> list[str]:
         """Deletes files that no version of the last `hours` needs; their names."""
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             return list(
                 self._table.vacuum(
                     retention_hours=hours,
@@ -203,13 +204,13 @@ class Table:
             )
 
     def checkpoint(self) -> None:
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             self._table.create_checkpoint()
 
     def facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Versions that zenlake committed and what it said with each, the newest first.
+        """Versions that zenlake committed and the facts of each commit, the newest first.
 
-        Read from the log itself: `history` of delta-rs finds nothing under a path with `#` in it.
+        Read from the log itself: `history` of delta-rs finds nothing under a path with a `#`.
         """
         for version in range(self.version, -1, -1):
             text = self._commit_text(version)
@@ -221,7 +222,7 @@ class Table:
 
     def _commit_text(self, version: int) -> str | None:
         place = self._address / "_delta_log" / f"{version:020d}.json"
-        with _told_as_lake_errors(self._address):
+        with _as_lake_errors(self._address):
             try:
                 with place.filesystem.open_input_stream(place.fs_path) as stream:
                     return str(stream.read().decode("utf-8", "replace"))
@@ -236,7 +237,7 @@ class Table:
 
 
 def _facts_of(commit: str) -> dict[str, Any]:
-    """What zenlake said in the information of a commit, whose actions are a line each."""
+    """The facts that zenlake wrote to a commit, whose actions are a line each."""
     for line in commit.splitlines():
         if '"commitInfo"' in line:
             try:
@@ -252,7 +253,7 @@ def _properties(facts: Mapping[str, Any]) -> CommitProperties:
 
 
 def _uri(address: Address) -> str:
-    """As delta-rs takes it: a local path with `#`, `%` or `?` in it must be quoted."""
+    """The address for delta-rs, which needs `#`, `%` and `?` in a local path quoted."""
     if _UNREADABLE.search(address.path):
         cause = "the path of a lake must have no backslash, control character or %xx in it"
         raise LakeError(cause, address)
@@ -260,13 +261,13 @@ def _uri(address: Address) -> str:
 
 
 def inner_name(path: str, address: Address) -> str:
-    """A file's name as the log has it; error where it leads out of the table's folder."""
+    """A file's name in the log; error if it leads out of the table's folder."""
     check_file_name(unquote(path), address)
     return path
 
 
 def storage_options(address: Address) -> dict[str, str] | None:
-    """What delta-rs needs beyond the environment: an endpoint without TLS must be allowed."""
+    """Options besides the environment: an endpoint without TLS must be allowed explicitly."""
     if address.scheme != "s3":
         return None
     endpoint = s3_endpoint()
@@ -275,7 +276,7 @@ def storage_options(address: Address) -> dict[str, str] | None:
 
 
 @contextmanager
-def _told_as_lake_errors(address: Address) -> Iterator[None]:
+def _as_lake_errors(address: Address) -> Iterator[None]:
     try:
         yield
     except DeltaError as error:
@@ -286,5 +287,5 @@ def _told_as_lake_errors(address: Address) -> Iterator[None]:
 
 
 def _in_one_line(error: Exception) -> str:
-    """delta-rs writes colours into its messages, also where nobody sees any."""
+    """Without the colour codes that delta-rs writes into its messages."""
     return " ".join(_COLOUR.sub("", str(error)).split())

@@ -1,7 +1,7 @@
-"""A snapshot on this machine's disk: DuckDB opens local files only.
+"""A copy of a snapshot on this machine's disk, because DuckDB opens local files only.
 
 Its extension for stores is not part of the package, and a statement must not be able to open
-connections. So the tables that are asked are copied first, a file at a time.
+connections. So the files of the needed tables are copied first.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Final
 from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.publish.manifest import Manifest
-from zenlake.lake.publish.places import fetch
 from zenlake.lake.publish.snapshot import Snapshot
+from zenlake.lake.stored_files import fetch
 
 _AT_ONCE: Final = 8
 
 
 @contextmanager
 def on_this_machine(snapshot: Snapshot, only: Collection[str] | None = None) -> Iterator[Snapshot]:
-    """The snapshot itself where its files are here; else a copy of the tables, or of some."""
+    """The snapshot itself if its files are local; else a copy of all tables, or of `only` some."""
     if snapshot.is_local:
         yield snapshot
         return

@@ -1,4 +1,4 @@
-"""What a version of a lake holds: its captures, as the table `captures` lists them."""
+"""Manifest: the captures and tables of a version, from the table `captures`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from zenlake.lake.schema.published import READ_COUNTS
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 
-COUNTED: Final = ("messages", "sessions", "samples", "queries")
-"""Tables whose rows `captures` counts; rows of `queries` are its column `hops`."""
+COUNTS: Final = {name: name for name in READ_COUNTS} | {"queries": "hops"}
+"""Tables whose rows `captures` counts, and the columns with these counts."""
 
 
 @dataclass(frozen=True)
@@ -17,16 +18,16 @@ class CaptureEntry:
     """One capture in a version."""
 
     path: str
-    """As given: what its rows have as `capture`."""
+    """The path as given, which is `capture` in its rows."""
     sha256: str
     size: int
     rows: Mapping[str, int]
-    """By table, of those in `COUNTED`."""
+    """Number of rows, by table."""
     info: Mapping[str, Any]
     schema_version: int = SCHEMA_VERSION
-    """Of the tables that it was read into; columns that are newer are null in its rows."""
+    """Version of the tables that it was read into; newer columns are null in its rows."""
     address: str = ""
-    """Normalized: by this it is known again."""
+    """Normalized; identifies the capture when it is read again."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,16 @@ class Manifest:
     """By path, in the order of paths."""
 
     def at(self, address: str) -> CaptureEntry | None:
-        """The capture that was read from there."""
+        """The capture that was read from this address."""
         return next((one for one in self.captures.values() if one.address == address), None)
 
     def name_at(self, address: str) -> str:
-        """What its rows have as `capture`; empty where nothing was read from there."""
+        """The name of a capture in its rows; empty if none was read from this address."""
         entry = self.at(address)
         return "" if entry is None else entry.path
 
     def has(self, address: str, sha256: str) -> bool:
-        """Whether this very content was read from there, into all tables there are now."""
+        """Whether this content was read from this address, into the current columns."""
         entry = self.at(address)
         if entry is None or entry.schema_version != SCHEMA_VERSION:
             return False
@@ -61,13 +62,13 @@ class Manifest:
 
     @property
     def is_just_read(self) -> bool:
-        """Whether it is no lake: this process has read the captures, into all columns."""
+        """Whether these are not tables of a lake, but captures that this process has read."""
         return self.version == 0
 
 
 def entry_of(row: Mapping[str, Any]) -> CaptureEntry:
     """From a row of the table `captures`."""
-    rows = {name: row.get("hops" if name == "queries" else name) or 0 for name in COUNTED}
+    rows = {table: row.get(column) or 0 for table, column in COUNTS.items()}
     info = {name: row.get(name) for name in ("packets", "first_ns", "last_ns", "read_ns")}
     return CaptureEntry(
         row["capture"],

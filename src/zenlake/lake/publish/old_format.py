@@ -1,4 +1,4 @@
-"""Lakes of the format before Delta tables: read as they are, converted by the next run.
+"""Lakes of the format before Delta tables: they can be read, and the next run converts them.
 
 _versions/N/<table>/*.parquet   the files of version N; each holds rows of one capture
 _versions/N/manifest.json       which of them belong to which capture
@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake.lake.address import Address, parse
-from zenlake.lake.inside import check_file_name, check_table_name
-from zenlake.lake.merge.statistics import TextBounds, statistics
+from zenlake.lake.errors import LakeError
+from zenlake.lake.parquet.statistics import TextBounds, statistics
+from zenlake.lake.path_safety import check_file_name, check_table_name
 from zenlake.lake.publish.delta_table import DataFile, Table
-from zenlake.lake.publish.errors import LakeError
-from zenlake.lake.publish.manifest import CaptureEntry, Manifest
+from zenlake.lake.publish.manifest import COUNTS, CaptureEntry, Manifest
 from zenlake.lake.publish.publication_log import Publication
 from zenlake.lake.publish.settings import TABLE_SETTINGS
 from zenlake.lake.publish.snapshot import Snapshot
@@ -101,14 +101,14 @@ def _entry(item: dict[str, Any]) -> CaptureEntry:
         int(item["size"]),
         dict(item["rows"]),
         dict(item["info"]),
-        # Converted rows lack the columns of the schema that Delta tables came with.
+        # Converted rows lack the columns that were added with Delta tables.
         min(int(item.get("schema_version", 1)), SCHEMA_VERSION),
         str(parse(item["path"])),
     )
 
 
 def convert(lake: Address) -> None:
-    """Makes Delta tables of it. The files stay; they get other names."""
+    """Converts the lake to Delta tables. Files keep their content and get other names."""
     with _locked(lake):
         if not is_there(lake):
             return
@@ -117,7 +117,7 @@ def convert(lake: Address) -> None:
         shutil.rmtree(folder.path, ignore_errors=True)
         versions = {name: _converted(folder / name, name, old) for name in _others(old)}
         _publish(folder, old, versions)
-        # From here on nothing is made, only put into place; `captures` is the last.
+        # Everything is made; from here on it is only moved into place, `captures` last.
         for name in (*versions, _CAPTURES):
             place = os.path.join(lake.path, name)
             if os.path.islink(place):
@@ -136,7 +136,7 @@ def _others(old: Snapshot) -> list[str]:
 
 
 def _converted(place: Address, name: str, old: Snapshot) -> int:
-    """A table with hard links to the files of the old one; its version."""
+    """Makes a table with hard links to the files of the old one; its version."""
     table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
     files = [_linked(file, place) for file in old.files(name)]
     return table.commit(add=files, facts={"converted": old.version}).version
@@ -164,10 +164,8 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
             rows.append(
                 {
                     **row,
-                    **{name: entry.rows.get(name, 0) for name in ("messages", "sessions")},
-                    "samples": entry.rows.get("samples", 0),
+                    **{column: entry.rows.get(table, 0) for table, column in COUNTS.items()},
                     "queries": entry.info.get("queries"),
-                    "hops": entry.rows.get("queries", 0),
                     "address": entry.address,
                     "schema_version": entry.schema_version,
                 }
@@ -185,7 +183,7 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
 
 @contextmanager
 def _locked(lake: Address) -> Iterator[None]:
-    """The lock of the old format, which the system takes back when its holder dies."""
+    """The lock of the old format, which the system releases when its process dies."""
     descriptor = os.open(os.path.join(lake.path, "_lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

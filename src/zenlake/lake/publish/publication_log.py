@@ -1,20 +1,20 @@
-"""The log of publications: which versions of all tables belong together, and who may publish.
+"""The log of publications: which versions of all tables belong together, and which run may publish.
 
 A run changes many tables, and readers must see all of its changes or none. The table `captures` is
-committed last, and the information of that commit names the version of every table. This commit is
+committed last, and the information of that commit has the version of every table. This commit is
 the publication: nothing else points from the lake to its tables.
 
     {"publish": {"version": 7, "schema": 5, "tables": {"messages": 12, ...}, "run": "..."}}
 
-The same log says whose turn it is. A run that wants to publish commits, without any file,
+The same log has the lock. A run that wants to publish commits, without any file,
 
     {"begin": {"run": "...", "host": "...", "pid": 71, "start": "..."}}
 
-and then owns the log until its publication. Commits succeed only at the version that their writer
-has seen (`Table.commit`), so of two runs that begin at once one fails and waits. A run that dies
-leaves its `begin` behind; it is passed over when its process is gone from this host, or after
-`LEASE_SECONDS`. A run that was passed over cannot publish any more: its commit comes too late.
-This needs nothing but the atomic commits that Delta tables have on every store.
+and then holds the lock until its publication. A commit succeeds only after the version that its
+writer has read (`Table.commit`), so of two runs that begin at once one fails and waits. The `begin`
+of a dead run is ignored when its process is gone from this host, or after `LEASE_SECONDS`. A run
+that lost the lock so cannot publish any more: its commit fails. This needs nothing but the atomic
+commits that Delta tables have on every store.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from zenlake.lake.errors import LakeError
 from zenlake.lake.publish.delta_table import Table
-from zenlake.lake.publish.errors import LakeError
 
 LEASE_SECONDS: Final = 120.0
-"""After its `begin` a run has so much time to publish; it renews the lease while it works."""
+"""A run must publish or renew its lease within this time."""
 _PUBLISH: Final = "publish"
 _BEGIN: Final = "begin"
 _ABANDON: Final = "abandon"
@@ -44,9 +44,9 @@ class Publication:
     version: int = 0
     schema_version: int = 0
     tables: Mapping[str, int] = field(default_factory=dict)
-    """The version of every table that belongs to it."""
+    """The version of every other table."""
     captures_version: int = -1
-    """Of the table `captures`, whose commit this is."""
+    """The version of the table `captures` that this commit made."""
 
     def facts(self, run: str) -> dict[str, Any]:
         return {
@@ -60,7 +60,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Turn:
+class LockRecord:
     """A run that has begun to publish and has not finished."""
 
     run: str
@@ -70,7 +70,7 @@ class Turn:
     began_s: float
 
     def is_over(self, now_s: float) -> bool:
-        """Whether its owner is gone, or has not been heard of for too long."""
+        """Whether its process is gone, or its lease has expired."""
         if now_s - self.began_s > LEASE_SECONDS:
             return True
         return self.host == host_name() and self.start != process_start(self.pid)
@@ -79,21 +79,21 @@ class Turn:
 @dataclass(frozen=True)
 class LogState:
     publication: Publication
-    turn: Turn | None
+    lock: LockRecord | None
 
 
 def read_log(captures: Table) -> LogState:
-    """What the newest commits say; foreign commits are passed over."""
-    turn: Turn | None = None
-    is_settled = False
+    """The state after the newest commits; commits of other writers are ignored."""
+    lock: LockRecord | None = None
+    is_abandoned = False
     for version, facts in captures.facts():
         if _PUBLISH in facts:
-            return LogState(_publication(version, facts[_PUBLISH]), turn)
+            return LogState(_publication(version, facts[_PUBLISH]), lock)
         if _ABANDON in facts:
-            is_settled = True
-        if _BEGIN in facts and turn is None and not is_settled:
-            turn = _turn(facts[_BEGIN])
-    return LogState(Publication(), turn)
+            is_abandoned = True
+        if _BEGIN in facts and lock is None and not is_abandoned:
+            lock = _lock_record(facts[_BEGIN])
+    return LogState(Publication(), lock)
 
 
 def begin_facts(run: str) -> dict[str, Any]:
@@ -110,17 +110,17 @@ def begin_facts(run: str) -> dict[str, Any]:
 
 
 def host_name() -> str:
-    """Of this host, as names of files may show it."""
+    """A short hash of the name of this host, for names of files."""
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
 def abandon_facts(run: str) -> dict[str, Any]:
-    """Of a run that began, and gives up in order."""
+    """The information of a commit that releases the lock without a publication."""
     return {_ABANDON: {"run": run}}
 
 
 def process_start(pid: int) -> str:
-    """When a process of this host started, in its own words; empty where there is none."""
+    """An id of a process of this host, by the time of its start; empty if there is no process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -147,9 +147,9 @@ def _publication(version: int, facts: Any) -> Publication:
         raise LakeError(cause) from None
 
 
-def _turn(facts: Any) -> Turn:
+def _lock_record(facts: Any) -> LockRecord:
     try:
-        return Turn(
+        return LockRecord(
             str(facts["run"]),
             str(facts["host"]),
             int(facts["pid"]),

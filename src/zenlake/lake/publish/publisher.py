@@ -1,7 +1,7 @@
-"""Publisher: the files of a run into all tables, and the publication that shows them.
+"""Publisher: adds the files of a run to all tables, and commits the publication that shows them.
 
-Tables are committed one by one, each on its own log; readers of the lake go on with the versions
-of the last publication. What a dead run has committed and not published is undone by the next.
+Tables are committed one by one, each in its own log; readers use the versions of the last
+publication until the next one. Commits of a run that died before its publication are undone.
 """
 
 from __future__ import annotations
@@ -17,108 +17,110 @@ import pyarrow as pa
 
 from zenlake import exit_cleanups
 from zenlake.lake.address import Address
-from zenlake.lake.merge.parquet_files import ParquetFiles, WrittenFile
+from zenlake.lake.errors import LakeError
+from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
 from zenlake.lake.publish import old_format
+from zenlake.lake.publish.captures_table import CAPTURES, read_captures
 from zenlake.lake.publish.delta_table import ActiveFile, DataFile, Table
-from zenlake.lake.publish.errors import LakeError
-from zenlake.lake.publish.places import move, names_in, put_file, remove_file
 from zenlake.lake.publish.publication_log import Publication
+from zenlake.lake.publish.publish_lock import PublishLock, hold_lock
 from zenlake.lake.publish.removal import without_captures, without_rows
 from zenlake.lake.publish.settings import TABLE_SETTINGS
-from zenlake.lake.publish.turn import OwnTurn, own_turn
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
+from zenlake.lake.stored_files import move, names_in, put_file, remove_file
 from zenlake.limits import LAKE_SMALL_FILES_MAX
 
-CAPTURES: Final = "captures"
 COMPACTED_BYTES: Final = 128 << 20
 SMALL_BYTES: Final = 16 << 20
 _AT_ONCE: Final = 8
-"""Commits; each waits for the store most of the time."""
+"""Tables that are committed at the same time; a commit mostly waits for the store."""
 
 Files = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class Publisher:
-    """The work of one run in its turn."""
+    """One change of the lake, made under the lock."""
 
     def __init__(self, lake: Address, run: str, staging: Address) -> None:
         self._lake = lake
         self._run = run
         self._staging = staging
         self._placed: list[Address] = []
-        """Files that are in tables' folders and in no version yet."""
+        """Files in the folders of tables that no version has yet."""
         self._scratch = Path()
 
     def publish(
         self, captures: Sequence[Mapping[str, Any]], files: Files, remove: frozenset[str]
     ) -> int:
-        with self._turn() as turn:
-            before = self._capture_rows(turn)
+        with self._locked() as lock:
+            before = self._capture_rows(lock)
             new = [row for row in captures if not _is_known(before, row)]
             replaced = _replaced(before, new)
             unknown = sorted(remove - {str(row["capture"]) for row in before})
             if unknown:
                 raise LakeError(f"no capture {unknown[0]!r} in it", self._lake)
             gone = remove | replaced
-            if turn.publication.version and not new and not gone:
-                return turn.publication.version
+            if lock.publication.version and not new and not gone:
+                return lock.publication.version
             if len(new) < len(captures):
-                # Another run has read some of them meanwhile; its rows stand.
+                # Another run has added some of these captures meanwhile; its rows stay.
                 gone_again = {str(row["capture"]) for row in captures if row not in new}
                 files = self._without(files, gone_again)
-            return self._publish(turn, before, new, files, gone)
+            return self._publish(lock, before, new, files, gone)
 
     def compact(self) -> int:
-        """Rows stay; the number of the version in which small files are together."""
-        with self._turn() as turn:
-            if not turn.publication.version:
+        """Joins small files; the number of the new version."""
+        with self._locked() as lock:
+            if not lock.publication.version:
                 raise LakeError("there is no lake", self._lake)
-            tables = self._opened(turn)
+            tables = self._opened(lock)
             before = {name: table.version for name, table in tables.items()}
-            compacted = {name: self._compacted(turn, one, 1) for name, one in tables.items()}
+            compacted = {name: self._compacted(lock, one, 1) for name, one in tables.items()}
             if before == {name: table.version for name, table in compacted.items()}:
-                return turn.publication.version
-            return self._show(turn, compacted, self._capture_rows(turn), changed=False)
+                return lock.publication.version
+            return self._commit_publication(
+                lock, compacted, self._capture_rows(lock), changed=False
+            )
 
     def vacuum(self, hours: int) -> dict[str, int]:
-        with self._turn() as turn:
+        with self._locked() as lock:
             found = {}
-            tables = self._opened(turn)
-            for name, table in {CAPTURES: turn.captures, **tables}.items():
-                turn.renew()
+            tables = self._opened(lock)
+            for name, table in {CAPTURES: lock.captures, **tables}.items():
+                lock.renew()
                 found[name] = len(table.vacuum(hours))
-            # Vacuuming is told in the logs, so the tables have newer versions.
-            turn.captures = self._reload()
-            if turn.publication.version:
+            # Vacuuming commits to the logs, so the tables have newer versions.
+            lock.captures = self._reload()
+            if lock.publication.version:
                 tables = {name: self._must_open(name) for name in tables}
-                self._show(turn, tables, self._capture_rows(turn), changed=False)
+                self._commit_publication(lock, tables, self._capture_rows(lock), changed=False)
             return found
 
-    # The turn.
+    # --- the lock ----------------------------------------------------------------------------
 
     @contextmanager
-    def _turn(self) -> Iterator[OwnTurn]:
+    def _locked(self) -> Iterator[PublishLock]:
         if self._lake.is_local and old_format.is_there(self._lake):
             old_format.convert(self._lake)
         captures = Table.open(self._lake / CAPTURES) or self._created(CAPTURES)
         with (
             self._scratch_folder(),
-            own_turn(self._run, captures, self._reload) as (turn, dead),
+            hold_lock(self._run, captures, self._reload) as (lock, dead),
         ):
             if dead is not None:
                 self._remove_files_of(dead.run)
             try:
-                yield turn
+                yield lock
             except BaseException:
-                if not turn.is_published:
+                if not lock.is_published:
                     for place in self._placed:
                         remove_file(place)
                 raise
 
     @contextmanager
     def _scratch_folder(self) -> Iterator[None]:
-        """For files that are made here: in the lake where they are moved from there."""
+        """A folder for files that this process writes; in the lake if that is local."""
         if self._staging.is_local:
             self._scratch = Path(self._staging.path)
             yield
@@ -142,16 +144,16 @@ class Publisher:
                 if run and file.startswith(run):
                     remove_file(self._lake / name / file)
 
-    # Tables.
+    # --- tables ------------------------------------------------------------------------------
 
     def _created(self, name: str) -> Table:
         return Table.create(self._lake / name, TABLES[name].arrow, TABLE_SETTINGS)
 
-    def _opened(self, turn: OwnTurn) -> dict[str, Table]:
-        """All tables but `captures`, at their newest versions, as the last publication has them."""
+    def _opened(self, lock: PublishLock) -> dict[str, Table]:
+        """All tables but `captures`, with the content of the last publication."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             names = [name for name in TABLES if name != CAPTURES]
-            found = pool.map(lambda name: self._ready(name, turn.publication), names)
+            found = pool.map(lambda name: self._ready(name, lock.publication), names)
             return dict(zip(names, found, strict=True))
 
     def _ready(self, name: str, publication: Publication) -> Table:
@@ -165,35 +167,35 @@ class Publisher:
             table = table.add_columns(TABLES[name].arrow, {"columns": sorted(missing)})
         return table
 
-    def _compacted(self, turn: OwnTurn, table: Table, small_files_max: int) -> Table:
+    def _compacted(self, lock: PublishLock, table: Table, small_files_max: int) -> Table:
         small = [one for one in table.active_files() if one.size < SMALL_BYTES]
         if len(small) <= small_files_max:
             return table
-        turn.renew()
+        lock.renew()
         return table.compact(COMPACTED_BYTES, {"run": self._run})
 
-    # Files.
+    # --- files -------------------------------------------------------------------------------
 
     def _publish(
         self,
-        turn: OwnTurn,
+        lock: PublishLock,
         before: list[dict[str, Any]],
         new: Sequence[Mapping[str, Any]],
         files: Files,
         gone: frozenset[str],
     ) -> int:
-        tables = self._opened(turn)
+        tables = self._opened(lock)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             changed = pool.map(
                 lambda name: self._changed(name, tables[name], files.get(name, ()), gone), tables
             )
             tables = dict(zip(tables, changed, strict=True))
-        turn.renew()
+        lock.renew()
         limit = LAKE_SMALL_FILES_MAX
-        tables = {name: self._compacted(turn, one, limit) for name, one in tables.items()}
+        tables = {name: self._compacted(lock, one, limit) for name, one in tables.items()}
         rows = [row for row in before if row["capture"] not in gone]
         rows += [dict(row) for row in new]
-        return self._show(turn, tables, rows, changed=True)
+        return self._commit_publication(lock, tables, rows, changed=True)
 
     def _changed(
         self, name: str, table: Table, files: Sequence[Mapping[str, Any]], gone: frozenset[str]
@@ -212,7 +214,7 @@ class Publisher:
         return table.commit(add, remove, {"run": self._run}, self._run)
 
     def _place(self, table: str, file: Mapping[str, Any]) -> DataFile:
-        """Where readers look for it; a task may have put it there already."""
+        """Moves a file to the folder of its table, unless a task has put it there."""
         path = str(file["path"])
         folder = self._lake / table
         name = f"{self._run}-{os.path.basename(path)}"
@@ -229,7 +231,7 @@ class Publisher:
         return DataFile(name, int(file["size"]), int(file["rows"]), str(file["stats"]))
 
     def _empty_file(self, table: str) -> DataFile:
-        """So that a reader of Parquet files finds the columns where there are no rows."""
+        """A file without rows, so that readers of Parquet find the columns of an empty table."""
         return self._place(table, self._written(table, [])._asdict())
 
     def _written(self, table: str, rows: list[dict[str, Any]]) -> WrittenFile:
@@ -240,33 +242,36 @@ class Publisher:
         return written
 
     def _without(self, files: Files, captures: set[str]) -> Files:
-        """Files of these captures only are left out; the others lose their rows."""
+        """Files without the rows of these captures."""
         return without_rows(files, captures, self._scratch)
 
-    # The publication.
+    # --- the publication ---------------------------------------------------------------------
 
-    def _capture_rows(self, turn: OwnTurn) -> list[dict[str, Any]]:
-        from zenlake.lake.publish.store import read_captures
+    def _capture_rows(self, lock: PublishLock) -> list[dict[str, Any]]:
 
-        if not turn.publication.version:
+        if not lock.publication.version:
             return []
-        version = turn.publication.captures_version
+        version = lock.publication.captures_version
         table = Table.open(self._lake / CAPTURES, version)
         return [] if table is None else read_captures(table, self._lake)
 
-    def _show(
-        self, turn: OwnTurn, tables: Mapping[str, Table], rows: list[dict[str, Any]], changed: bool
+    def _commit_publication(
+        self,
+        lock: PublishLock,
+        tables: Mapping[str, Table],
+        rows: list[dict[str, Any]],
+        changed: bool,
     ) -> int:
-        """Commits `captures`, whose commit is the publication."""
+        """Commits `captures`; this commit is the publication."""
         versions = {name: table.version for name, table in tables.items()}
-        publication = Publication(turn.publication.version + 1, SCHEMA_VERSION, versions)
+        publication = Publication(lock.publication.version + 1, SCHEMA_VERSION, versions)
         files: dict[str, Any] = {}
         if changed:
             rows = sorted(rows, key=lambda row: str(row["capture"]))
             written = self._written(CAPTURES, rows)
             files["add"] = [self._place(CAPTURES, written._asdict())]
-            files["remove"] = turn.captures.active_files()
-        turn.publish(publication, **files)
+            files["remove"] = lock.captures.active_files()
+        lock.publish(publication, **files)
         return publication.version
 
 
@@ -282,7 +287,7 @@ def _is_known(before: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> bo
 def _replaced(
     before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> frozenset[str]:
-    """Captures whose rows the new ones stand for: of the same address, or the same name."""
+    """Captures that the new ones replace: those with the same address or the same name."""
     addresses = {row["address"] for row in new}
     names = {row["capture"] for row in new}
     return frozenset(
@@ -293,6 +298,6 @@ def _replaced(
 
 
 def _path_of(path: str, lake: Address) -> str:
-    """Of an address in a lake, without the scheme."""
+    """An address in a lake without the scheme."""
     prefix = "" if lake.is_local else f"{lake.scheme}://"
     return path.removeprefix(prefix)

@@ -1,7 +1,7 @@
-"""Removal: captures out of a table, file by file.
+"""Removal of captures from a table, file by file.
 
-Most files hold rows of one capture and go as a whole. Small captures share files; of these a new
-one is written without the rows that go.
+Most files have rows of one capture and are removed. Small captures share files: such a file is
+replaced by a copy without the removed rows.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from zenlake.lake.address import Address
-from zenlake.lake.merge.parquet_files import WrittenFile
-from zenlake.lake.merge.rewriting import filtered
+from zenlake.lake.errors import LakeError
+from zenlake.lake.parquet.parquet_files import WrittenFile
+from zenlake.lake.parquet.row_removal import rewrite_without
 from zenlake.lake.publish.delta_table import ActiveFile, Table
-from zenlake.lake.publish.errors import LakeError
-from zenlake.lake.publish.places import fetch
+from zenlake.lake.stored_files import fetch
 
 Files = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -23,7 +23,7 @@ Files = Mapping[str, Sequence[Mapping[str, Any]]]
 def without_captures(
     lake: Address, name: str, table: Table, gone: frozenset[str], folder: Path
 ) -> tuple[list[ActiveFile], list[WrittenFile]]:
-    """Files that go, and files that stand for the rows of them that stay."""
+    """Files to remove, and new files with the rows of them that stay."""
     remove: list[ActiveFile] = []
     kept: list[WrittenFile] = []
     for file in table.active_files():
@@ -33,7 +33,7 @@ def without_captures(
             remove.append(file)
             continue
         place = lake / name / file.name
-        written = filtered(fetch(place, folder), name, gone, folder)
+        written = rewrite_without(fetch(place, folder), name, gone, folder)
         if written is not None:
             remove.append(file)
             kept += [written] if written.rows else []
@@ -41,14 +41,14 @@ def without_captures(
 
 
 def without_rows(files: Files, gone: set[str], folder: Path) -> Files:
-    """Of files that are not published yet, those or what of them stays without some captures."""
+    """Unpublished files without the rows of some captures."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for name, listed in files.items():
         for file in listed:
             path = Path(str(file["path"]))
             if not path.exists():
                 raise LakeError("another run has read the same captures meanwhile: run again")
-            written = filtered(path, name, frozenset(gone), folder)
+            written = rewrite_without(path, name, frozenset(gone), folder)
             if written is None:
                 found.setdefault(name, []).append(file)
             elif written.rows:
@@ -57,7 +57,7 @@ def without_rows(files: Files, gone: set[str], folder: Path) -> Files:
 
 
 def _may_hold(file: ActiveFile, gone: frozenset[str]) -> bool:
-    """By the bounds that its table's log has of it."""
+    """Whether a file may have rows of these captures, by the bounds in the log."""
     low, high = file.first_capture, file.last_capture
     if low is None or high is None:
         return True

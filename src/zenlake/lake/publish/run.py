@@ -1,4 +1,4 @@
-"""One change of a lake, from its folder for files to the publication."""
+"""Run: one change of a lake, from the folder for its files to the publication."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from uuid import uuid4
 
 from zenlake import exit_cleanups
 from zenlake.lake.address import Address
-from zenlake.lake.publish.errors import LakeError
-from zenlake.lake.publish.places import names_in, remove_folder
+from zenlake.lake.errors import LakeError
 from zenlake.lake.publish.publication_log import host_name, process_start
+from zenlake.lake.stored_files import names_in, remove_folder
 
 STAGING: Final = "_staging"
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 _STALE_SECONDS: Final = 2 * 86_400
-"""What runs of other hosts left is removed after this time."""
+"""Folders of runs on other hosts are removed after this time."""
 
 
 class Run:
-    """Made by `Store.begin`."""
+    """One change of a lake; made by `Store.begin`."""
 
     def __init__(self, lake: Address, name: str) -> None:
         self.lake = lake
         self.name = name
-        """Nobody else has it; names of files and transactions begin with it."""
+        """Unique; names of files and transactions begin with it."""
         self.staging = lake / STAGING / name
-        """For what is not published yet."""
+        """The folder for unpublished files."""
 
     def publish(
         self,
@@ -40,12 +40,12 @@ class Run:
         files: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         remove: AbstractSet[str] = frozenset(),
     ) -> int:
-        """Makes the next version and shows it to readers, all tables at once; its number.
+        """Publishes the next version, all tables at once; its number.
 
         `captures` are rows of that table, for captures that are added or replaced. `files` are the
         files of the other tables: `path` (in `staging`, or in its table's folder already), `rows`,
-        `size` and `stats`. Captures in `remove` go. Where nothing changes, no version is made.
-        Whatever fails or is killed on the way leaves the current version.
+        `size` and `stats`. Captures in `remove` are removed. Without a change no version is made.
+        A failure, or a killed process, leaves the current version.
         """
         from zenlake.lake.publish.publisher import Publisher
 
@@ -54,13 +54,13 @@ class Run:
         )
 
     def compact(self) -> int:
-        """Puts small files together; the number of the version that has it done."""
+        """Joins small files; the number of the new version."""
         from zenlake.lake.publish.publisher import Publisher
 
         return Publisher(self.lake, self.name, self.staging).compact()
 
     def vacuum(self, hours: int) -> dict[str, int]:
-        """Deletes files that no version of the last `hours` needs; how many, by table."""
+        """Deletes files that no version of the last `hours` needs; their number, by table."""
         from zenlake.lake.publish.publisher import Publisher
 
         return Publisher(self.lake, self.name, self.staging).vacuum(hours)
@@ -68,7 +68,7 @@ class Run:
 
 @contextmanager
 def running(lake: Address) -> Iterator[Run]:
-    """A run with a folder of its own, which goes with it."""
+    """A run and its folder, which is removed at the end."""
     pid = os.getpid()
     name = f"{host_name()}-{pid}-{process_start(pid)}-{uuid4().hex[:12]}"
     run = Run(lake, name)
@@ -90,7 +90,7 @@ def running(lake: Address) -> Iterator[Run]:
         _remove_left_behind(lake)
         yield run
     except OSError as error:
-        # Whatever the caller was writing: a full disk is told in one line.
+        # A full disk is an error of the lake, wherever the caller was writing.
         if error.errno in _FULL:
             raise LakeError.from_os(error, lake) from error
         raise
@@ -107,7 +107,7 @@ def _make_folder(folder: Address) -> None:
 
 
 def _remove_left_behind(lake: Address) -> None:
-    """Folders of runs that are dead: of this host, or old."""
+    """Removes the folders of dead runs of this host, and old folders of other hosts."""
     for name in names_in(lake / STAGING):
         host, pid, start = _parts(name)
         place = lake / STAGING / name

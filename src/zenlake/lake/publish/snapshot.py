@@ -1,4 +1,4 @@
-"""Snapshot: the files of one version, which a reader holds on to while others publish."""
+"""Snapshot: the files of one version, which a reader keeps while others publish."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from zenlake.lake.address import Address
-from zenlake.lake.publish.errors import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.publish.manifest import Manifest
 
 _AT_ONCE: Final = 8
 
 
 class FileLists(Protocol):
-    """The names of a table's files, read when they are first asked for."""
+    """Returns the names of a table's files; called on first use."""
 
     def __call__(self, table: str) -> list[str]: ...
 
@@ -34,7 +34,7 @@ class Snapshot:
 
     @property
     def directory(self) -> Path:
-        """Where it lies, for messages."""
+        """The address, for messages."""
         return Path(str(self.address))
 
     @property
@@ -47,7 +47,7 @@ class Snapshot:
         return {table: self.address / table for table in self.manifest.tables}
 
     def addresses(self, table: str) -> list[Address]:
-        """A table's Parquet files; the first has no rows and the newest schema, if there is one."""
+        """A table's Parquet files. The first may have no rows, and has the newest schema."""
         if table not in self.manifest.tables:
             known = ", ".join(self.manifest.tables)
             raise LakeError(f"no table {table!r}, there are: {known}", self.address)
@@ -56,14 +56,14 @@ class Snapshot:
         return [self.address / table / name for name in self._known[table]]
 
     def with_all_names(self) -> Snapshot:
-        """Itself, when the files of all tables are known: delta-rs does not work after a fork."""
+        """Itself, with the files of all tables read: delta-rs does not work after a fork."""
         missing = [table for table in self.manifest.tables if table not in self._known]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             self._known.update(zip(missing, pool.map(self.names, missing), strict=True))
         return self
 
     def files(self, table: str) -> list[Path]:
-        """The same of a lake on this machine."""
+        """A table's Parquet files in a local lake."""
         return [Path(one.path) for one in self.addresses(table)]
 
     def size(self, tables: Iterable[str]) -> int:

@@ -1,4 +1,4 @@
-"""A lake: what it holds now, and the way to change it."""
+"""Store: a lake at an address, its current content, and how to change it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from zenlake.lake.address import Address, parse
+from zenlake.lake.errors import LakeError
 from zenlake.lake.publish import old_format
+from zenlake.lake.publish.captures_table import CAPTURES, read_captures
 from zenlake.lake.publish.delta_table import Table
-from zenlake.lake.publish.errors import LakeError
 from zenlake.lake.publish.manifest import Manifest, entry_of
-from zenlake.lake.publish.places import names_in
 from zenlake.lake.publish.publication_log import Publication, read_log
 from zenlake.lake.publish.run import STAGING, Run, running
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
-
-CAPTURES = "captures"
+from zenlake.lake.stored_files import names_in
 
 
 class Store:
@@ -43,13 +40,13 @@ class Store:
         return self._publication().version or None
 
     def manifest(self) -> Manifest:
-        """What is in the current version; empty where there is none yet."""
+        """The content of the current version; empty where there is none yet."""
         if self._is_of_old_format():
             return old_format.snapshot(self.address).manifest
         return self._manifest(self._publication())
 
     def snapshot(self) -> Snapshot:
-        """The current version, to be read at leisure; error where there is none yet."""
+        """The current version, which later publications do not change; error if there is none."""
         if self._is_of_old_format():
             return old_format.snapshot(self.address)
         publication = self._publication()
@@ -93,7 +90,7 @@ class Store:
         rows = self._capture_rows(publication)
         entries = [entry_of(row) for row in rows]
         captures = {one.path: one for one in sorted(entries, key=lambda one: one.path)}
-        # Captures itself is named by its commit.
+        # The publication is a commit of `captures`, so it does not list this table.
         tables = tuple(name for name in TABLES if name in {CAPTURES, *publication.tables})
         return Manifest(publication.version, tables, captures)
 
@@ -110,21 +107,8 @@ class Store:
         return self.address.is_local and old_format.is_there(self.address)
 
     def _check_folder(self) -> None:
-        """Error where the folder is something else than a lake, or can be none."""
+        """Error if the folder exists and is not a lake."""
         names = set(names_in(self.address))
         known = {*TABLES, STAGING, *old_format.NAMES}
         if names and names.isdisjoint(known):
             raise LakeError("the folder holds something else than a lake", self._given)
-
-
-def read_captures(table: Table, lake: Address) -> list[dict[str, object]]:
-    """The rows of a version of `captures`."""
-    rows: list[dict[str, object]] = []
-    for name in table.files():
-        place = lake / CAPTURES / name
-        try:
-            rows += pq.read_table(place.fs_path, filesystem=place.filesystem).to_pylist()
-        except (OSError, ValueError) as error:
-            cause = " ".join(str(error).split())
-            raise LakeError(f"cannot be read: {cause}", place) from None
-    return rows

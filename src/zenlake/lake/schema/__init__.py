@@ -1,4 +1,10 @@
-"""What the tables of a lake are: names, types and meaning of every column, declared once."""
+"""Schema: names, types and meaning of every column of every table, declared once.
+
+published   tables that users read
+staged      tables between reading and deriving
+spanning    tables between the splits of a capture
+written     WRITTEN: the tables that reading a capture gives
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a reader fills the columns that are declared, all of them and no others."""
+"""Checks that a reader fills all declared columns, and no others."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from zenlake.lake.schema.table import Table
 
 
 class SchemaError(ZenlakeError):
-    """Our own mistake: a reader and the declaration of a table do not have the same columns."""
+    """A bug: a reader and the declaration of a table do not have the same columns."""
 
 
 def check_filled(table: Table, filled: Collection[str], reader: str) -> None:
-    """Columns that are computed from others are not for the reader to fill."""
+    """Error that names the missing and undeclared columns. Computed columns are not filled."""
     declared = table.base.names
     problems = [f"does not fill {name!r}" for name in declared if name not in filled]
     undeclared = [name for name in filled if name not in declared]

@@ -1,6 +1,6 @@
 """Writes docs/reference/tables.md and the records of the exact reader.
 
-With `--check` it only says whether they are fresh.
+With `--check` it only compares them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def _lines() -> Iterator[str]:
     yield ""
     yield f"# Tables of a lake (schema {VERSION})"
     yield ""
-    yield "Every column may be null: absent, or not knowable. `*_ns` are nanoseconds since 1970,"
-    yield "each with a TIMESTAMP beside it (`time`, `*_at`) unless it is a duration; `*_ms` are"
-    yield "milliseconds. How to fill and ask them: [lake.md](../lake.md)."
+    yield "Every column may be null: absent, or not known. `*_ns` are nanoseconds since 1970, each"
+    yield "with a TIMESTAMP beside it (`time`, `*_at`) unless it is a duration; `*_ms` are"
+    yield "milliseconds. How to make and query the tables: [lake.md](../lake.md)."
     yield ""
     for table in TABLES.values():
         yield f"- [`{table.name}`](#{table.name}): {table.comment}"

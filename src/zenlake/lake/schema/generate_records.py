@@ -1,8 +1,8 @@
-"""The source of the records of the exact reader: one class for each table that is read.
+"""The source code of the exact reader's records: a class for each table that reading gives.
 
-`zenlake.trace` makes these records and cannot import the lake, so that they are written into its
-folder. A record takes its columns by name and has no defaults: a place that forgets a column, or
-names one that is not declared, is found by the type checker and fails when it makes a row.
+`zenlake.trace` makes these records and cannot import the lake, so they are written into its folder.
+A record takes its columns by name, without defaults: the type checker finds code that forgets a
+column or has an undeclared one, and it fails when it makes a row.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def class_name(table: str) -> str:
 
 
 def record_types(table: Table) -> dict[str, str]:
-    """The Python type of each column; all rows of a reader have the same `capture`."""
+    """The Python type of each column but `capture`, which is the same in all rows."""
     references = references_of(table)
     return {
         column.name: _TYPES[references.get(column.name, column.type)]

@@ -1,4 +1,4 @@
-"""The tables that people read. What stands here is printed as docs/reference/tables.md."""
+"""The tables that users read. docs/reference/tables.md is generated from these declarations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from zenlake.lake.schema.table import (
     STRING,
     Column,
     Table,
+    choice,
     with_timestamps,
 )
 from zenlake.semantics.causes import OWN_QUERYABLE, QUERY_CAUSES, SESSION_CAUSES
 from zenlake.semantics.verdicts import VERDICTS
 
 _DURATIONS: Final = ("deadline_ns", "lifespan_ns", "lease_ns")
-"""Nanoseconds that are no times."""
+"""Nanoseconds that are durations, not times."""
+
+READ_COUNTS: Final = ("messages", "sessions", "samples")
+"""Tables of which `captures` has a column with the number of rows that were read."""
 
 _CAPTURE: Final = Column("capture", STRING, "the file's path, as given")
 _SESSION: Final = Column(
@@ -28,10 +32,10 @@ _LINK: Final = Column("link", STRING, "one connection, A:p-B:q#n")
 _PACKET: Final = Column("packet", BIGINT, "number of the packet that completed it, from 1")
 _TIME: Final = Column("time_ns", BIGINT, "that packet's time, since 1970")
 _SEQ: Final = Column("seq", BIGINT, "orders the rows of one capture as they were completed")
-_SENDER: Final = Column("sender_zid", STRING, "node that sent it; null where nothing told")
-_RECEIVER: Final = Column("receiver_zid", STRING, "node it went to; null where nothing told")
+_SENDER: Final = Column("sender_zid", STRING, "node that sent it; null if not known")
+_RECEIVER: Final = Column("receiver_zid", STRING, "node that received it; null if not known")
 _PLACE: Final = (_CAPTURE, _SESSION, _LINK, _PACKET, _TIME)
-_KEY: Final = Column("key", STRING, "whole key expression; null where its alias cannot be known")
+_KEY: Final = Column("key", STRING, "whole key expression; null if its alias is not known")
 _PAYLOAD: Final = Column("payload", BINARY, "as sent; null for none, or one in shared memory")
 _ENCODING: Final = Column("encoding", STRING, "effective, such as text/plain; null for a DEL")
 _TIMESTAMP: Final = Column("timestamp", STRING, "<ntp64>/<id>; null where none was sent")
@@ -53,27 +57,27 @@ _TRACE_ID: Final = Column(
     "the same on every hop of one publication: seq of its first; null if not known",
 )
 
+_PUT_DEL: Final = choice("kind", ("PUT", "DEL"))
+
 _ALL: Final = (
     Table(
         "captures",
         "one file that was read",
         (
             _CAPTURE,
-            Column("sha256", STRING, "of the file's bytes, as they lie on disk"),
+            Column("sha256", STRING, "of the file's bytes on disk"),
             Column("packets", BIGINT, "in the file"),
             Column("first_ns", BIGINT, "time of the first packet"),
             Column("last_ns", BIGINT, "time of the last packet"),
             Column("read_ns", BIGINT, "when it was read into the lake"),
-            Column("skipped", STRING, "what lies below Zenoh and was passed over: reason, bytes"),
+            Column("skipped", STRING, "packets below Zenoh that were skipped: reason, bytes"),
             Column("undecoded", STRING, "bytes that gave no message, by state"),
             Column("bytes", BIGINT, "size of the file"),
             Column("error", STRING, "why the file was not read in full; null if it was"),
-            Column("messages", BIGINT, "rows of messages that it gave"),
-            Column("sessions", BIGINT, "rows of sessions"),
-            Column("samples", BIGINT, "rows of samples"),
+            *(Column(name, BIGINT, f"rows of {name}") for name in READ_COUNTS),
             Column("queries", BIGINT, "queries that were asked, each counted once"),
             Column("hops", BIGINT, "rows of queries: one for each link that a query crossed"),
-            Column("address", STRING, "where it was read, normalized: by this it is known again"),
+            Column("address", STRING, "where it was read, normalized; identifies the capture"),
             Column("schema_version", BIGINT, "of the tables when it was read"),
         ),
     ),
@@ -120,7 +124,7 @@ _ALL: Final = (
             _SENDER,
             _RECEIVER,
             _SEQ,
-            Column("kind", STRING, "PUT, DEL"),
+            _PUT_DEL,
             _KEY,
             _PAYLOAD,
             Column("payload_size", BIGINT, "bytes; null where the payload is"),
@@ -146,7 +150,7 @@ _ALL: Final = (
             *_PLACE,
             _SEQ,
             _TRACE_ID,
-            Column("kind", STRING, "PUT, DEL"),
+            _PUT_DEL,
             _KEY,
             Column(
                 "publisher_zid",
@@ -162,7 +166,7 @@ _ALL: Final = (
     ),
     Table(
         "queries",
-        "one REQUEST, on each link it crossed, with what became of it",
+        "one REQUEST, on each link it crossed, with its outcome",
         (
             *_PLACE,
             _REQUESTER,
@@ -172,8 +176,8 @@ _ALL: Final = (
             Column("parameters", STRING, "of the selector, after the question mark"),
             Column("target", STRING, "best_matching, all, all_complete"),
             Column("consolidation", STRING, "auto, none, monotonic, latest"),
-            Column("timeout_ms", DOUBLE, "that was asked for; null where none was sent"),
-            Column("budget", BIGINT, "replies that were asked for at most"),
+            Column("timeout_ms", DOUBLE, "as requested; null where none was sent"),
+            Column("budget", BIGINT, "largest number of replies that was requested"),
             _PAYLOAD,
             Column("encoding", STRING, "of the payload; null without one"),
             Column("attachment", BINARY, "null where none was sent"),
@@ -184,12 +188,12 @@ _ALL: Final = (
             Column(
                 "verdict",
                 STRING,
-                f"the first that holds: {', '.join(VERDICTS)}",
+                f"the first that applies: {', '.join(VERDICTS)}",
             ),
             Column("reason", STRING, "the verdict in words, with figures"),
             Column("trace_id", BIGINT, "the same on every hop of one query; null if not known"),
             _SEQ,
-            Column("delivered", BIGINT, "replies and errors that the querier is handed"),
+            Column("delivered", BIGINT, "replies and errors that are delivered to the querier"),
             _PRIORITY,
             _CONGESTION,
             _EXPRESS,
@@ -211,7 +215,7 @@ _ALL: Final = (
             _REQUEST_ID,
             Column("replier_zid", STRING, "node that made the reply, where that was sent"),
             Column("replier_eid", BIGINT, "its queryable"),
-            Column("kind", STRING, "PUT, DEL, ERR"),
+            choice("kind", ("PUT", "DEL", "ERR")),
             _KEY,
             _PAYLOAD,
             _ENCODING,
@@ -219,7 +223,7 @@ _ALL: Final = (
             Column("latency_ms", DOUBLE, "since the request; null where that was not seen"),
             Column("after_final", BOOLEAN, "whether it came after RESPONSE_FINAL"),
             Column(
-                "delivered", BOOLEAN, "whether the query's consolidation hands it to the querier"
+                "delivered", BOOLEAN, "whether the query's consolidation delivers it to the querier"
             ),
             Column("dropped_because", STRING, "why not, in words"),
             _SEQ,
@@ -233,7 +237,7 @@ _ALL: Final = (
     ),
     Table(
         "declarations",
-        "the life of an entity, as one side of a session told the other",
+        "the lifetime of an entity, as one side of a session declared it to the other",
         (
             *_PLACE,
             _SENDER,
@@ -244,8 +248,8 @@ _ALL: Final = (
             Column("declared_ns", BIGINT, "null where only its end was seen"),
             Column("undeclared_ns", BIGINT, "when it ended; null while alive, or not known"),
             Column("ended_by", STRING, "undeclare, session; null while alive, or not known"),
-            Column("complete", BOOLEAN, "of a queryable, as told last"),
-            Column("distance", BIGINT, "of a queryable, as told last"),
+            Column("complete", BOOLEAN, "of a queryable, as declared last"),
+            Column("distance", BIGINT, "of a queryable, as declared last"),
             _INTEREST_ID,
             Column("node_id", BIGINT, "of the router it comes from, between routers"),
             _SEQ,
@@ -253,13 +257,13 @@ _ALL: Final = (
             Column(
                 "is_answer",
                 BOOLEAN,
-                "told once, for an interest in what is there now (mode current): it has no end",
+                "declared once, for an interest in current declarations: it has no end",
             ),
         ),
     ),
     Table(
         "interests",
-        "one INTEREST other than FINAL, and how long it held",
+        "one INTEREST other than FINAL, and how long it lasted",
         (
             *_PLACE,
             _SENDER,
@@ -268,8 +272,8 @@ _ALL: Final = (
             Column("mode", STRING, "current, future, current_future"),
             Column("options", STRING, "letters of KSQTRA"),
             _KEY,
-            Column("opened_ns", BIGINT, "when it was asked"),
-            Column("final_ns", BIGINT, "D_FINAL: all that is there now was told"),
+            Column("opened_ns", BIGINT, "when it was sent"),
+            Column("final_ns", BIGINT, "D_FINAL: all current declarations were sent"),
             Column("closed_ns", BIGINT, "INTEREST of mode FINAL, or the end of the session"),
             Column("ended_by", STRING, "closed, final, session; null while open"),
             _SEQ,
@@ -297,8 +301,8 @@ _ALL: Final = (
             Column("patch", BIGINT, "of the protocol, agreed on"),
             Column("sn_bits", BIGINT, "of sequence numbers: 8, 16, 32, 64"),
             Column("batch_size", BIGINT, "bytes at most, agreed on"),
-            Column("opener_lease_ms", DOUBLE, "silence after which it is taken for gone"),
-            Column("acceptor_lease_ms", DOUBLE, "silence after which it is taken for gone"),
+            Column("opener_lease_ms", DOUBLE, "silence after which its session is closed"),
+            Column("acceptor_lease_ms", DOUBLE, "silence after which its session is closed"),
             Column("links", BIGINT, "how many connections it had"),
             Column("members", STRING, "zids of a multicast group, separated by spaces"),
             Column("opener_address", STRING, "of its first connection; that of a multicast group"),
@@ -334,35 +338,35 @@ _ALL: Final = (
         (
             _CAPTURE,
             Column("zid", STRING, "its id, as Zenoh prints it"),
-            Column("role", STRING, "router, peer, client; null where nothing told"),
-            Column("locators", STRING, "where it listens, as it told, separated by spaces"),
+            Column("role", STRING, "router, peer, client; null if not known"),
+            Column("locators", STRING, "where it listens, as announced, separated by spaces"),
             Column("first_ns", BIGINT, "when it was first seen"),
             Column("last_ns", BIGINT, "when it was last seen"),
-            Column("addresses", STRING, "it was seen at, of the first connections of sessions"),
+            Column("addresses", STRING, "its ends of the first connections of sessions"),
         ),
     ),
     Table(
         "adjacencies",
-        "one edge of the network, while link state told of it",
+        "one edge of the network, while link states announced it",
         (
             _CAPTURE,
             Column("zid", STRING, "node that has the link"),
             Column("neighbour_zid", STRING, "node at its other end"),
-            Column("weight", BIGINT, "that was told; null where none was"),
-            Column("from_ns", BIGINT, "when it was first told"),
-            Column("to_ns", BIGINT, "when it was told no more, or its session ended; null before"),
-            Column("told_by_zid", STRING, "node whose message said so"),
-            Column("session", STRING, "on which it said so first"),
-            Column("link", STRING, "on which it said so first"),
-            Column("packet", BIGINT, "in which it said so first"),
+            Column("weight", BIGINT, "as announced; null where none was"),
+            Column("from_ns", BIGINT, "when it was first announced"),
+            Column("to_ns", BIGINT, "when it was withdrawn, or its session ended; null before"),
+            Column("told_by_zid", STRING, "node that announced it"),
+            Column("session", STRING, "of the first announcement"),
+            Column("link", STRING, "of the first announcement"),
+            Column("packet", BIGINT, "of the first announcement"),
         ),
     ),
     Table(
         "losses",
-        "something that was sent and is not in the capture, or did not arrive whole",
+        "something that was sent and is missing in the capture, or arrived incomplete",
         (
             *_PLACE,
-            Column("kind", STRING, "tcp_gap, sn_gap, fragment, truncated, resync"),
+            choice("kind", ("tcp_gap", "sn_gap", "fragment", "truncated", "resync")),
             _SENDER,
             _RECEIVER,
             Column("priority", BIGINT, "of the channel; null where none is concerned"),
@@ -374,20 +378,22 @@ _ALL: Final = (
     ),
     Table(
         "ros_entities",
-        "a node, publisher, ... of ROS 2: the life of its liveliness token, each time it was told",
+        "a node, publisher, ... of ROS 2: the lifetime of its liveliness token, on each link",
         (
             *_PLACE,
-            Column("told_by_zid", STRING, "node that told of it, first-hand where equal to zid"),
-            Column("told_to_zid", STRING, "node that was told"),
+            Column("told_by_zid", STRING, "node that declared it; its own if equal to zid"),
+            Column("told_to_zid", STRING, "node that received the declaration"),
             Column("source", STRING, "rmw_zenoh, ros2dds (the bridge to DDS)"),
-            Column(
+            choice(
                 "kind",
-                STRING,
-                "node, publisher, subscription, service_server, service_client, action_server, "
-                "action_client, bridge; null where the token does not say",
+                (
+                    *("node", "publisher", "subscription", "service_server", "service_client"),
+                    *("action_server", "action_client", "bridge"),
+                ),
+                "; null where the token has none",
             ),
             Column("domain", BIGINT, "ROS_DOMAIN_ID; null over the bridge"),
-            Column("zid", STRING, "Zenoh node that it lives in, or the bridge's"),
+            Column("zid", STRING, "its Zenoh node, or the bridge's"),
             Column("node_id", BIGINT, "number of the ROS node within that; null over the bridge"),
             Column("entity_id", BIGINT, "number of the entity within that; null over the bridge"),
             Column("enclave", STRING, "security enclave of the ROS node"),
@@ -412,7 +418,7 @@ _ALL: Final = (
             Column("undeclared_ns", BIGINT, "when it ended; null while alive, or not known"),
             Column("ended_by", STRING, "undeclare, session; null while alive, or not known"),
             Column("first_told", BOOLEAN, "the first row of this token: one for each entity"),
-            Column("unread", STRING, "what of the token could not be read, and why"),
+            Column("unread", STRING, "the part of the token that could not be read, and why"),
             _SEQ,
         ),
     ),
@@ -425,7 +431,7 @@ _ALL: Final = (
             Column("severity", STRING, "error, warning, note"),
             _SENDER,
             Column("message", STRING, "what happened, in words"),
-            Column("page", STRING, "where the pages or references say so"),
+            Column("page", STRING, "page or reference of the rule"),
             Column("times", BIGINT, "1; more where a row stands for the rest of many"),
         ),
     ),
@@ -435,4 +441,4 @@ TABLES: Final[dict[str, Table]] = {
     table.name: Table(table.name, table.comment, tuple(with_timestamps(table.columns, _DURATIONS)))
     for table in _ALL
 }
-"""In the order in which they are explained."""
+"""In the order of the documentation."""

@@ -1,9 +1,9 @@
-"""Tables between the splits of a capture: what one split cannot decide alone.
+"""Tables between the splits of a capture, for the step that spans all splits.
 
-A split makes all tables of its own sessions. It leaves these behind for the step that sees all
-splits: queries whose explanation needs every session of the capture, and proof that nothing else
-does. Requests that ask the same, and publications that are equal, belong together: where the hashes
-of two splits differ, no group crosses them.
+A split makes all tables of its own sessions. These tables have the queries whose cause needs every
+session of the capture, and hashes that prove that nothing else does: requests that ask the same,
+and equal publications, belong together, and if two splits have no hash in common, no group crosses
+them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from zenlake.lake.schema.published import TABLES
 from zenlake.lake.schema.table import BIGINT, BOOLEAN, STRING, Column, Table
 
 HASH_MAX: Final = (1 << 63) - 1
-"""DuckDB's hashes have no sign, and those above it do not fit into a BIGINT."""
+"""DuckDB's hashes are unsigned; those above it do not fit into a BIGINT."""
 _HASH: Final = (Column("hash", BIGINT, "of one group of rows that are compared with each other"),)
 
 _ALL: Final = (
     Table(
         "unexplained_queries",
-        "one empty query: without its cause, and without the words that explain it",
+        "one empty query, without its cause and the beginning of its reason",
         TABLES["queries"].base.columns,
     ),
     Table(
@@ -33,8 +33,8 @@ _ALL: Final = (
             Column("trace_id", BIGINT, "the same for all hops; negative where it is not known"),
             Column("time_ns", BIGINT, "time of the packet"),
             Column("final_ns", BIGINT, "time of the RESPONSE_FINAL"),
-            Column("requester_zid", STRING, "who asked"),
-            Column("responder_zid", STRING, "who was asked"),
+            Column("requester_zid", STRING, "node that sent it"),
+            Column("responder_zid", STRING, "node that received it"),
             Column("key", STRING, "whole key expression"),
             Column("target", STRING, "effective"),
             Column("is_empty", BOOLEAN, "whether this one ended without reply"),
@@ -43,7 +43,7 @@ _ALL: Final = (
     ),
     Table(
         "question_groups",
-        "requests that ask the same; and of these, those of which one node is an end",
+        "requests that ask the same; and of these, those that share a node",
         (
             *_HASH,
             Column("is_open", BOOLEAN, "whether it crosses splits wherever another split has it"),

@@ -1,6 +1,6 @@
-"""Tables between reading and publishing: what single messages say, before it is put together.
+"""Staged tables: rows of single messages, from which tables are derived.
 
-The published tables that readers write at once (messages, samples, ...) need no staged one.
+Published tables that readers write themselves (messages, samples, ...) need no staged one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _PLACE: Final = (
 _ALL: Final = (
     Table(
         "exchange_events",
-        "one REQUEST, RESPONSE or RESPONSE_FINAL that a receiver takes",
+        "one REQUEST, RESPONSE or RESPONSE_FINAL that a receiver accepts",
         (
             *_PLACE,
-            Column("side", BIGINT, "of the session, that asked: 0 opened it; 0 in a group"),
+            Column("side", BIGINT, "requester's side of the session: 0 opened it; 0 in a group"),
             Column("kind", STRING, "REQUEST, PUT, DEL, ERR, FINAL"),
-            Column("requester_zid", STRING, "who asked"),
-            Column("responder_zid", STRING, "who was asked"),
+            Column("requester_zid", STRING, "node that sent the REQUEST"),
+            Column("responder_zid", STRING, "node that received the REQUEST"),
             Column("request_id", BIGINT, "number, of this side and session"),
             Column("key", STRING, "whole key expression"),
             Column("parameters", STRING, "of a REQUEST"),
@@ -50,21 +50,19 @@ _ALL: Final = (
     ),
     Table(
         "declare_events",
-        "one declaration or undeclaration that a receiver takes",
+        "one declaration or undeclaration that a receiver accepts",
         (
             *_PLACE,
-            Column("sender_zid", STRING, "who declared"),
-            Column("receiver_zid", STRING, "who was told"),
+            Column("sender_zid", STRING, "node that declared"),
+            Column("receiver_zid", STRING, "node that received it"),
             Column("owner", STRING, "side of the session that sent it; the link in a group"),
             Column("is_end", BOOLEAN, "whether it undeclares"),
-            Column(
-                "is_answer", BOOLEAN, "answers an interest in what is there now, and has no life"
-            ),
+            Column("is_answer", BOOLEAN, "answers an interest of mode current, and has no end"),
             Column("entity", STRING, "keyexpr, subscriber, queryable, token"),
             Column("entity_id", BIGINT, "its number"),
             Column("key", STRING, "whole key expression"),
-            Column("identity", STRING, "its number, or what else finds it where it has none"),
-            Column("key_identity", STRING, "what finds it where the number does not"),
+            Column("identity", STRING, "its number, or `key_identity` if it has none"),
+            Column("key_identity", STRING, "router and key, which identify it without a number"),
             Column("complete", BOOLEAN, "of a queryable"),
             Column("distance", BIGINT, "of a queryable"),
             Column("interest_id", BIGINT, "that it answers"),
@@ -76,14 +74,14 @@ _ALL: Final = (
         "one INTEREST, or the D_FINAL that answers it",
         (
             *_PLACE,
-            Column("side", BIGINT, "of the session, that asked; 0 in a group"),
+            Column("side", BIGINT, "side of the session that sent the INTEREST; 0 in a group"),
             Column("event", STRING, "open, final (D_FINAL), close (INTEREST of mode FINAL)"),
-            Column("sender_zid", STRING, "who asked"),
-            Column("receiver_zid", STRING, "who was asked"),
+            Column("sender_zid", STRING, "node that sent the INTEREST"),
+            Column("receiver_zid", STRING, "node that received the INTEREST"),
             Column("interest_id", BIGINT, "number, of this side and session"),
-            Column("mode", STRING, "of one that opens"),
-            Column("options", STRING, "of one that opens"),
-            Column("key", STRING, "of one that opens"),
+            Column("mode", STRING, "of an INTEREST that opens"),
+            Column("options", STRING, "of an INTEREST that opens"),
+            Column("key", STRING, "of an INTEREST that opens"),
         ),
     ),
     Table(
@@ -91,25 +89,25 @@ _ALL: Final = (
         "one entry of a link state: a node, and one of its links or none",
         (
             *_PLACE,
-            Column("told_by_zid", STRING, "who sent the link state"),
+            Column("told_by_zid", STRING, "node that sent the link state"),
             Column("zid", STRING, "node it is about"),
             Column("sn", BIGINT, "number of the state of that node"),
-            Column("has_links", BOOLEAN, "whether its links are told; gossip may leave them out"),
+            Column("has_links", BOOLEAN, "whether it has links; gossip may leave them out"),
             Column("neighbour_zid", STRING, "node at the other end; null if it has no links"),
-            Column("weight", BIGINT, "of the link; null where none was told"),
+            Column("weight", BIGINT, "of the link; null where none was sent"),
         ),
     ),
     Table(
         "node_events",
-        "something that tells of a node",
+        "one fact about a node",
         (
             Column("capture", STRING, "the file's path, as given"),
             Column("zid", STRING, "its id"),
-            Column("role", STRING, "null where not told"),
-            Column("locators", STRING, "separated by spaces; null where not told"),
+            Column("role", STRING, "null where not known"),
+            Column("locators", STRING, "separated by spaces; null where not known"),
             Column("first_ns", BIGINT, "first time"),
             Column("last_ns", BIGINT, "last time"),
-            Column("address", STRING, "it was seen at; null where others told of it"),
+            Column("address", STRING, "of its connection; null if another node announced it"),
         ),
     ),
 )

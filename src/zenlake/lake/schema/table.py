@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 VERSION: Final = 5
-"""Of all declarations together; a lake keeps the one it was written with.
+"""Version of all declarations together, which a lake stores.
 
 2 has `ros_entities`, 3 `declarations.is_answer`, `queries.cause`, `violations.times`,
 TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason`), 4
@@ -25,8 +25,16 @@ BOOLEAN: Final = "BOOLEAN"
 STRING: Final = "STRING"
 BINARY: Final = "BINARY"
 TIMESTAMP: Final = "TIMESTAMP"
-"""A time in UTC, to the microsecond: more do not fit into Spark's."""
+"""A time in UTC in microseconds, Spark's resolution."""
 
+DUCKDB_TYPES: Final = {
+    BIGINT: "BIGINT",
+    DOUBLE: "DOUBLE",
+    BOOLEAN: "BOOLEAN",
+    STRING: "VARCHAR",
+    BINARY: "BLOB",
+    TIMESTAMP: "TIMESTAMP WITH TIME ZONE",
+}
 _SPARK_JSON: Final = {
     BIGINT: "long",
     DOUBLE: "double",
@@ -36,17 +44,38 @@ _SPARK_JSON: Final = {
     TIMESTAMP: "timestamp",
 }
 _SPARK_KEY: Final = b"org.apache.spark.sql.parquet.row.metadata"
-"""Where Spark keeps its own schema in a Parquet file; comments travel in it."""
+"""Key of Spark's own schema, with comments, in the metadata of a Parquet file."""
 
 
 class Column(NamedTuple):
-    """One column; `comment` says what it means and when it is null."""
+    """One column; `comment` is its meaning, and when it is null."""
 
     name: str
     type: str
     comment: str
     computed_from: str = ""
-    """The column of nanoseconds of which this one is the TIMESTAMP."""
+    """The column of nanoseconds from which this TIMESTAMP is computed."""
+    values: tuple[str, ...] = ()
+    """All values, if these are a fixed set."""
+
+
+def choice(name: str, values: tuple[str, ...], remark: str = "") -> Column:
+    """A column of text with a fixed set of values, which its comment lists."""
+    return Column(name, STRING, ", ".join(values) + remark, values=values)
+
+
+@cache
+def arrow_types() -> dict[str, pa.DataType]:
+    import pyarrow as pa
+
+    return {
+        BIGINT: pa.int64(),
+        DOUBLE: pa.float64(),
+        BOOLEAN: pa.bool_(),
+        STRING: pa.string(),
+        BINARY: pa.binary(),
+        TIMESTAMP: pa.timestamp("us", tz="UTC"),
+    }
 
 
 def with_timestamps(columns: Iterable[Column], durations: Collection[str] = ()) -> list[Column]:
@@ -73,9 +102,12 @@ class Table:
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
     @cached_property
     def base(self) -> Table:
-        """Without the columns that are computed from others: what readers and steps give."""
+        """The table without computed columns, as readers and steps make it."""
         columns = tuple(column for column in self.columns if not column.computed_from)
         return (
             self if len(columns) == len(self.columns) else Table(self.name, self.comment, columns)
@@ -83,7 +115,7 @@ class Table:
 
     @cached_property
     def spark_json(self) -> dict[str, Any]:
-        """The schema as Spark writes it."""
+        """The schema in Spark's JSON format."""
         fields = [
             {
                 "name": column.name,
@@ -99,14 +131,7 @@ class Table:
     def arrow(self) -> pa.Schema:
         import pyarrow as pa
 
-        types = {
-            BIGINT: pa.int64(),
-            DOUBLE: pa.float64(),
-            BOOLEAN: pa.bool_(),
-            STRING: pa.string(),
-            BINARY: pa.binary(),
-            TIMESTAMP: pa.timestamp("us", tz="UTC"),
-        }
+        types = arrow_types()
         fields = [
             pa.field(column.name, types[column.type], metadata={"comment": column.comment})
             for column in self.columns

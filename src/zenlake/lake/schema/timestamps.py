@@ -1,4 +1,4 @@
-"""Timestamps: the TIMESTAMP columns of rows, computed from those of nanoseconds beside them."""
+"""TIMESTAMP columns, computed from the columns of nanoseconds beside them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from zenlake.lake.schema.table import Table
 
 
 def timestamps(ns: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Cut to the microsecond, as Spark's `timestamp_micros(ns div 1000)` does."""
+    """Truncated to microseconds, like Spark's `timestamp_micros(ns div 1000)`."""
     exact = ns.cast(pa.timestamp("ns", tz="UTC"))
     return exact.cast(pa.timestamp("us", tz="UTC"), safe=False)
 
 
 def with_timestamps_of(row: dict[str, Any], table: Table) -> dict[str, Any]:
-    """One row, with what its table computes; Arrow takes microseconds for a TIMESTAMP."""
+    """A row with the computed columns of its table, in microseconds, which Arrow accepts."""
     found = dict(row)
     for column in table.columns:
         if column.computed_from:

@@ -1,4 +1,4 @@
-"""WRITTEN: the tables that reading a capture gives; all others are derived from these."""
+"""WRITTEN: the tables that reading a capture gives. All others are derived from them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _REFERENCES: Final = {
     "requester_zid": NODE,
     "responder_zid": NODE,
 }
-_SETTLED: Final = frozenset(("sessions",))
-"""Tables whose rows are made when nothing can change their session any more."""
+_WRITTEN_AT_END: Final = frozenset(("sessions",))
+"""Tables whose rows are made at the end of their session, when nothing changes it any more."""
 
 
 def references_of(table: Table) -> dict[str, str]:
-    """Columns that name a SESSION or a NODE, whose id a later packet may tell.
+    """Columns with the id of a SESSION or a NODE, which a later packet may reveal.
 
     The exact reader keeps a reference in such a column until it writes the row.
     """
-    if SESSION not in table.names or table.name in _SETTLED:
+    if SESSION not in table.names or table.name in _WRITTEN_AT_END:
         return {}
     return {name: _REFERENCES[name] for name in table.names if name in _REFERENCES}

@@ -1,8 +1,8 @@
 """Catalog tables: `CREATE TABLE ... USING zenoh`, and the options that its queries need.
 
-Spark 4.3 hands the options of a table to a Python source once, when the table is created, mixed
-with other properties of the table. A query of the table hands over none of them, only the columns
-that were inferred then, with their metadata. So the options are kept there.
+Spark 4.3 passes the options of a table to a Python source once, when the table is created, mixed
+with other properties of the table. A query of the table passes only the columns that were inferred
+then, with their metadata. So the options are stored in the metadata.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _OPTION: Final = "option."
-"""What comes before the names of options among the properties of a table."""
+"""Prefix of options among the properties of a table."""
 _ADDED: Final = frozenset({"provider", "owner"})
-"""Properties that every catalog table has, and no reader."""
+"""Properties that every catalog table has, and no reader has."""
 _LOCATION: Final = "location"
 _PATH: Final = "path"
 _KEPT: Final = "zenoh.options"
 
 
 def options_of_table(properties: Mapping[str, str]) -> dict[str, str] | None:
-    """What `OPTIONS` and `LOCATION` said; None if these are no properties of a catalog table."""
+    """The options of `OPTIONS` and `LOCATION`; None if these are not properties of a table."""
     found = {name.lower(): value for name, value in properties.items()}
     if not found.keys() >= _ADDED:
         return None
@@ -33,21 +33,21 @@ def options_of_table(properties: Mapping[str, str]) -> dict[str, str] | None:
         for name, value in found.items()
         if name.startswith(_OPTION)
     }
-    # `path` is one more name of the location.
+    # `path` is another name of the location.
     if _LOCATION in found:
         options[_PATH] = found[_LOCATION]
     return options
 
 
 def keep_options(schema: StructType, options: Mapping[str, str]) -> StructType:
-    """The schema of the table, from which `kept_options` reads them again."""
+    """The schema of the table, with the options for `kept_options`."""
     first = schema.fields[0]
     first.metadata = {**(first.metadata or {}), _KEPT: json.dumps(dict(options))}
     return schema
 
 
 def kept_options(schema: StructType) -> dict[str, str]:
-    """None are kept in a schema that the user wrote."""
+    """The stored options; none if the user wrote the schema."""
     for field in schema.fields:
         if kept := (field.metadata or {}).get(_KEPT):
             options: dict[str, str] = json.loads(kept)

@@ -1,4 +1,4 @@
-"""Columns: which ones of a table a reader gives, as its user asked for them."""
+"""Columns: the columns of a table that a reader was asked for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Columns:
-    """Names of the table's columns in the order asked for, and what Spark expects of them."""
+    """Names of the requested columns in order, and the Arrow schema that Spark expects."""
 
     def __init__(self, table: Table, schema: StructType) -> None:
         by_name = {name.lower(): name for name in table.names}
@@ -46,8 +46,8 @@ class Columns:
             if column.computed_from and column.name in self.names
         }
 
-    def of(self, rows: pa.Table) -> pa.Table:
-        """Only these, under the names and in the types that were asked for."""
+    def select(self, rows: pa.Table) -> pa.Table:
+        """Selects these columns, under the requested names."""
         for name, source in self._computed.items():
             if name not in rows.column_names:
                 rows = rows.append_column(name, timestamps(rows.column(source)))

@@ -1,4 +1,4 @@
-"""Conditions: the rows that options ask for, kept before they go to Spark."""
+"""Conditions: filters rows by the options, before they go to Spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def chosen(rows: pa.Table, options: Options) -> pa.Table:
-    """A row lasts from its first to its last time: what touches the time asked for is meant."""
+    """Rows that match the options. A row with a duration matches if it overlaps the time range."""
     masks = []
     if options.since_ns is not None:
         ends = rows[options.times[1]]
@@ -31,7 +31,7 @@ def chosen(rows: pa.Table, options: Options) -> pa.Table:
 
 
 def _touches(keys: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray:
-    """Rows repeat their keys: each is looked at once."""
+    """Which keys intersect the wanted one; each different key is compared once."""
     listed = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
     parts = []
     for part in listed.chunks:

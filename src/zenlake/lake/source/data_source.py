@@ -1,4 +1,4 @@
-"""The data source itself, in the classes that Spark asks for."""
+"""The data source: the classes that Spark's interface requires."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from zenlake.lake.source.options import Options
 
 BATCH_ROWS: Final = 16_384
-"""Rows that go to Spark at once."""
+"""Rows in a batch for Spark."""
 
 
 class ZenohSource(DataSource):
     """`spark.read.format("zenoh")`, and tables `USING zenoh`.
 
-    Nothing is imported before it is needed: Spark loads this class to find out its name.
+    Imports are inside of methods, because Spark loads this class only to read its name.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -43,7 +43,7 @@ class ZenohSource(DataSource):
         self._given = dict(options) if self._of_table is None else self._of_table
         self._read: Options | None = None
         with one_line_errors():
-            # A query of a catalog table comes without its path: see `catalog_table`.
+            # A query of a catalog table has no path: see `catalog_table`.
             if not has_path(self._given) and self._of_table is None:
                 return check_names(self._given)
             self._read = read_options(self._given)
@@ -86,7 +86,7 @@ class ZenohSource(DataSource):
             raise writing_refused()
 
     def _options_from(self, schema: StructType) -> Options:
-        """Those of a catalog table, and those that `SELECT ... FROM t WITH (...)` adds."""
+        """The options of a catalog table, and those of `SELECT ... FROM t WITH (...)`."""
         from zenlake.errors import LocalError
         from zenlake.lake.source.catalog_table import kept_options
         from zenlake.lake.source.options import read_options
@@ -102,7 +102,7 @@ class ZenohSource(DataSource):
 
 
 class CaptureReader(DataSourceReader):
-    """Plans tasks, and is sent to each of them."""
+    """Plans tasks, and is pickled to each of them."""
 
     def __init__(self, options: Options, schema: StructType) -> None:
         from zenlake.lake.source.columns import Columns
@@ -122,11 +122,11 @@ class CaptureReader(DataSourceReader):
         from zenlake.lake.source.conditions import chosen
         from zenlake.lake.source.pushdown import mask
 
-        # Spark plans one task where there is nothing to read.
+        # Spark plans one task even if there is nothing to read.
         jobs = partition.value or []
         with one_line_errors():
             for rows in self._tables(jobs):
-                found = self._columns.of(chosen(rows, self._options))
+                found = self._columns.select(chosen(rows, self._options))
                 for filter in self._filters:
                     found = found.filter(mask(found, filter))
                 yield from found.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
@@ -145,7 +145,7 @@ class CaptureReader(DataSourceReader):
 
 
 class FilteringReader(CaptureReader):
-    """Takes filters as well, where Spark has some to give."""
+    """A reader that also accepts filters of the query."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         from zenlake.lake.source.pushdown import is_supported

@@ -1,4 +1,4 @@
-"""Deriving: tables that are put together, of whole captures, by the pipeline's own steps.
+"""Deriving: derived tables of whole captures, by the same steps as in the pipeline.
 
 A task has no Spark session, so the steps run on DuckDB (`lake/derive/duck`).
 """
@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
-from zenlake.lake.exact_reader.row_tables import WRITTEN
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
-from zenlake.lake.pipeline.tasks import Job
 from zenlake.lake.plan.file_digest import sha256_of
-from zenlake.lake.publish import LakeError
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.source.options import Tolerance
 from zenlake.lake.source.planning import present, unpack
 
@@ -32,11 +32,11 @@ _TRACE_ID: Final = "trace_id"
 
 
 class _Unreadable(LakeError):
-    """The capture is, not the folder in which its tables are written."""
+    """The capture cannot be read; the disk works."""
 
 
 def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
-    """Messages are read into files of a folder that goes with them; memory stays bounded."""
+    """Reads captures into files of a temporary folder and derives rows, in bounded memory."""
     with TemporaryDirectory(prefix="zenlake-") as name:
         folder = Path(name)
         needed = _sources(table)
@@ -71,7 +71,7 @@ def _batches(
         for frame in frames:
             yield from frame.batches()
         return
-    # A frame for each task that has some; none of its rows where they stay as they were read.
+    # There is a frame for each task with rows. An empty frame means that the rows did not change.
     read = [files[table] for files in tasks if table in files]
     for frame, files in zip(frames, read, strict=False):
         batches = frame.batches()
@@ -86,7 +86,7 @@ def _batches(
 def _read(
     job: Job, table: str, needed: frozenset[str], folder: Path, tasks: list[dict[str, list[str]]]
 ) -> dict[str, Any]:
-    """Adds to `tasks` its files by table; the row that tells of the capture."""
+    """Adds the files of a capture to `tasks`; its row of `captures`."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
     result = read_capture({**unpack(job, folder), **places, "only": sorted(needed)})
     if "error" in result:
@@ -94,19 +94,19 @@ def _read(
     if "failure" in result:
         raise LakeError(result["failure"])
     tasks.append({file["table"]: [file["path"]] for file in result["files"]})
-    # The hash is in no other table, and means to read the file again.
+    # Only `captures` has the hash, which needs another pass over the file.
     sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
     return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
 
 
 @cache
 def _sources(table: str) -> frozenset[str]:
-    """What has to be read for it: the steps themselves tell, built over nothing."""
+    """The tables that it is derived from, found by building the steps without rows."""
     with TemporaryDirectory(prefix="zenlake-") as folder, Engine(Path(folder)) as engine:
         found = build_tables(engine, [], []).get(table, [])
         return frozenset[str]().union(*(one.sources for one in found)) - {_CAPTURES}
 
 
 def is_derived(table: str, columns: Collection[str]) -> bool:
-    """Whether these columns are put together, and not simply read."""
+    """Whether these columns are derived, and not written by a reader."""
     return table not in WRITTEN or (table == _SAMPLES and _TRACE_ID in columns)

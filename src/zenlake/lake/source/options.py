@@ -1,4 +1,4 @@
-"""Options: what a reader was told, checked before anything is read."""
+"""Options of a reader, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from zenlake.errors import LocalError
 from zenlake.keyexpr import canonize
+from zenlake.lake.plan.file_search import FileChoice, name_filter
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
-from zenlake.lake.source.file_search import FileChoice, name_filter
 from zenlake.limits import OPTION_CHARACTERS_MAX
 from zenlake.trace.fields import KINDS, is_of_kind
 
@@ -24,22 +24,12 @@ KNOWN: Final = (
 )
 _NAMES: Final = frozenset(name.lower() for name in KNOWN)
 _PATHS: Final = ("path", "paths")
-"""What `load` becomes: one path as it is, several as a list in JSON."""
+"""Spark's options for `load`: one path, or a JSON list of several."""
 PARTITIONS_MAX: Final = 10_000
 
-_KINDS: Final[dict[str, tuple[str, ...]]] = {
-    "messages": KINDS,
-    "samples": ("PUT", "DEL"),
-    "latencies": ("PUT", "DEL"),
-    "replies": ("PUT", "DEL", "ERR"),
-    "losses": ("tcp_gap", "sn_gap", "fragment", "truncated", "resync"),
-    "ros_entities": (
-        *("node", "publisher", "subscription", "service_server", "service_client"),
-        *("action_server", "action_client", "bridge"),
-    ),
-}
+
 _TIMES: Final = (("time_ns", "time_ns"), ("first_ns", "last_ns"), ("from_ns", "to_ns"))
-"""Columns that say when a row begins and ends; of a table the first that it has."""
+"""Columns of begin and end of a row; the first pair that a table has is used."""
 _NS_PER_S: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -49,14 +39,14 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 class Tolerance(NamedTuple):
-    """Files that are left out instead of ending the query."""
+    """Which files are skipped instead of failing the query."""
 
     corrupt: bool = False
     missing: bool = False
 
 
 class Options(NamedTuple):
-    """What to read, and which of it."""
+    """Captures, table and conditions to read."""
 
     table: Table
     paths: list[str]
@@ -74,7 +64,7 @@ class Options(NamedTuple):
 
 
 def read_options(given: Mapping[str, str]) -> Options:
-    """Names in any case; the first mistake is an error."""
+    """Parses options, whose names may be in any case; error at the first invalid one."""
     options = {name.lower(): value for name, value in given.items()}
     check_names(options)
     table = _table(options.get("table", "messages"))
@@ -102,7 +92,7 @@ def has_path(given: Mapping[str, str]) -> bool:
 
 
 def check_names(given: Mapping[str, str]) -> None:
-    """Each is known, and no value is longer than any could be."""
+    """Error if an option is not known, or its value too long."""
     for name, value in given.items():
         if name.lower() not in _NAMES and name.lower() not in _PATHS:
             raise LocalError(f"there is no option {_shown(name)}{_instead(name, KNOWN)}")
@@ -156,7 +146,7 @@ def _moment_ns(name: str, text: str) -> int:
 
 
 def _iso_ns(text: str) -> int:
-    """Times without a zone are UTC. `datetime` has no nanoseconds: a fraction is read apart."""
+    """Times without a zone are UTC. The fraction is parsed here: `datetime` has no nanoseconds."""
     fraction = _FRACTION.search(text)
     part_ns = 0
     if fraction is not None:
@@ -178,12 +168,13 @@ def _key(table: Table, text: str | None) -> str | None:
 
 
 def _kinds(table: Table, text: str | None) -> frozenset[str] | None:
-    """Several are separated by commas; PUSH means all kinds that begin with `PUSH/`."""
+    """Kinds, separated by commas; PUSH stands for all kinds that begin with `PUSH/`."""
     if text is None:
         return None
-    known = _KINDS.get(table.name)
-    if known is None:
+    if "kind" not in table.names:
         raise LocalError(f"option kind: rows of {table.name} are all of one kind")
+    # Kinds of `messages` are those of the protocol.
+    known = table.column("kind").values or KINDS
     found: set[str] = set()
     for asked in text.split(","):
         name = asked.strip().upper()

@@ -1,7 +1,7 @@
 """Planning: which tasks read which part of which capture.
 
-Runs in the process in which Spark plans a query. What tasks need to know of a survey travels
-with them, because they may run on other machines.
+It runs in the process in which Spark plans a query. The parts of a survey are sent with the tasks,
+which may run on other machines.
 """
 
 from __future__ import annotations
@@ -16,28 +16,27 @@ from typing import Any, Final
 
 from zenlake import trace
 from zenlake.errors import CaptureError, LocalError
-from zenlake.lake.pipeline.tasks import Job
+from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job
+from zenlake.lake.plan.inputs import Input, inputs_of, place_hint
 from zenlake.lake.plan.splits import split_file
 from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
-from zenlake.lake.publish import LakeError
-from zenlake.lake.source.inputs import Input, inputs_of, place_hint
 from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
 _FILE_BYTES: Final = 64 << 10
-"""As many take as long to read as it takes to open a file."""
+"""The cost of opening a file, in bytes read."""
 _SURVEY: Final = "survey.npz"
-_OF_SESSIONS: Final = ("declarations", "interests")
-"""Put together, but from messages of one session each; a session is never split."""
 
 
 def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
-    """What each task reads: one split of a large capture, or several small ones.
+    """The jobs of each task: one split of a large capture, or several small captures.
 
-    What is put together needs all of a capture, apart from what is so within one session.
+    Derived tables need the whole capture, except those that are derived within one session.
     """
     tasks_max = options.partitions or _PARTITIONS_PER_CORE * _cores()
-    is_split = not is_derived or options.table.name in _OF_SESSIONS
+    is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.gives
     inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
     splits_max = tasks_max if is_split else 1
     jobs = [job for one in inputs for job in _jobs_of(one, splits_max, options.tolerance)]
@@ -49,7 +48,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
 
 
 def _cores() -> int:
-    """Those that this process may use: Spark tells a source nothing of its cluster."""
+    """Cores of this process: Spark does not pass facts about its cluster to a source."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux has it
@@ -57,19 +56,19 @@ def _cores() -> int:
 
 
 def _even(jobs: list[Job], count: int) -> list[list[Job]]:
-    """Tasks of about the same bytes each, the captures of each in order."""
+    """Tasks of about the same number of bytes, each with its captures in order."""
     tasks: list[list[Job]] = [[] for _ in range(min(count, len(jobs)))]
     loads = [(0, number) for number in range(len(tasks))]
     for place, job in sorted(enumerate(jobs), key=lambda one: -one[1]["size"]):
         load, number = loads[0]
         tasks[number].append({**job, "place": place})
-        # An empty file costs something too.
+        # Opening a file has a cost too.
         heapq.heapreplace(loads, (load + job["size"] + _FILE_BYTES, number))
     return [sorted(task, key=lambda job: job["place"]) for task in tasks]
 
 
 def _jobs_of(one: Input, splits_max: int, tolerance: Tolerance) -> list[Job]:
-    """None for a file that is left out."""
+    """The jobs of a capture; none if it is skipped."""
     job: Job = {"path": one.path, "capture": one.capture}
     with TemporaryDirectory(prefix="zenlake-") as folder:
         found = _surveyed(one, Path(folder), splits_max, tolerance)
@@ -88,7 +87,8 @@ def _jobs_of(one: Input, splits_max: int, tolerance: Tolerance) -> list[Job]:
 def _surveyed(
     one: Input, folder: Path, splits_max: int, tolerance: Tolerance
 ) -> dict[str, Any] | None:
-    """Also finds out what cannot be read at all, before tasks try that several times."""
+    """Size and splits; None if the file is skipped. Unreadable files fail here, not in tasks,
+    which Spark would retry."""
     try:
         one.capture.encode()
         with open(one.path, "rb") as file:
@@ -119,16 +119,16 @@ def _not_opened(one: Input, error: OSError) -> LakeError:
 
 
 def present(jobs: list[Job], tolerance: Tolerance) -> Iterator[Job]:
-    """Without those whose file is gone since they were planned, or is not on this machine."""
+    """Jobs whose file is on this machine; a missing one is skipped or an error."""
     for job in jobs:
         if os.path.exists(job["path"]):
             yield job
         elif not tolerance.missing:
-            raise LakeError("was there when the query was planned, and is not here", job["capture"])
+            raise LakeError("existed when the query was planned, but is missing", job["capture"])
 
 
 def unpack(job: Job, folder: Path) -> Job:
-    """As the pipeline's task knows it: the survey lies in a folder."""
+    """The job for the pipeline's task, with the survey in a folder."""
     folder.mkdir(exist_ok=True)
     for name, content in job.get("kept", {}).items():
         (folder / name).write_bytes(zlib.decompress(content))

@@ -1,4 +1,4 @@
-"""Pushdown: filters of a query, which Spark hands to a reader where the session allows it."""
+"""Pushdown: filters of a query, which Spark passes to a reader if the session allows it."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _TEXTS: Final[dict[type, _Mask]] = {
     datasource.StringContains: pc.match_substring,
 }
 _EXACT: Final = (pa.types.is_int64, pa.types.is_string, pa.types.is_boolean)
-"""Of these types Arrow compares as Spark does; of floating point not every value."""
+"""Types that Arrow compares exactly as Spark does; floating point is not one of them."""
 
 
 def is_asked_for() -> bool:
-    """Whether this process is the one that hands filters to readers.
+    """Whether this is the process in which Spark passes filters to readers.
 
-    Spark runs it only where `spark.sql.python.filterPushdown.enabled` is set, and elsewhere
-    refuses every reader that takes filters. So there are two readers; where Spark should come
-    to name that process otherwise, nothing but speed is lost.
+    Spark starts it only if `spark.sql.python.filterPushdown.enabled` is set, and otherwise refuses
+    readers that accept filters. So there are two readers. If Spark renames that process, only speed
+    is lost.
     """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     return _PUSHING in sys.modules or getattr(main, "name", "") == _PUSHING
 
 
 def is_supported(filter: Filter, schema: pa.Schema) -> bool:
-    """Whether rows are chosen by it exactly as by Spark."""
+    """Whether Arrow applies the filter exactly as Spark does."""
     if isinstance(filter, datasource.Not):
         return is_supported(filter.child, schema)
     path: tuple[str, ...] = getattr(filter, "attribute", ())
@@ -73,7 +73,7 @@ def _is_of(kind: pa.DataType, value: object) -> bool:
 
 
 def mask(rows: pa.Table, filter: Filter) -> pa.ChunkedArray:
-    """True where a row passes; null where the answer is not known, which does not pass."""
+    """True for rows that pass. Null means unknown, which does not pass."""
     if isinstance(filter, datasource.Not):
         return pc.invert(mask(rows, filter.child))
     column = rows[filter.attribute[0]]  # type: ignore[attr-defined]  # all but Not have it

@@ -1,4 +1,4 @@
-"""Streaming: tables of a split as they are read, without a file between."""
+"""Streaming: tables of a split while they are read, without files."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Final
 import pyarrow as pa
 
 from zenlake.errors import CaptureError
+from zenlake.lake.jobs import Job
 from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS, split_of
 from zenlake.lake.merge.split import Split, Tables, read_split
-from zenlake.lake.pipeline.tasks import Job
 from zenlake.lake.source.options import Tolerance
 from zenlake.lake.source.planning import present, unpack
 
 _WAITING_MAX: Final = 2
-"""Tables that are read ahead of Spark."""
+"""Tables that the reading thread may be ahead of Spark."""
 _LOOK_SECONDS: Final = 0.2
 
 
-class _NotWanted(Exception):
-    """Who reads has enough."""
+class _Stopped(Exception):
+    """The consumer needs no more rows."""
 
 
 def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
-    """What splits have for one table, in the order of reading."""
+    """The rows of splits for one table, in the order of reading."""
 
     def read(write: Callable[[pa.Table], None]) -> None:
         def pick(tables: Tables) -> None:
@@ -40,13 +40,13 @@ def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.
             try:
                 read_split(_split(job, table), pick)
             except CaptureError:
-                # It changed since it was planned; as of any damaged file, what was read counts.
+                # The file changed since planning; its rows so far count, as for a damaged file.
                 if not tolerance.corrupt:
                     raise
 
-    # Rows are many and hold no cycles, as in the pipeline.
+    # There are many rows and no cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
-    return _handed_over(read)
+    return _iterated(read)
 
 
 def _split(job: Job, table: str) -> Split:
@@ -54,8 +54,8 @@ def _split(job: Job, table: str) -> Split:
         return split_of({**unpack(job, Path(folder)), "only": [table]})
 
 
-def _handed_over(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:
-    """Turns what calls into what is asked: it runs beside, a few tables ahead."""
+def _iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:
+    """An iterator over the tables that `read` passes to its callback, in another thread."""
     waiting: Queue[pa.Table | BaseException | None] = Queue(_WAITING_MAX)
     is_over = Event()
 
@@ -65,19 +65,19 @@ def _handed_over(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator
                 return waiting.put(item, timeout=_LOOK_SECONDS)
             except Full:
                 continue
-        raise _NotWanted
+        raise _Stopped
 
     def run() -> None:
         try:
             try:
                 read(put)
-            except _NotWanted:
+            except _Stopped:
                 raise
             except BaseException as error:
                 put(error)
             else:
                 put(None)
-        except _NotWanted:
+        except _Stopped:
             pass
 
     reader = Thread(target=run, name="zenlake-reader", daemon=True)

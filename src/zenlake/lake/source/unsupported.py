@@ -1,4 +1,4 @@
-"""Unsupported: what Spark may ask of a source and this one cannot do yet, said in one line."""
+"""Unsupported: errors for parts of Spark's interface that this source does not implement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_WRITER: Final = (
 
 
 class RefusedStreamReader(DataSourceStreamReader):
-    """Refuses at the first call: Spark 4.3 hides errors that are raised while it is made."""
+    """Fails at the first call: Spark 4.3 hides errors of the constructor."""
 
     def _refuse(self) -> NoReturn:
         with one_line_errors():

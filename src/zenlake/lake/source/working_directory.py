@@ -1,4 +1,4 @@
-"""Working directory: where a relative path is meant from, if that is known at all."""
+"""Working directory: the folder that relative paths start from, if it is known."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.lake.source.inputs import local_path
+from zenlake.lake.plan.inputs import local_path
 
 _ARTIFACTS: Final = "SPARK_JOB_ARTIFACT_UUID"
-"""Spark's id of a session that brings files of its own, as every session of Connect does."""
-_OF_TABLE: Final = "Spark counts those of a table from its warehouse, which a source is not told"
+"""Spark's id of a session with files of its own, such as every session of Connect."""
+_OF_TABLE: Final = "those of a table start from Spark's warehouse, which a source does not know"
 _OF_SERVER: Final = "this Spark (Connect) plans in a folder of its own, not in that of the caller"
 
 
 def check_paths(paths: Iterable[str], is_table: bool) -> None:
-    """In a classic session a relative path is meant from where the session was started."""
+    """Error for a relative path, unless it starts from the folder of a classic session."""
     relative = [path for path in paths if not os.path.isabs(local_path(path))]
     if not relative:
         return
@@ -30,5 +30,5 @@ def check_paths(paths: Iterable[str], is_table: bool) -> None:
 
 
 def is_folder_of_spark(folder: str, environment: Mapping[str, str]) -> bool:
-    """Spark names the working directory that it makes for a session by the session's id."""
+    """Whether Spark made the working directory for a session, whose id is its name."""
     return os.path.basename(folder) == environment.get(_ARTIFACTS)

@@ -1,18 +1,18 @@
-"""A process for one statement: the kernel bounds its memory, and it can be ended at any moment.
+"""A child process for one statement: the kernel limits its memory, and it can be killed.
 
-DuckDB's `memory_limit` covers its buffers. Texts that a function builds, lists, JSON documents and
-rows in Python are not counted: `SELECT repeat('x', 3000000000)` took 5.9 GB with a limit of 1 GiB.
-Nor does DuckDB look for an interrupt inside a function: `levenshtein` of two long texts runs for
-hours. So `zenlake sql` runs each statement, and formats its rows, in a child of its own process:
+DuckDB's `memory_limit` covers its buffers, but not texts that a function builds, lists, JSON
+documents and rows in Python: `SELECT repeat('x', 3000000000)` took 5.9 GB with a limit of 1 GiB.
+And DuckDB does not check for interrupts inside a function: `levenshtein` of two long texts runs for
+hours. So `zenlake sql` runs each statement, and formats its rows, in a child process:
 
-- `RLIMIT_DATA` bounds what the child allocates, by whatever function or library. DuckDB and Python
-  turn a failed allocation into an exception; if they abort instead, only the child is gone.
-  `RLIMIT_AS` would also count address space that allocators reserve and never use.
-- The child is a fork, which takes milliseconds; a new interpreter would import for 0.3 s. No thread
-  of this process holds a lock then, since captures have been read and their database is closed.
-- The child writes to standard output itself, so that no row is sent from process to process.
+- `RLIMIT_DATA` limits all allocations of the child, by any function or library. DuckDB and Python
+  raise an exception if an allocation fails; if they abort instead, only the child dies. `RLIMIT_AS`
+  would also count address space that allocators reserve and never use.
+- The child is a fork, which takes milliseconds; a new interpreter would import for 0.3 s. No other
+  thread holds a lock at that time: captures have been read and their database is closed.
+- The child writes to standard output itself, so that no row is sent between processes.
 
-Where there is no /proc the limit of the kernel is not set, and `memory_limit` is what is left.
+Without /proc the limit of the kernel is not set, and only `memory_limit` applies.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from typing import Any, Final, NoReturn
 
 from zenlake.errors import ZenlakeError
 from zenlake.exit_cleanups import temporary_folder
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import SQL_UNCOUNTED_BYTES_MAX
 
 _MIB: Final = 1 << 20
 _STACK_BYTES: Final = 8 << 20
-"""Address space of one thread's stack, which RLIMIT_DATA counts."""
+"""The stack of one thread, which RLIMIT_DATA counts."""
 _REPORT_BYTES_MAX: Final = 1 << 16
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NO_THREAD: Final = "can't start new thread"
 
 
 def engine_bytes(bytes_max: int) -> int:
-    """DuckDB's `memory_limit` for a statement that may take `bytes_max` in all."""
+    """DuckDB's `memory_limit` for a statement that may use `bytes_max` in all."""
     return bytes_max - min(bytes_max * 3 // 4, SQL_UNCOUNTED_BYTES_MAX)
 
 
@@ -54,9 +54,9 @@ def too_much_memory(bytes_max: int, cause: str) -> LakeError:
 
 
 def run_bounded(work: Callable[[], int], bytes_max: int) -> int:
-    """Runs `work` in a child process that may allocate `bytes_max`; what it returns.
+    """Runs `work` in a child process that may allocate `bytes_max`, and returns its result.
 
-    A ZenlakeError, a BrokenPipeError or an OSError of `work` is raised here as well.
+    A ZenlakeError, BrokenPipeError or OSError of `work` is raised here too.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -74,9 +74,9 @@ def run_bounded(work: Callable[[], int], bytes_max: int) -> int:
 
 
 def give_up(cause: str | None) -> None:
-    """Ends the process of a statement that does not react; elsewhere it does nothing.
+    """Ends the child process of a statement that ignores interrupts; does nothing elsewhere.
 
-    Without a cause that is no error: the statement was run to see whether it makes sense.
+    Without a cause it is no error: the statement only ran to be checked.
     """
     if _Child.current is not None:
         if cause is None:
@@ -87,10 +87,10 @@ def give_up(cause: str | None) -> None:
 
 
 class _Child:
-    """The process on both sides: `pid` is 0 in the child."""
+    """The child, in both processes: `pid` is 0 in the child itself."""
 
     current: _Child | None = None
-    """In a child, the child."""
+    """Set in the child."""
 
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -113,7 +113,7 @@ class _Child:
             value = work()
             sys.stdout.flush()
             self.report("done", value)
-        except BaseException as error:  # whatever it is, this process must end here
+        except BaseException as error:  # this process must end here in any case
             self._report_error(error)
         finally:
             os._exit(0)  # not through the `finally` clauses of the parent
@@ -125,7 +125,7 @@ class _Child:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        # A C++ library that aborts says so at length.
+        # A C++ library that aborts writes a long message.
         descriptor = os.open(self._errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(descriptor, 2)
         tempfile.tempdir = str(self._folder)  # removed by the parent if this process is killed
@@ -183,7 +183,7 @@ class _Child:
         return too_much_memory(self._bytes_max, f"its process ended with {how}")
 
     def end(self) -> None:
-        """Nothing of it is left, also after Ctrl-C."""
+        """Kills the child if it still runs, such as after Ctrl-C."""
         if self._is_running:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -193,7 +193,7 @@ class _Child:
 
 
 def _limit_memory(bytes_max: int | None) -> None:
-    """From now on this process may allocate so much; None for any."""
+    """Limits further allocations of this process; None removes the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if bytes_max is None:
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
@@ -211,7 +211,7 @@ def _limit_memory(bytes_max: int | None) -> None:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """A signal that comes while the child is started is acted on afterwards."""
+    """A signal that arrives while the child starts is handled afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Function: one that SQL over a lake has beyond the engines, declared once for both."""
+"""Function: an SQL function that zenlake adds, declared once for both engines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Function(NamedTuple):
-    """`call` is given null as None; types are those of columns."""
+    """`call` gets null as None; types are those of columns."""
 
     call: Callable[..., Any]
     takes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What SQL over a lake has beyond the engines: functions, and errors in one line."""
+"""SQL functions that zenlake adds to the engines, and errors in one line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.schema.table import BINARY, BOOLEAN, STRING
 from zenlake.lake.sql.function import Function
 from zenlake.lake.sql.ros_functions import ROS_FUNCTIONS, check_calls
 from zenlake.limits import EXPLAIN_BYTES_MAX, EXPLAIN_CHARACTERS_MAX
 
-# Rows repeat their keys, and a query asks about a few expressions.
+# Rows repeat their keys, and a query has few key expressions, so results are cached.
 PAIRS_REMEMBERED: Final = 1 << 16
 EXPLANATIONS_REMEMBERED: Final = 256
 READ_ONLY: Final = "a lake is only read here: SELECT, DESCRIBE, EXPLAIN and the like"
@@ -26,18 +26,18 @@ _LITERAL: Final = re.compile(r"'((?:[^']|'')*)'")
 
 @lru_cache(PAIRS_REMEMBERED)
 def ke_intersects(a: str | None, b: str | None) -> bool | None:
-    """Whether some key belongs to both; null where one is null or no key expression."""
+    """Whether a key matches both; null if one is null or not a key expression."""
     return None if a is None or b is None or not _are_valid(a, b) else intersects(a, b)
 
 
 @lru_cache(PAIRS_REMEMBERED)
 def ke_includes(a: str | None, b: str | None) -> bool | None:
-    """Whether every key of `b` belongs to `a`; null where one is null or no key expression."""
+    """Whether every key of `b` matches `a`; null if one is null or not a key expression."""
     return None if a is None or b is None or not _are_valid(a, b) else includes(a, b)
 
 
 def _are_valid(a: str, b: str) -> bool:
-    """Keys of a lake were sent by someone, and must not stop those who ask."""
+    """Invalid keys in a lake were sent by some node, and must not fail a query."""
     try:
         validate(a)
         validate(b)
@@ -47,9 +47,9 @@ def _are_valid(a: str, b: str) -> bool:
 
 
 def check_literals(sql: str) -> None:
-    """What a person wrote as a key expression must be one, or they wait for rows in vain.
+    """Error for an invalid key expression in the query itself, which would match nothing.
 
-    And what a function needs must be installed.
+    Also if a package that a function needs is not installed.
     """
     check_calls(sql)
     for call in _CALL.finditer(sql):
@@ -61,7 +61,7 @@ def check_literals(sql: str) -> None:
 
 
 class Result(NamedTuple):
-    """The answer of an engine: rows are tuples, read once."""
+    """The result of a query: rows are tuples, and can be read once."""
 
     columns: list[str]
     rows: Iterator[tuple[Any, ...]]
@@ -69,7 +69,7 @@ class Result(NamedTuple):
 
 @lru_cache(EXPLANATIONS_REMEMBERED)
 def zenoh_explain(data: bytes | None) -> str | None:
-    """What `zenlake explain` says of a message or batch, whatever reads farthest."""
+    """The output of `zenlake explain` for a message or batch, of the kind that decodes farthest."""
     from zenlake.wire.explain import explain
     from zenlake.wire.explain_text import lines
 
@@ -96,6 +96,6 @@ FUNCTIONS: Final = {
 
 
 def sql_error(cause: str, line: int = 0, column: int = 0) -> LakeError:
-    """One line of what an engine said at length."""
+    """An engine's error in one line."""
     place = f"SQL line {line}, column {column}" if line else "SQL"
     return LakeError(" ".join(cause.split()), place)

@@ -1,7 +1,7 @@
 """SQL over a snapshot of a lake, on DuckDB.
 
-The database is in memory and can open the files of the snapshot and nothing else. It could
-still overwrite those, so anything but a query is refused before it runs.
+The database is in memory and can open only the files of the snapshot. It could still overwrite
+those, so anything but a query is refused before it runs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import duckdb
 from duckdb.func import FunctionNullHandling
 
 from zenlake.exit_cleanups import temporary_folder
-from zenlake.lake.inside import check_files, check_table_name
-from zenlake.lake.publish import LakeError, Snapshot
+from zenlake.lake.errors import LakeError
+from zenlake.lake.path_safety import check_files, check_table_name
+from zenlake.lake.publish import Snapshot
 from zenlake.lake.publish.local_copy import on_this_machine
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.table import DUCKDB_TYPES
 from zenlake.lake.sql.bounded_process import engine_bytes, too_much_memory
 from zenlake.lake.sql.functions import FUNCTIONS, READ_ONLY, Result, check_literals, sql_error
 from zenlake.lake.sql.time_limit import TimeLimit
@@ -31,20 +33,13 @@ _ROWS_AT_ONCE: Final = 4_096
 _JOIN_S: Final = 1.0
 _EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
 _ADVICE: Final = "\nPossible solutions"
-"""How DuckDB goes on: with settings that are locked here."""
+"""Start of DuckDB's advice to change settings, which are locked here."""
 _PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _UNKNOWN_TABLE: Final = re.compile(r"Table with name (\w+) does not exist")
 _GLOB: Final = re.compile(r"[*?\[]")
-# `MULTI` is PIVOT, which first looks for its columns.
+# `MULTI` is PIVOT, which first queries its columns.
 _QUERIES: Final = {"SELECT", "MULTI"}
-_TYPES: Final = {
-    "BIGINT": "BIGINT",
-    "DOUBLE": "DOUBLE",
-    "BOOLEAN": "BOOLEAN",
-    "STRING": "VARCHAR",
-    "BINARY": "BLOB",
-    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
-}
+
 _DESCRIBE: Final = re.compile(r"\s*desc(?:ribe)?\s+(?:table\s+)?\"?(\w+)\"?\s*;?\s*", re.IGNORECASE)
 
 
@@ -55,10 +50,10 @@ def query(
     seconds_max: float | None = None,
     bytes_max: int = SQL_BYTES_MAX,
 ) -> Iterator[Result]:
-    """Runs one query; the rows may be read inside the `with`.
+    """Runs one query; its rows can be read inside the `with`.
 
-    It is cut when DuckDB has worked on it for `seconds_max`, or finds no room in its part of
-    `bytes_max`. Only `bounded_process` can bound what DuckDB does not count.
+    It fails when DuckDB has worked for `seconds_max`, or needs more than its part of `bytes_max`.
+    Only `bounded_process` limits memory that DuckDB does not count.
     """
     check_literals(sql)
     limit = TimeLimit(seconds_max)
@@ -84,7 +79,7 @@ def write_parquet(
     seconds_max: float | None = None,
     bytes_max: int = SQL_BYTES_MAX,
 ) -> int:
-    """Runs one query and writes its answer; the number of rows. OSError if there is no room."""
+    """Runs one query and writes its rows; their number. OSError if the disk is full."""
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
@@ -93,7 +88,7 @@ def write_parquet(
     ):
         try:
             _check_reads_only(connection, sql)
-            # The query stands in brackets; a comment may end it.
+            # On lines of its own, because a comment may end the query.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):
@@ -106,9 +101,9 @@ def write_parquet(
 
 
 def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
-    """Error if it is no query, or asks for what the tables do not have: for tables without rows.
+    """Error if `sql` is not a valid query of the tables, which have no rows here.
 
-    It is run, because DuckDB tells the place of an error only then.
+    The query runs, because DuckDB reports the position of an error only then.
     """
     check_literals(sql)
     limit = TimeLimit(seconds_max, is_error=False)
@@ -119,12 +114,12 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
         try:
             _check_reads_only(connection, sql)
             [statement] = connection.extract_statements(sql)
-            # PIVOT looks for values, of which there are none.
+            # PIVOT needs values for its columns, of which there are none.
             if statement.type.name == "SELECT":
                 with limit.watching(connection.interrupt):
                     execute(connection, sql)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-            return  # it makes sense so far
+            return  # it is valid so far
         except duckdb.Error as error:
             raise _explained(error) from None
 
@@ -138,19 +133,19 @@ def opened(
     only: Collection[str] | None = None,
     is_loaded: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database with the tables as views; it writes only to memory, to the folder `spill` and to
-    the paths that are `writable`.
+    """A database with the tables as views. It writes only to memory, to the folder `spill` and to
+    the paths in `writable`.
 
-    `bytes_max` is how much memory it may take; a share of the machine's by default. `only` names
-    the tables to open; with `is_loaded` they are copied into the database, so that no query opens
-    the files again.
+    `bytes_max` limits its memory, by default to a share of the machine's. `only` has the tables to
+    open; with `is_loaded` they are copied into the database, so that no query opens the files
+    again.
     """
     with (
         on_this_machine(snapshot, only) as here,
         duckdb.connect(":memory:") as connection,
     ):
         files_by_table = _checked_files(here, only)
-        # It is shown on standard output wherever Python runs no file (`python -c`).
+        # DuckDB shows it on standard output if Python runs no file (`python -c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
         broken: dict[str, LakeError] = {}
@@ -161,12 +156,12 @@ def opened(
                 columns = _columns(connection, table, source, snapshot)
                 connection.execute(f'CREATE {kind} "{table}" AS SELECT {columns} FROM {source}')
             except duckdb.Error as error:
-                # An error to those who use this table, and to no others.
+                # An error only for queries of this table.
                 broken[table] = LakeError(_damage(error, files), snapshot.directory / table)
             paths += {*files, *map(_literal, files)}
         for name, function in FUNCTIONS.items():
-            types: Any = [_TYPES[kind] for kind in function.takes]
-            gives = _TYPES[function.gives]
+            types: Any = [DUCKDB_TYPES[kind] for kind in function.takes]
+            gives = DUCKDB_TYPES[function.gives]
             special = FunctionNullHandling.SPECIAL  # the answer may be null
             connection.create_function(name, function.call, types, gives, null_handling=special)
         connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
@@ -174,7 +169,7 @@ def opened(
         if bytes_max is not None:
             connection.execute(f"SET memory_limit = '{bytes_max}B'")
         connection.execute("SET TimeZone = 'UTC'")
-        # Or a name that is no table might be a variable of ours.
+        # Otherwise the name of an unknown table could be one of our variables.
         connection.execute("SET python_enable_replacements = false")
         connection.execute(f"SET allowed_paths = {_list(paths)}")
         connection.execute("SET enable_external_access = false")
@@ -189,7 +184,7 @@ def opened(
 
 
 def _damage(error: duckdb.Error, files: Sequence[str]) -> str:
-    """Why a table cannot be opened, with the name of its file."""
+    """Why a table cannot be opened, with the name of a missing file."""
     for file in files:
         if not os.path.exists(file):
             return f"the file {os.path.basename(file)} is missing"
@@ -197,7 +192,7 @@ def _damage(error: duckdb.Error, files: Sequence[str]) -> str:
 
 
 def _checked_files(snapshot: Snapshot, only: Collection[str] | None) -> dict[str, list[str]]:
-    """The files by table; error where the metadata leads outside the lake."""
+    """The files by table; error if the metadata leads outside the lake."""
     found = {}
     for table in snapshot.manifest.tables:
         if only is None or table in only:
@@ -211,11 +206,11 @@ def _checked_files(snapshot: Snapshot, only: Collection[str] | None) -> dict[str
 def _columns(
     connection: duckdb.DuckDBPyConnection, table: str, source: str, snapshot: Snapshot
 ) -> str:
-    """Those of all files; a declared column that all files are older than is null.
+    """The columns of all files; a declared column that no file has is null.
 
-    TIMESTAMPs are computed for rows that are older than them.
+    TIMESTAMPs are computed for rows that were written without them.
     """
-    # To open the files for their columns takes as long as many a query.
+    # Opening the files for their columns takes as long as many queries.
     manifest = snapshot.manifest
     if table not in TABLES or manifest.is_just_read:
         return "*"
@@ -223,7 +218,7 @@ def _columns(
     found = {row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     replaced, added = [], []
     for one in TABLES[table].columns:
-        value = f"CAST(NULL AS {_TYPES[one.type]})"
+        value = f"CAST(NULL AS {DUCKDB_TYPES[one.type]})"
         if has_older_rows and one.computed_from in found:
             value = f"make_timestamp(\"{one.computed_from}\" // 1000) AT TIME ZONE 'UTC'"
         if one.name not in found:
@@ -236,7 +231,7 @@ def _columns(
 
 
 def _described(sql: str) -> str | None:
-    """DESCRIBE of a declared table, with what its columns mean; DuckDB's own does not tell."""
+    """DESCRIBE of a declared table with the meaning of columns, which DuckDB's own lacks."""
     match = _DESCRIBE.fullmatch(sql)
     table = None if match is None else TABLES.get(match[1].lower())
     if table is None:
@@ -245,7 +240,7 @@ def _described(sql: str) -> str | None:
     return f"""
         SELECT column_name, column_type, comment
         FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))
-        LEFT JOIN (VALUES {rows}) AS told (name, comment) ON column_name = name
+        LEFT JOIN (VALUES {rows}) AS declared (name, comment) ON column_name = name
         ORDER BY place"""
 
 
@@ -255,14 +250,14 @@ def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise LakeError(f"one query at a time, these are {len(statements)}", "SQL")
     [statement] = statements
     if statement.type.name == "EXPLAIN":
-        # With ANALYZE it runs what it explains.
+        # EXPLAIN ANALYZE runs the statement.
         statements = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))
     if any(statement.type.name not in _QUERIES for statement in statements):
         raise LakeError(READ_ONLY, "SQL")
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:
-    """Runs it beside this thread, which can then be interrupted; `values` are for its `?`."""
+    """Runs it in another thread, so that this one can be interrupted; `values` are for its `?`."""
     failures: list[BaseException] = []
     is_done = Event()
 
@@ -277,21 +272,21 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[An
     thread = Thread(target=work, daemon=True)
     thread.start()
     try:
-        # Not `Thread.join`, which must not be interrupted before Python 3.13.
+        # Not `Thread.join`: before Python 3.13 an interrupt breaks it.
         is_done.wait()
     except KeyboardInterrupt:
         connection.interrupt()
         is_done.wait()
         raise
-    # All but over. A thread that still holds the connection when Python ends makes DuckDB's
-    # binding complain of leaks.
+    # A thread that still holds the connection when Python exits makes DuckDB's binding report
+    # leaks.
     thread.join(_JOIN_S)
     if failures:
         raise failures[0]
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, limit: TimeLimit) -> Iterator[tuple[Any, ...]]:
-    """DuckDB may still be at work when the first ones are read."""
+    """Rows as they are fetched; DuckDB may still be working meanwhile."""
     while True:
         with limit.watching(connection.interrupt):
             rows = connection.fetchmany(_ROWS_AT_ONCE)
@@ -301,7 +296,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, limit: TimeLimit) -> Iterator[t
 
 
 def _literal(path: str) -> str:
-    """A path that is not taken for a pattern."""
+    """A path with escapes, so that it is not read as a pattern."""
     return _GLOB.sub(r"[\g<0>]", path)
 
 
@@ -314,11 +309,11 @@ def _quoted(text: str) -> str:
 
 
 def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
-    """The error of a statement that reached a limit; None for any other."""
+    """The error of a statement that exceeded a limit; None for other errors."""
     if limit.is_over and isinstance(error, duckdb.InterruptException):
         return sql_error(limit.cause)
     text = str(error)
-    # A function of ours runs in Python.
+    # "MemoryError" comes from our functions, which run in Python.
     if isinstance(error, duckdb.OutOfMemoryException) or "MemoryError" in text:
         return too_much_memory(bytes_max, text.partition(_ADVICE)[0])
     return None

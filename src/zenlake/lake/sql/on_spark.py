@@ -11,13 +11,14 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import arrow_udf, expr  # type: ignore[attr-defined]  # types lack one
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # its types lack it
 from pyspark.sql.types import TimestampType
 
+from zenlake.lake.errors import LakeError
 from zenlake.lake.frames import frame_of, lazy_frame
-from zenlake.lake.publish import LakeError, Snapshot
-from zenlake.lake.schema import TABLES
+from zenlake.lake.publish import Snapshot
+from zenlake.lake.schema.table import arrow_types
 from zenlake.lake.spark import session
 from zenlake.lake.sql.function import Function
 from zenlake.lake.sql.functions import FUNCTIONS, Result, check_literals, sql_error
@@ -27,24 +28,23 @@ _CODE: Final = re.compile(r"^\s*\[([A-Z0-9_.]+)\]\s*")
 # Before it runs a query Spark counts columns (`pos`) from 0, while it runs (`position`) from 1.
 _PLACE: Final = re.compile(r"line (\d+),? pos(ition)? (\d+)")
 _END: Final = re.compile(r"\s*(SQLSTATE:|\n== SQL|\n\nJVM stacktrace)")
-_ARROW: Final = {"BIGINT": pa.int64(), "BOOLEAN": pa.bool_(), "STRING": pa.string()}
-"""Of the types that functions give."""
-# Files are no tables (FROM csv.`/etc/passwd`), and ${env:HOME} in a statement is a text.
+
+# Set to false: files as tables (FROM csv.`/etc/passwd`), and ${env:HOME} in statements.
 _SAFE: Final = ("spark.sql.runSQLOnFiles", "spark.sql.variable.substitute")
 _RAISED: Final = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Invalid): .*)", re.MULTILINE)
-"""The last line of a traceback, of the process in which Spark runs Python."""
+"""The last line of a Python traceback in one of Spark's processes."""
 _CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(.*)", re.MULTILINE)
 
 
 @contextmanager
 def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
-    """Runs one query; the rows may be read inside the `with`.
+    """Runs one query; its rows can be read inside the `with`.
 
-    A session that already runs is used and goes on; else there is one for as long as this takes.
+    A session that already runs is used and kept; otherwise one is started and stopped again.
     """
     check_literals(sql)
     was_running = SparkSession.getActiveSession() is not None
-    # What goes wrong is raised here; Spark need not say it as well.
+    # Errors are raised here, so Spark need not log them.
     spark = session(master, app="zenlake sql", log_level="OFF")
     before = {name: spark.conf.get(name) for name in _SAFE}
     try:
@@ -70,28 +70,19 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
 
 
 def register(spark: SparkSession, snapshot: Snapshot) -> None:
-    """The tables of a snapshot as temporary views, and the functions beyond Spark's own."""
+    """Registers the tables of a snapshot as temporary views, and our functions."""
     for table in snapshot.manifest.tables:
         try:
             frame = frame_of(spark, snapshot, table, with_undeclared=True)
         except (OSError, pa.ArrowException, PySparkException):
-            # A file is missing or damaged: an error to those who use this table, and to no others.
+            # A file is missing or damaged: an error only for queries of this table.
             frame = lazy_frame(spark, snapshot, table)
         frame.createOrReplaceTempView(table)
     register_functions(spark)
 
 
-def with_computed(frame: DataFrame, table: str) -> DataFrame:
-    """TIMESTAMPs also of rows that are older than these columns."""
-    for one in TABLES[table].columns if table in TABLES else ():
-        if one.computed_from and {one.name, one.computed_from} <= set(frame.columns):
-            value = expr(f"timestamp_micros({one.computed_from} div 1000)")
-            frame = frame.withColumn(one.name, value.alias("", metadata={"comment": one.comment}))
-    return frame
-
-
 def _in_utc(row: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
-    """Spark gives TIMESTAMPs in the zone of this machine, and does not say so."""
+    """Spark returns TIMESTAMPs in the zone of this machine, without a zone."""
     cells = list(row)
     for place in places:
         if cells[place] is not None:
@@ -100,13 +91,13 @@ def _in_utc(row: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
 
 
 def register_functions(spark: SparkSession) -> None:
-    """`ke_intersects` and its like; workers need this package for them."""
+    """Registers `ke_intersects` and the others; workers need this package for them."""
     for name, function in FUNCTIONS.items():
         spark.udf.register(name, arrow_udf(_by_column(function), function.gives))
 
 
 def _by_column(function: Function) -> Callable[..., Any]:
-    call, kind = function.call, _ARROW[function.gives]
+    call, kind = function.call, arrow_types()[function.gives]
 
     def one(a: pa.Array) -> pa.Array:
         return pa.array([call(value) for value in a.to_pylist()], kind)

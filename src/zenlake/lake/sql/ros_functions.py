@@ -1,7 +1,7 @@
-"""What SQL over a lake can ask about ROS 2: attachments of samples and queries, and payloads.
+"""SQL functions for ROS 2: attachments of samples and queries, and payloads.
 
-Null goes in and comes out. What cannot be read is null too; `ros_attachment` and `ros_unread`
-then say why.
+Null gives null. Unreadable values give null too; `ros_attachment` and `ros_unread` then have the
+reason.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.schema.table import BIGINT, BINARY, STRING
 from zenlake.lake.sql.function import Function
 from zenlake.ros.attachment import read_attachment
@@ -26,7 +26,7 @@ def ros_json(meant: str | None, payload: bytes | None) -> str | None:
 
 
 def ros_unread(meant: str | None, payload: bytes | None) -> str | None:
-    """Why `ros_json` is null; null where it is not."""
+    """Why `ros_json` is null; null if it is not."""
     return None if meant is None or payload is None else why_no_json(meant, payload)
 
 
@@ -36,7 +36,7 @@ def ros_attachment(data: bytes | None) -> str | None:
 
 
 def ros_sequence(data: bytes | None) -> int | None:
-    """The number that the sender gave the message."""
+    """The sender's sequence number of the message."""
     return None if data is None else read_attachment(data).sequence_number
 
 
@@ -51,7 +51,7 @@ def ros_gid(data: bytes | None) -> str | None:
 
 
 def check_calls(sql: str) -> None:
-    """Better than an error from within an engine, in the middle of a query."""
+    """Error if a package is missing, before the query runs."""
     if _NEEDS_EXTRA.search(sql):
         try:
             check_extra()

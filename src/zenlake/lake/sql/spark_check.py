@@ -1,9 +1,8 @@
-"""Whether a statement of Spark only reads the tables of a lake.
+"""Checks that a statement of Spark only reads the tables of a lake.
 
-The statement is parsed by Spark's own parser and nothing of it is resolved or run: to resolve a
-name or to optimize a plan may already call a function. Every object of the plan must be of a class
-that `spark_plan` lists, every function be in `spark_functions` or one of ours, every table one of
-the lake.
+Spark's own parser parses the statement. Nothing is resolved or run: resolving a name or optimizing
+a plan may already call a function. Every object of the plan must be of a class in `spark_plan`,
+every function in `spark_functions` or one of ours, every table one of the lake.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from zenlake.lake.publish import LakeError
+from zenlake.lake.errors import LakeError
 from zenlake.lake.sql import spark_plan
 from zenlake.lake.sql.functions import FUNCTIONS, READ_ONLY, sql_error
 from zenlake.lake.sql.spark_functions import ALLOWED, REFUSED
@@ -33,7 +32,7 @@ _VALUES: Final = ("java.", "scala.Enumeration", "scala.math.", "org.apache.spark
 
 
 def check_reads_only(spark: SparkSession, sql: str, tables: Collection[str]) -> None:
-    """Error unless `sql` is a query of `tables`; the parser's own where it is no statement."""
+    """Error unless `sql` is a query of `tables`; the parser's own error if it is no statement."""
     with _parser(spark) as (gateway, parser):
         _Check(gateway, tables).check(parser.parsePlan(sql))
 
@@ -89,11 +88,11 @@ class _Check:
         self._relations: list[Any] = []
 
     def check(self, plan: Any) -> None:
-        """Walks over all parts, so that none is missed which a kind of node hides elsewhere."""
+        """Checks all fields of all nodes, so that no nested plan is missed."""
         pending = [plan]
         while pending:
             pending += self._parts(pending.pop())
-        # Only now all names that WITH gives are known.
+        # Relations are checked last, when all names of WITH are known.
         for relation in self._relations:
             self._check_relation(relation)
 

@@ -1,7 +1,7 @@
 """The functions of Spark that `zenlake sql --master` allows, and those that it refuses.
 
-Every function of the Spark version that is tested stands in one of the two lists. One that a later
-version adds is in neither, and refused until somebody has looked at it.
+Every function of the tested Spark version is in one of the two lists. A function that a later
+version adds is in neither, and refused until it has been reviewed.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ vector_sum version weekday weekofyear when width_bucket window window_time xxhas
 zeroifnull zip_with
 """
 ALLOWED: Final = frozenset(f"{_OPERATORS} {_FUNCTIONS}".split())
-"""They compute a value from their arguments, the clock, a random number or the session's name."""
+"""They compute a value from their arguments, the clock, random numbers or the session's name."""
 
 _REFUSED: Final = {
     "runs Java code": "java_method reflect try_reflect",

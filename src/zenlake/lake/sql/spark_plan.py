@@ -1,8 +1,8 @@
-"""What a parsed statement of Spark may consist of: queries, and nothing that acts.
+"""Classes that a parsed statement of Spark may have: those of queries, which change nothing.
 
-The names are those of classes in Spark, below `org.apache.spark.sql.`. Spark's parser makes no
-others of a query. A class that is not listed is refused, so that a statement of a later version is
-refused until somebody has looked at it.
+The names are those of classes in Spark, below `org.apache.spark.sql.`. Spark's parser uses no
+others for a query. A class that is not listed is refused, so that a statement of a later version is
+refused until it has been reviewed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WITH: Final = "catalyst.plans.logical.UnresolvedWith"
 HINT: Final = "catalyst.plans.logical.UnresolvedHint"
 OPTIONS: Final = "util.CaseInsensitiveStringMap"
 
-# A literal's value is no part of the plan; nor are rows of VALUES that the parser has computed.
+# The value of a literal is not part of the plan, nor are rows of VALUES.
 LEAVES: Final = frozenset({"catalyst.expressions.Literal", "catalyst.plans.logical.LocalRelation"})
 TYPES: Final = "types."
 """Data types, which are leaves as well."""
@@ -27,7 +27,7 @@ _HINTS: Final = """
     broadcast broadcastjoin mapjoin merge mergejoin shuffle_merge shuffle_hash
     shuffle_replicate_nl"""
 HINTS: Final = frozenset(_HINTS.split())
-"""How to join; others set numbers of partitions, of which billions are accepted."""
+"""Hints for joins. Others set numbers of partitions, and Spark accepts billions."""
 
 _NAMES: Final = {
     "catalyst.": "AliasIdentifier FunctionIdentifier",

@@ -1,4 +1,4 @@
-"""A limit on the time that an engine takes, whoever reads its answer at leisure."""
+"""TimeLimit: limits the time that an engine works, without the time to read its rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zenlake.lake.sql.bounded_process import give_up
 
 _JOIN_S: Final = 1.0
 _GRACE_S: Final = 2.0
-"""For an engine to react to an interrupt."""
+"""Time for an engine to react to an interrupt."""
 
 
 class TimeLimit:
-    """So many seconds of work in all; None for any. To reach it may be no error."""
+    """A number of seconds of work in all, or None. Exceeding it is an error if `is_error`."""
 
     def __init__(self, seconds: float | None, is_error: bool = True) -> None:
         self._is_error = is_error
@@ -30,10 +30,10 @@ class TimeLimit:
 
     @contextmanager
     def watching(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """`interrupt` is called, from another thread, when what is done here takes too long.
+        """Calls `interrupt` from another thread when the work inside takes too long.
 
-        An engine that does not react ends with its process, where it has one of its own: DuckDB
-        looks for interrupts between rows, not inside a function.
+        If the engine does not react, its process is ended, if it has one of its own: DuckDB checks
+        for interrupts between rows, not inside a function.
         """
         if self._left is None:
             yield
@@ -56,5 +56,5 @@ class TimeLimit:
         finally:
             is_done.set()
             timer.cancel()
-            timer.join(_JOIN_S)  # or it might still hold what it interrupts when Python ends
+            timer.join(_JOIN_S)  # otherwise it might still hold the engine when Python exits
             self._left -= time.monotonic() - start

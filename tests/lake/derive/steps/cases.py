@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from zenlake.lake.derive.duck import Engine
-from zenlake.lake.derive.duck.frame import SQL_TYPES
 from zenlake.lake.schema import STAGED, TABLES
+from zenlake.lake.schema.table import DUCKDB_TYPES
 
 Row = dict[str, Any]
 Staged = dict[str, list[Row]]
@@ -29,7 +29,7 @@ def arrow(name: str, rows: list[Row]) -> pa.Table:
 
 def frame(engine: Engine, name: str, rows: list[Row]) -> Any:
     """Any, because steps say that they take frames of Spark."""
-    return engine.take(arrow(name, rows).to_reader(), {name})
+    return engine.load(arrow(name, rows).to_reader(), {name})
 
 
 def staged(cases: dict[str, list[Row]], **defaults: Any) -> list[Row]:
@@ -72,4 +72,4 @@ def shape(found: Any) -> list[tuple[str, str]]:
 
 
 def declared_shape(name: str) -> list[tuple[str, str]]:
-    return [(one.name, SQL_TYPES[one.type]) for one in TABLES[name].base.columns]
+    return [(one.name, DUCKDB_TYPES[one.type]) for one in TABLES[name].base.columns]

@@ -43,13 +43,13 @@ def staged(engine: Engine) -> Frames:
     for name in (*STAGED, "sessions"):
         found = [part[name] for part in parts if name in part]
         data = pa.concat_tables(found or [tables[name].base.arrow.empty_table()])
-        frames[name] = engine.take(data.to_reader(), {name})
+        frames[name] = engine.load(data.to_reader(), {name})
     last = [
         {"capture": name, "last_ns": max(event.time_ns for event in reading_of(name).events)}
         for name in PATHS
     ]
     captures = pa.Table.from_pylist(last, schema=TABLES["captures"].base.arrow)
-    frames["captures"] = engine.take(captures.to_reader(), {"captures"})
+    frames["captures"] = engine.load(captures.to_reader(), {"captures"})
     return frames
 
 
@@ -71,7 +71,7 @@ def asked(engine: Engine, staged: Frames) -> Frames:
     hops = unanswered.hops_of(traced, replied, staged["sessions"])
     causes = unanswered.build(hops, lives, *known)
     judged = queries.build(events, traced, replied, *known)
-    found = queries.settled(judged).union(queries.explain(queries.unexplained(judged), causes))
+    found = queries.not_empty(judged).union(queries.explain(queries.unexplained(judged), causes))
     return {"queries": keep(found), "replies": replied}
 
 

@@ -151,7 +151,7 @@ def tables(engine: Engine) -> dict[str, dict[str, list[Row]]]:
     hops = unanswered.hops_of(traced, replied, sessions)
     causes = unanswered.build(hops, offered, sessions, captures)
     judged = queries.build(events, traced, replied, sessions, captures)
-    asked = queries.settled(judged).union(queries.explain(queries.unexplained(judged), causes))
+    asked = queries.not_empty(judged).union(queries.explain(queries.unexplained(judged), causes))
     return {
         "exchanges": by_case(engine.sql(WITH_CAPTURE, exchanges=exchanged, events=events)),
         "replies": by_case(replied),

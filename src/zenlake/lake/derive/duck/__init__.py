@@ -1,8 +1,7 @@
-"""The steps of `lake/derive/steps` within one task: the same SQL, on DuckDB.
+"""Duck: runs the steps of `lake/derive/steps` on DuckDB, within one task.
 
-What one machine reads needs no cluster to be put together, and is put together several times
-as fast without shuffles and rows that cross into Java. The statements stay as they are, in the
-words of Spark; they are translated as they are run.
+The files of one task need no cluster. Without shuffles, and without rows that cross into Java, the
+steps are several times faster. The statements are in Spark's dialect and are translated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""All steps of `lake/derive/steps`, on an engine, a bounded number of events at a time.
+"""Runs the steps of `lake/derive/steps` on an engine, a limited number of events at a time.
 
-What one task has read holds all events of its sessions. So the files of each task are put
-together on their own, small ones with others, and those of a large one some sessions at a time:
-what joins and windows have to remember fits into memory, however long the capture is.
+The files of one task have all events of its sessions. So the files of each task are processed
+separately, small ones together, and those of a large one some sessions at a time: the state of
+joins and windows fits into memory, however long the capture is.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from zenlake.lake.derive.steps import (
     build_queries_of_split,
     build_topology,
 )
-from zenlake.lake.exact_reader.row_tables import WRITTEN
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
+from zenlake.lake.schema.written import WRITTEN
 
 Files = Mapping[str, Sequence[str]]
-"""Of one task, or of several, by table."""
+"""Paths by table, of one task or of several."""
 Keep = Callable[[str, Frame], Frame]
 
 
 class Build(NamedTuple):
-    """Tables that are put together in one go."""
+    """Tables that are derived together."""
 
     run: Callable[[Any, Any, Any], dict[str, list[Any]]]
     gives: frozenset[str]
     reads: frozenset[str]
-    """Tables that were written before; `captures` is always there."""
+    """Tables that it reads, besides `captures`."""
     is_by_task: bool = False
-    """Whether its parts are the files of one task each, which are of one capture."""
+    """Whether each part has the files of one task, which are of one capture."""
 
 
 _OF_QUERIES: Final = frozenset({"exchange_events", "declare_events", "sessions"})
@@ -62,7 +62,7 @@ BUILDS: Final = (
     ),
     PUBLICATIONS,
 )
-"""All tables of whole captures."""
+"""Builds of all derived tables of whole captures."""
 
 DECLARATIONS_OF_SPLIT: Final = Build(
     build_declarations_of_split, frozenset({"declarations", "interests"}), _OF_DECLARATIONS
@@ -90,12 +90,12 @@ EXPLAINED_QUERIES: Final = Build(
 )
 
 OF_SPLIT: Final = (QUERIES_OF_SPLIT, DECLARATIONS_OF_SPLIT, PUBLICATIONS_OF_SPLIT)
-"""Tables of one split of a capture."""
+"""Builds that run in one split of a capture."""
 ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
-"""What splits cannot know alone."""
+"""Builds that always need all splits."""
 
 EVENTS_MAX: Final = 800_000
-"""Put together at a time."""
+"""Events that are processed at a time."""
 _CAPTURES: Final = "captures"
 _SAMPLES: Final = "samples"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
@@ -119,10 +119,10 @@ def build_tables(
     builds: Iterable[Build] = BUILDS,
     events_max: int = EVENTS_MAX,
 ) -> dict[str, list[Frame]]:
-    """The tables that are put together, in one part or several.
+    """The derived tables, each in one part or several.
 
-    `tasks` are the files that each task wrote, `captures` those of that table. `keep` is asked
-    to hold on to a frame, and gives what is read instead.
+    `tasks` are the files of each task, `captures` those of that table. `keep` stores a frame that
+    is read several times and returns the stored one.
     """
     files = {**_together(tasks), _CAPTURES: captures}
     whole = {name: engine.read(KINDS[name], files.get(name, ())) for name in (*_READ, _CAPTURES)}
@@ -145,7 +145,7 @@ def _together(tasks: Sequence[Files]) -> dict[str, list[str]]:
 
 
 def _parts(engine: Engine, tasks: Sequence[Files], events_max: int) -> Iterator[dict[str, Frame]]:
-    """Tables of sessions, with about as many events each."""
+    """Parts of about the same number of events."""
     held: list[Files] = []
     rows = 0
     for files in tasks:
@@ -171,7 +171,7 @@ def _events(files: Files) -> int:
 
 
 def _cut(engine: Engine, files: Files, rows: int, events_max: int) -> Iterator[dict[str, Frame]]:
-    """One part, or several with some of the sessions each."""
+    """One part, or several that divide the sessions."""
     frames = {name: engine.read(KINDS[name], files.get(name, ())) for name in _OF_SESSIONS}
     count = -(-rows // events_max)
     if count < 2:

@@ -1,6 +1,6 @@
-"""Dialect: a statement of Spark's in DuckDB's words.
+"""Dialect: translates a statement of Spark to DuckDB.
 
-`sqlglot` knows both. Here is what it leaves alone, and what the steps would otherwise get in
+`sqlglot` knows both dialects. This module handles what it does not translate, or translates with
 another meaning. The statements of `lake/derive/steps` are translated once, by `make generate`: see
 `statements.py`.
 """
@@ -16,27 +16,27 @@ _INTEGERS: Final = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
 
 
 def translate(text: str) -> str:
-    """One statement; names of frames are in it already."""
+    """Translates one statement, in which names of frames are already inserted."""
     tree = sqlglot.parse_one(text, read="spark")
     return tree.transform(_translated).sql(dialect="duckdb", comments=False)
 
 
 def _translated(node: exp.Expression) -> exp.Expression:
     if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.Last):
-        # As an aggregate `last` takes nulls along, whatever it is told.
+        # DuckDB's aggregate `last` does not support IGNORE NULLS; `last_value` does.
         return exp.IgnoreNulls(this=exp.LastValue(this=node.this.this))
     if isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64":
-        # Any good hash of 64 bits will do; it is in no table.
+        # Any good hash of 64 bits is enough: no table has it.
         return exp.Anonymous(this="hash", expressions=node.expressions)
     if isinstance(node, exp.SafeAdd):
         return exp.Anonymous(
             this="try", expressions=[exp.Add(this=node.this, expression=node.expression)]
         )
     if isinstance(node, exp.Cast) and node.to.this in _INTEGERS:
-        # Spark cuts fractions off, DuckDB rounds.
+        # Spark truncates fractions, DuckDB rounds them.
         return exp.TryCast(this=exp.Anonymous(this="trunc", expressions=[node.this]), to=node.to)
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) and node.args.get("db"):
-        # All fields of a value within a value.
+        # All fields of a nested struct.
         inner = exp.column(node.args["table"], table=node.args["db"])
         return exp.Anonymous(this="unnest", expressions=[inner])
     return node

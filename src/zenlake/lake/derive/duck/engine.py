@@ -1,4 +1,4 @@
-"""Engine: a database in memory, that writes to a folder what it has no room for."""
+"""Engine: a DuckDB database in memory, which spills to a folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from zenlake.lake.derive.duck.frame import SQL_TYPES, Frame
+from zenlake.lake.derive.duck.frame import Frame
 from zenlake.lake.derive.duck.macros import MACROS
 from zenlake.lake.derive.duck.statements import to_duckdb
+from zenlake.lake.schema.table import DUCKDB_TYPES
 from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """Makes frames; in a step it stands where the Spark session would."""
+    """Makes frames; steps use it like a Spark session."""
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class Engine:
         is_small: bool = False,
         memory_bytes: int = DERIVE_BYTES_MAX,
     ) -> None:
-        """As a rule a task has one core. `is_small` if all that steps give fits into memory."""
+        """A task usually has one core. `is_small` if all results of steps fit into memory."""
         self.is_small = is_small
         settings: dict[str, Any] = {
             "threads": str(threads),
@@ -41,19 +42,19 @@ class Engine:
             "temp_directory": str(folder / "spill"),
             "preserve_insertion_order": "false",
             "python_enable_replacements": "false",
-            # A join remembers what stands on its right, which steps keep small. DuckDB would
-            # choose by what it expects of Parquet files, and it expects too little.
+            # A join keeps its right side in memory, which steps keep small. DuckDB would choose
+            # the side by its estimates for Parquet files, which are too low.
             "disabled_optimizers": "join_order,build_side_probe_side",
         }
         self.connection = duckdb.connect(":memory:", config=settings)
-        # It is shown on standard output wherever Python runs no file: by `-c`, as workers do.
+        # DuckDB shows it on standard output if Python runs no file, as in workers (`-c`).
         self.connection.execute("SET enable_progress_bar = false")
         self._numbers = count(1)
         for macro in MACROS:
             self.connection.execute(macro)
 
-    def beside(self) -> Engine:
-        """Another one on the same database, for work at the same time."""
+    def second_connection(self) -> Engine:
+        """Another engine on the same database, for another thread."""
         other = copy(self)
         other.connection = self.connection.cursor()
         return other
@@ -70,11 +71,10 @@ class Engine:
         self.connection.close()
 
     def read(self, table: Table, files: Sequence[str]) -> Frame:
-        """The Parquet files of a table, in which all declared columns are; computed ones are
-        left out."""
+        """The Parquet files of a table with all declared columns, without computed ones."""
         table = table.base
         columns = ", ".join(
-            f"CAST({quoted(one.name)} AS {SQL_TYPES[one.type]}) AS {quoted(one.name)}"
+            f"CAST({quoted(one.name)} AS {DUCKDB_TYPES[one.type]}) AS {quoted(one.name)}"
             for one in table.columns
         )
         if files:
@@ -92,18 +92,18 @@ class Engine:
         return self.query(f"{text} FROM {rows}", {table.name})
 
     def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
-        """As `SparkSession.sql`: `{name}` in it stands for the frame of that name."""
+        """As `SparkSession.sql`: `{name}` in the text is replaced by the frame of that name."""
         sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
-        # With the same names each time: to translate a statement takes longer than to plan it.
-        found = self.translated(text.format(**{name: stand_in(name) for name in frames}))
-        # What stands in it several times is planned as often. It would be remembered as a whole,
-        # which is for small captures.
+        # Placeholders make the text the same each time, so that its translation is cached.
+        found = self.translated(text.format(**{name: placeholder(name) for name in frames}))
+        # A frame that is used several times is planned as often. WITH avoids that, but keeps its
+        # rows in memory, so it is used only for small captures.
         shared = []
         for name, frame in frames.items():
-            if self.is_small and frame.is_query and found.count(stand_in(name)) > 1:
-                shared.append(f"{stand_in(name)} AS {frame.name}")
+            if self.is_small and frame.is_query and found.count(placeholder(name)) > 1:
+                shared.append(f"{placeholder(name)} AS {frame.name}")
             else:
-                found = found.replace(stand_in(name), frame.name)
+                found = found.replace(placeholder(name), frame.name)
         if shared:
             found = f"WITH {', '.join(shared)} FROM ({found})"
         return self.query(found, sources)
@@ -115,15 +115,15 @@ class Engine:
         return Frame(self, f"({text})", frozenset(sources))
 
     def keep(self, frame: Frame) -> Frame:
-        """What it gives now, for those who read it several times."""
+        """Stores the rows of a frame that is read several times."""
         if not frame.is_query:
             return frame
         name = quoted(self.new_name())
         self.connection.execute(f"CREATE TABLE {name} AS FROM {frame.name}")
         return Frame(self, name, frame.sources)
 
-    def take(self, batches: pa.RecordBatchReader, sources: Iterable[str]) -> Frame:
-        """A table of what comes."""
+    def load(self, batches: pa.RecordBatchReader, sources: Iterable[str]) -> Frame:
+        """A table with the rows of a reader."""
         name, coming = quoted(self.new_name()), self.new_name()
         self.connection.register(coming, batches)
         self.connection.execute(f"CREATE TABLE {name} AS FROM {quoted(coming)}")
@@ -134,14 +134,14 @@ class Engine:
         return f"step_{next(self._numbers)}"
 
     def define(self, name: str, function: Any, types: list[str], result: str) -> None:
-        """A function of Arrow columns, whose answer may be null where they are not."""
+        """Registers a function of Arrow columns, whose result may be null."""
         how = {"type": PythonUDFType.ARROW, "null_handling": FunctionNullHandling.SPECIAL}
         create: Any = self.connection.create_function
         create(name, function, types, result, **how)
 
 
-def stand_in(name: str) -> str:
-    """For a frame, in a statement that is not for certain frames."""
+def placeholder(name: str) -> str:
+    """The name that stands for a frame while a statement is translated."""
     return f"frame_of_{name}_"
 
 
@@ -150,5 +150,5 @@ def quoted(name: str) -> str:
 
 
 def literal(path: str) -> str:
-    """A path that is not taken for a pattern."""
+    """A path with escapes, so that it is not read as a pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

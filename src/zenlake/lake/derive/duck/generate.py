@@ -1,4 +1,4 @@
-"""Writes `_generated/statements.py`; with `--check` it only says whether it is fresh."""
+"""Writes `_generated/statements.py`; with `--check` it only compares."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def module_source() -> str:
 
 
 def translations() -> dict[str, str]:
-    """Of every statement that is run to put the tables together, here over nothing."""
+    """The translation of every statement of the steps, found by running them without rows."""
     found: dict[str, str] = {}
 
     class Recorder(engine.Engine):
@@ -36,7 +36,7 @@ def translations() -> dict[str, str]:
         for builds in (BUILDS, OF_SPLIT, ACROSS_SPLITS):
             build_tables(recorder, [], [], builds=builds)
         nothing: Any = recorder.read(TABLES["samples"], ())
-        latencies.retraced(nothing, nothing)
+        latencies.trace_ids_of_rows(nothing, nothing)
     return found
 
 
@@ -44,7 +44,7 @@ def _lines(found: dict[str, str]) -> Iterator[str]:
     yield '"""The statements of `lake/derive/steps` for DuckDB, written by `make generate`."""'
     yield ""
     yield "STATEMENTS: dict[str, str] = {"
-    # In the order of hashes: two changes seldom meet in one place.
+    # Sorted by hash, so that two changes rarely conflict.
     for key, text in sorted(found.items()):
         yield f"    {key!r}: {text!r},"
     yield "}"

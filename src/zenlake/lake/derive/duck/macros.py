@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 MACROS: Final = (
-    # Spark takes the number of digits from anywhere; a pattern has to have it in it.
+    # In Spark the number of digits is an argument; in DuckDB it is part of the format.
     """CREATE MACRO format_number(number, digits) AS CASE digits
         WHEN 0 THEN format('{:,.0f}', CAST(number AS DOUBLE))
         WHEN 1 THEN format('{:,.1f}', CAST(number AS DOUBLE))

@@ -1,8 +1,7 @@
-"""Statements: those of `lake/derive/steps` in DuckDB's words.
+"""Statements of `lake/derive/steps` in DuckDB's dialect.
 
-To load `sqlglot` and translate them takes longer than to read a small capture. So the translations
-are in a generated file, by the hash of each statement; a statement that is not there is translated
-when it is run.
+Importing `sqlglot` and translating them takes longer than reading a small capture. So translations
+are in a generated file, by the hash of each statement; a missing one is translated when it runs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from zenlake.lake.derive.duck._generated.statements import STATEMENTS
 
 @lru_cache(maxsize=256)
 def to_duckdb(text: str) -> str:
-    """One statement; names of frames are in it already."""
+    """Translates one statement, in which names of frames are already inserted."""
     known = STATEMENTS.get(digest(text))
     if known is not None:
         return known

@@ -1,7 +1,7 @@
-"""Tables: what single messages say, put together into lives, exchanges and topology.
+"""Steps: SQL that derives tables from the rows of single messages.
 
-One file for each table, with `build`: a pure function from frames to a frame. The same rows
-come out however the rows that go in are spread.
+There is one file for each table, with `build`: a pure function from frames to a frame. The result
+does not depend on how input rows are divided among files.
 """
 
 from __future__ import annotations
@@ -52,12 +52,11 @@ def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
 
 
 def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
-    """All published tables that are put together, each after those it needs.
+    """All derived tables, each after those it needs.
 
-    `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is asked to hold
-    on to what is read several times (`exchanges`, `requests`, `asked`, `replies`, `judged`,
-    `declarations`, `contents`, `hops`, `latencies`, `changed`): it may persist a frame, or write it
-    and give what it reads back.
+    `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is called with the
+    name and the frame of each step that is read several times: it may persist the frame, or write
+    it and return what it reads back.
     """
     found = [
         build(tables, [tables], keep)
@@ -66,14 +65,14 @@ def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
     return {name: _together(frames) for tables in found for name, frames in tables.items()}
 
 
-# Each build takes all rows (`whole`), and the same in parts, each with all events of its sessions.
-# What crosses sessions is made of the whole. Three builds make all tables of whole captures. Of a
-# capture that is read in splits, each split is a whole of its own for the builds `of_split`, and
-# two more builds span all splits.
+# Each build takes all rows (`whole`), and the same rows in parts, each with all events of its
+# sessions. Steps that cross sessions use the whole. Three builds make all tables of whole captures.
+# If a capture is read in splits, each split is a whole for the builds `of_split`, and two more
+# builds span all splits.
 
 
 def build_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """What was asked and answered."""
+    """Queries and replies of whole captures."""
     found = build_queries_of_split(whole, parts, keep)
     declared = [
         declarations.build(_queryables(part["declare_events"]), part["sessions"]) for part in parts
@@ -89,9 +88,9 @@ def build_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
 
 
 def build_queries_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """The same without empty queries, which only all splits together explain.
+    """Queries and replies of a split, without empty queries, whose cause needs all splits.
 
-    `trace_id` holds if no other split has a request that asks the same: `question_groups`.
+    `trace_id` is right if no other split has a request that asks the same (`question_groups`).
     """
     events = [part["exchange_events"] for part in parts]
     exchanged = [keep("exchanges", exchanges.build(one)) for one in events]
@@ -110,7 +109,7 @@ def build_queries_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -
     ]
     hops = unanswered.hops_of(_together(asked), _together(replied), whole["sessions"])
     return {
-        "queries": [queries.settled(one) for one in judged],
+        "queries": [queries.not_empty(one) for one in judged],
         "replies": replied,
         "unexplained_queries": [queries.unexplained(one) for one in judged],
         "empty_hops": [hops],
@@ -119,7 +118,7 @@ def build_queries_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -
 
 
 def build_explained_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """Empty queries, from what splits left behind, and all declarations and sessions."""
+    """Empty queries of all splits, with their causes."""
     causes = unanswered.build(
         whole["empty_hops"], whole["declarations"], whole["sessions"], whole["captures"]
     )
@@ -127,14 +126,14 @@ def build_explained_queries(whole: Frames, parts: Sequence[Frames], keep: Keep) 
 
 
 def build_declarations(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """What was there, and for how long."""
+    """Declarations, interests and topology of whole captures."""
     found = build_declarations_of_split(whole, parts, keep)
     rest = {**whole, "declarations": _together(found["declarations"])}
     return {**found, **build_topology(rest, [rest], keep)}
 
 
 def build_declarations_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """What one side of a session declared to the other."""
+    """Declarations and interests of a split."""
     return {
         "declarations": [
             keep("declarations", declarations.build(part["declare_events"], part["sessions"]))
@@ -145,7 +144,7 @@ def build_declarations_of_split(whole: Frames, parts: Sequence[Frames], keep: Ke
 
 
 def build_topology(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """What several sessions say of the same node, link or entity."""
+    """Nodes, adjacencies and ROS entities, which need all sessions of a capture."""
     return {
         "ros_entities": [ros_entities.build(whole["declarations"])],
         "nodes": [nodes.build(whole["node_events"])],
@@ -154,17 +153,17 @@ def build_topology(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
 
 
 def build_publications(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """Which ways publications took; `samples` only of captures in which one crossed two links.
+    """Latencies of whole captures; `samples` only of captures in which a `trace_id` changes.
 
-    Others have their `trace_id` already, as they were read.
+    The others have the right `trace_id` since they were read.
     """
     contents = keep("contents", latencies.contents_of_captures(whole["samples"]))
     return _publications(contents, parts, keep)
 
 
 def build_publications_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """The same, if no other split has an equal publication (`content_groups`), and if samples are
-    in several sessions (`sample_sessions`)."""
+    """Latencies of a split; right if no other split has an equal publication (`content_groups`) and
+    several sessions have samples (`sample_sessions`)."""
     contents = keep("contents", latencies.contents_of(whole["samples"]))
     return {
         **_publications(contents, parts, keep),

@@ -1,13 +1,12 @@
-"""Adjacencies: the edges of the network, each for as long as a node told of it.
+"""Adjacencies: the edges of the network, each for as long as link states announce it.
 
-A link state says all links that a node has now; what the same teller said of that node before
-is void (behaviour reference §4.7). So the states that a teller sent of a node are counted, and
-an edge lives through those that follow each other and name it with the same weight.
+A link state lists all current links of a node and replaces what the same sender announced of that
+node before (behaviour reference §4.7). So the states that a sender announced of a node are
+numbered, and an edge lasts over consecutive states that have it with the same weight.
 
-A node that leaves sends no last link state, and nobody has to tell of its links again. So an
-edge ends at the latest when its teller has no session any more, and when the session that it
-stands for is over, if that is in the capture. Nodes come back under the same id: then each stay
-is one by itself.
+A node that leaves sends no last link state, and no other node must announce its links again. So an
+edge ends at the latest when its announcer has no session any more, and when the session between its
+nodes ends, if the capture has it. A node may come back under the same id: each stay is separate.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _NEVER: Final = 2**63 - 1
 _PAIR: Final = "concat_ws(' ', least({one}, {other}), greatest({one}, {other}))"
 
-# Sessions that overlap are one stay: of a node, by its id, and of two nodes with each other.
+# Sessions that overlap are one stay, of a node, or of two nodes with each other.
 _STAYS: Final = f"""
 WITH sides AS (
     SELECT capture, opener_zid AS who, coalesce(time_ns, 0) AS start_ns, closed_ns FROM {{sessions}}
@@ -63,7 +62,7 @@ WITH numbered AS (
         ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 states AS (
-    -- A state that is older than one before is not taken; one without links tells nothing.
+    -- A state older than an earlier one is ignored; one without links announces nothing.
     SELECT *, dense_rank() OVER (PARTITION BY capture, told_by_zid, zid ORDER BY seq) AS state
     FROM numbered
     WHERE has_links AND coalesce(sn >= newest_sn, true)
@@ -87,31 +86,31 @@ WITH edges AS (
         AND time_ns >= pair.start_ns AND time_ns < coalesce(pair.next_ns, {_NEVER})
     WHERE neighbour_zid IS NOT NULL
 ),
-lives AS (
-    -- Both grow by one from state to state, as long as the edge is told.
+numbered AS (
+    -- Both grow by one from state to state, as long as the edge is announced.
     SELECT *, state - dense_rank() OVER (
         PARTITION BY capture, told_by_zid, zid, neighbour_zid, weight, teller_stay, pair_stay
-        ORDER BY state) AS life
+        ORDER BY state) AS lifetime
     FROM edges
 ),
-told AS (
+lifetimes AS (
     -- Structs compare by their first field, which is the order of events.
     SELECT capture, told_by_zid, zid, neighbour_zid, weight,
         min(struct(seq, time_ns AS from_ns, session, link, packet, pair_end_ns)) AS first,
         max(struct(seq, next_ns, teller_end_ns)) AS last
-    FROM lives
-    GROUP BY capture, told_by_zid, zid, neighbour_zid, weight, teller_stay, pair_stay, life
+    FROM numbered
+    GROUP BY capture, told_by_zid, zid, neighbour_zid, weight, teller_stay, pair_stay, lifetime
 )
 SELECT capture, told_by_zid, zid, neighbour_zid, weight, first.*,
     nullif(least(coalesce(last.next_ns, {_NEVER}), coalesce(first.pair_end_ns, {_NEVER}),
-        -- What crossed the other side's CLOSE ends as it begins.
+        -- A state that crossed the other side's CLOSE ends as it begins.
         greatest(coalesce(last.teller_end_ns, {_NEVER}), first.from_ns)), {_NEVER}) AS to_ns
-FROM told
+FROM lifetimes
 """
 
 
 def build(edge_events: DataFrame, sessions: DataFrame) -> DataFrame:
-    """From the staged entries of link states, and the published sessions of their tellers."""
+    """From the staged entries of link states, and the published sessions of their senders."""
     stays = query(_STAYS, sessions=sessions)
     states = query(_STATES, events=edge_events)
     return conform(query(_EDGES, states=states, stays=stays), TABLES["adjacencies"])

@@ -1,9 +1,9 @@
-"""Conform: SQL over frames, and the declared columns of a table from what it gives.
+"""SQL over frames, and the declared columns of a table from its result.
 
-Steps are written as SQL: a statement is read whole, and costs one call, where each column
-expression of the other interface costs several. They run on DuckDB as well
-(`lake/derive/duck`): a step may use what is here, and of a frame
-`select`, `repartition`, `sortWithinPartitions`, `mapInArrow`.
+Steps are written as SQL: a statement costs one call to Spark, while each column expression of the
+other interface costs several. They run on DuckDB as well (`lake/derive/duck`): a step may use the
+functions of this module, and of a frame `select`, `repartition`, `sortWithinPartitions` and
+`mapInArrow`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def query(text: str, **frames: DataFrame) -> DataFrame:
-    """A statement in which `{name}` stands for the frame of that name."""
+    """Runs a statement in which `{name}` stands for the frame of that name."""
     session = next(iter(frames.values())).sparkSession
     return session.sql(text, None, **frames)
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:
-    """Selects, casts and orders; comments travel as metadata.
+    """Selects, casts and orders the declared columns; comments become metadata.
 
-    Without computed columns, which whoever writes the rows adds.
+    Computed columns are left out: they are added when rows are written.
     """
     on_duckdb = _on_duckdb(frame)
     return on_duckdb.conform(table) if on_duckdb else frame.to(table.base.spark)
@@ -36,14 +36,14 @@ def conform(frame: DataFrame, table: Table) -> DataFrame:
 def with_flags(
     frame: DataFrame, name: str, function: Callable[..., pa.Array], *columns: str
 ) -> DataFrame:
-    """Another column of truths, that a function of Arrow arrays gives."""
+    """Adds a boolean column, computed by a function of Arrow arrays."""
     if on_duckdb := _on_duckdb(frame):
         flagged: DataFrame = on_duckdb.with_flags(name, function, *columns)
         return flagged
     from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import BooleanType
 
-    # Its types ask for the kind of function, its code warns who gives more than type hints.
+    # Its types require the kind of function, but its code warns if it is given.
     flags = arrow_udf(function, BooleanType())  # type: ignore[call-overload]
     return frame.withColumn(name, flags(*columns))
 
@@ -51,7 +51,7 @@ def with_flags(
 def _on_duckdb(frame: DataFrame) -> Any:
     """The frame if it is one of `lake/derive/duck`, else None.
 
-    Spark's own classes are not asked: they take longer to load than a small capture to read.
+    Spark's classes are not used for the test: they take longer to load than a small capture.
     """
     from zenlake.lake.derive.duck.frame import Frame
 

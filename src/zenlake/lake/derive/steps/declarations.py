@@ -1,9 +1,9 @@
-"""Declarations: the life of each key number, subscriber, queryable and token.
+"""Declarations: the lifetime of each key number, subscriber, queryable and token.
 
-A life is what one side told the other: it begins with D_x and ends with U_x or the session.
-Declared again it is the same life, unless its number now stands for another key (behaviour
-reference §3.6, §9). All events about one identity are walked in order, each row knowing what
-came before: so the last row of a life knows all about it, and becomes its row in the table.
+A lifetime begins with D_x from one side to the other, and ends with U_x or the session. A repeated
+declaration belongs to the same lifetime, unless its number now has another key (behaviour reference
+§3.6, §9). Window functions pass over all events about one identity in order, so that the last event
+of a lifetime has all facts about it and becomes its row in the table.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The hash stands first because sorting looks at the first column first, and a number is quick.
+# The hash comes first because numbers sort fastest.
 _IDENTITY: Final = "hash, capture, session, owner, entity, identity, is_answer"
 _BEFORE: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
-# What windows do not look at stays with the events, which are known by `place` and `seq`.
-_TOLD: Final = f"""
+# Columns that windows do not need stay with the events, and are joined by `place` and `seq`.
+_NARROW: Final = f"""
 SELECT capture, session, owner, entity, entity_id, identity, key_identity, is_answer, is_end,
     seq, time_ns, key, struct(complete, distance) AS details, {PLACE} AS place
 FROM {{events}}
 """
 
-# An undeclaration whose number is not alive may mean one without number, by its key.
+# An undeclaration whose number is not declared may mean one without a number, by its key.
 _FOUND: Final = f"""
 WITH hashed AS (
     SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM {{events}}
@@ -45,14 +45,14 @@ found AS (
 SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM found
 """
 
-# `first` is what the first row of a life says for all of it, `known` and `told` what was said
-# since. An answer to a liveliness get is a life of one row that promises nothing, and so has no
-# end (`zenlake.trace.interest_answers`).
-_LIVES: Final = f"""
+# `first` has facts of the first event of a lifetime, `known` and `latest` those of later ones. An
+# answer to a liveliness get is a lifetime of one event without an end
+# (`zenlake.trace.interest_answers`).
+_LIFETIMES: Final = f"""
 WITH compared AS (
     SELECT *,
         lag(is_end) OVER of_identity AS was_end,
-        -- An end makes what was known before it void.
+        -- After an end earlier keys do not count.
         last(CASE WHEN is_end OR key IS NOT NULL THEN struct(is_end, key) END, true)
             OVER before AS known,
         count_if(NOT is_end) OVER so_far AS told_so_far
@@ -74,21 +74,21 @@ walked AS (
             OVER so_far AS first,
         last(CASE WHEN begins OR (NOT is_end AND key IS NOT NULL) THEN struct(key) END, true)
             OVER so_far AS known,
-        last(CASE WHEN begins OR NOT is_end THEN details END, true) OVER so_far AS told
+        last(CASE WHEN begins OR NOT is_end THEN details END, true) OVER so_far AS latest
     FROM begun
     WINDOW
         of_identity AS (PARTITION BY {_IDENTITY} ORDER BY seq),
         so_far AS (PARTITION BY {_IDENTITY} ORDER BY seq {_SO_FAR})
 )
 SELECT capture, session, first.place, first.seq AS first_seq,
-    -- Some undeclarations say what they end, which helps where nothing before did.
+    -- Some undeclarations have a key, which helps if no declaration had one.
     coalesce(known.key, key) AS key,
     CASE WHEN NOT first.is_end THEN first.time_ns END AS declared_ns,
     CASE WHEN is_end THEN last_ns END AS undeclared_ns,
     CASE WHEN is_end THEN 'undeclare' END AS ended_by,
     NOT is_answer AND NOT is_end AND is_next_another IS NULL AS is_alive,
-    told.complete,
-    told.distance,
+    latest.complete,
+    latest.distance,
     if(first.is_end, 0, told_so_far - first.told_so_far + 1) AS told
 FROM walked
 WHERE coalesce(is_next_another, true)
@@ -96,25 +96,25 @@ WHERE coalesce(is_next_another, true)
 
 _ENDED: Final = """
 SELECT events.* EXCEPT (key, complete, distance),
-    lives.* EXCEPT (capture, session, place, first_seq, undeclared_ns, ended_by),
-    -- What crossed the other side's CLOSE ends as it begins.
+    lifetimes.* EXCEPT (capture, session, place, first_seq, undeclared_ns, ended_by),
+    -- A declaration that crossed the other side's CLOSE ends as it begins.
     if(is_alive AND closed_ns IS NOT NULL, greatest(closed_ns, declared_ns), undeclared_ns)
         AS undeclared_ns,
     if(is_alive AND closed_ns IS NOT NULL, 'session', ended_by) AS ended_by
 FROM {events} AS events
-JOIN {lives} AS lives
-    ON events.seq = lives.first_seq AND xxhash64(events.capture, events.link) = lives.place
+JOIN {lifetimes} AS lifetimes
+    ON events.seq = lifetimes.first_seq AND xxhash64(events.capture, events.link) = lifetimes.place
 LEFT JOIN {sessions} AS sessions
-    ON lives.capture = sessions.capture AND lives.session = sessions.session
+    ON lifetimes.capture = sessions.capture AND lifetimes.session = sessions.session
 """
 
 
 def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
-    """From the staged events, and the published sessions for the ends nobody declared."""
-    # Lives are looked for among these columns; once they lie together, all windows are local.
-    told = query(_TOLD, events=declare_events)
-    told = told.repartition("capture", "session", "owner", "entity")
-    lives = query(_LIVES, events=query(_FOUND, events=told))
+    """From the staged events; the published sessions end what was not undeclared."""
+    # All windows are within these columns: after this repartition none needs a shuffle.
+    narrow = query(_NARROW, events=declare_events)
+    narrow = narrow.repartition("capture", "session", "owner", "entity")
+    lifetimes = query(_LIFETIMES, events=query(_FOUND, events=narrow))
     ends = sessions.select("capture", "session", "closed_ns")
-    found = query(_ENDED, events=declare_events, lives=lives, sessions=ends)
+    found = query(_ENDED, events=declare_events, lifetimes=lifetimes, sessions=ends)
     return conform(found, TABLES["declarations"])

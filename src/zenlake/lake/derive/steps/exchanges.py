@@ -1,16 +1,16 @@
 """Exchanges: every REQUEST, RESPONSE and RESPONSE_FINAL, with the exchange it belongs to.
 
-A request is known by its number and the side of the session that sent it; answers repeat the
-number (behaviour reference §9). Numbers are used again, so an exchange begins at each REQUEST
-and takes all that follows until the next one. What comes before the first has lost its REQUEST.
+A request is identified by its number and the side of the session that sent it; responses repeat the
+number (behaviour reference §9). Numbers are reused, so an exchange begins at each REQUEST and has
+all messages until the next one. Messages before the first have lost their REQUEST.
 
-Not a published table: queries and replies look up here what their events belong to. All else
-stays with the events, because windows sort what they are given, and joins remember it: both do
-best with few numbers. Columns besides `seq` and `kind`:
+This is not a published table: queries and replies look up here to which exchange an event belongs.
+All other columns stay with the events, because windows sort their input and joins keep it in
+memory: both are fastest with few numbers. Columns besides `seq` and `kind`:
 
-    place                 a hash of `capture` and `link`, in which `seq` names one event
-    talk                  a hash of `capture` and `session`, in which `query_seq` names one
-    query_seq             seq of the REQUEST; null where that was not seen, as is the next one
+    place                 a hash of `capture` and `link`, within which `seq` is unique
+    session_hash          a hash of `capture` and `session`, within which `query_seq` is unique
+    query_seq             seq of the REQUEST; null if that was not seen, like the next column
     is_number_used_again  whether a later REQUEST has the same number
     final_seq, final_ns   of the first RESPONSE_FINAL; null without one
     after_final           whether it came after that one
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PLACE: Final = "xxhash64(capture, link)"
-TALK: Final = "xxhash64(capture, session)"
+SESSION_HASH: Final = "xxhash64(capture, session)"
 
-# The hash stands first because sorting looks at the first column first, and a number is quick.
+# The hash comes first because numbers sort fastest.
 _NUMBER: Final = "hash, capture, session, side, request_id"
 
 _NUMBERED: Final = f"""
@@ -67,7 +67,8 @@ WITH finished AS (
         OVER (PARTITION BY exchange_seq, {_NUMBER}) AS final
     FROM {{numbered}}
 )
-SELECT place, {TALK} AS talk, seq, kind, query_seq, is_number_used_again, after_final,
+SELECT place, {SESSION_HASH} AS session_hash, seq, kind, query_seq, is_number_used_again,
+    after_final,
     final.seq AS final_seq,
     final.time_ns AS final_ns
 FROM finished

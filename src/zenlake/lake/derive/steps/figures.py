@@ -1,4 +1,4 @@
-"""Figures: SQL text for numbers as people read them."""
+"""SQL expressions that format numbers for people."""
 
 from __future__ import annotations
 

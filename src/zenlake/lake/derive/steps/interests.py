@@ -1,8 +1,8 @@
-"""Interests: what one side asked to be told of, until when, and when it had heard all.
+"""Interests: which declarations one side requested, until when, and when it had all current ones.
 
-INTEREST opens one under a number; D_FINAL of the other side says that all there is now was
-told; INTEREST of mode FINAL closes it (behaviour reference §3, §9). One that asks only for what
-is there now needs no closing: it ends with D_FINAL.
+INTEREST opens one under a number; D_FINAL of the other side marks that all current declarations
+were sent; INTEREST of mode FINAL closes it (behaviour reference §3, §9). An interest of mode
+current needs no closing: it ends with D_FINAL.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _SQL: Final = """
 WITH numbered AS (
-    SELECT *, count_if(event = 'open') OVER so_far AS life
+    SELECT *, count_if(event = 'open') OVER so_far AS lifetime
     FROM {events}
     WINDOW so_far AS (PARTITION BY capture, session, side, interest_id
         ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
-lives AS (
+lifetimes AS (
     -- Structs compare by their first field, which is the order of events.
     SELECT capture, session, side, interest_id,
         min(CASE WHEN event = 'open' THEN struct(seq, link, packet, time_ns, sender_zid,
@@ -30,13 +30,13 @@ lives AS (
         min(CASE WHEN event = 'final' THEN struct(seq, time_ns) END) AS final,
         min(CASE WHEN event = 'close' THEN struct(seq, time_ns) END) AS close
     FROM numbered
-    WHERE life > 0  -- What comes before the first answers one that was not seen.
-    GROUP BY capture, session, side, interest_id, life
+    WHERE lifetime > 0  -- Events before the first INTEREST answer one that was not seen.
+    GROUP BY capture, session, side, interest_id, lifetime
 ),
 answered AS (
     SELECT capture, session, interest_id, opened.*, opened.time_ns AS opened_ns, close,
         CASE WHEN close IS NULL OR final.seq < close.seq THEN final.time_ns END AS final_ns
-    FROM lives
+    FROM lifetimes
 ),
 ended AS (
     SELECT answered.*, sessions.closed_ns AS session_closed_ns, CASE
@@ -57,6 +57,6 @@ FROM ended
 
 
 def build(interest_events: DataFrame, sessions: DataFrame) -> DataFrame:
-    """From the staged events, and the published sessions for the ends nobody declared."""
+    """From the staged events; the published sessions end what was not closed."""
     ends = sessions.select("capture", "session", "closed_ns")
     return conform(query(_SQL, events=interest_events, sessions=ends), TABLES["interests"])

@@ -1,7 +1,7 @@
-"""Latencies: which rows of `samples` are one publication on its way, and how long it took.
+"""Latencies: which rows of `samples` are hops of one publication, and how long each took.
 
-What makes rows one publication is in `publications.py`. Publications that crossed one session only
-have no rows here: there is nothing to compare.
+`publications.py` decides which rows are one publication. A publication that crossed only one
+session has no row here.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from zenlake.lake.schema.spanning import HASH_MAX, SPANNING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Windows sort what they are given, and joins remember it: both see numbers only. A hash passes over
-# nulls; the numbers between make it matter which column has a value. New columns:
-#   spot                       session, in which `seq` names one row
-#   content                    the same for what is equal, in one capture
-#   hop, sender, receiver      session and who sent; the nodes at its ends
-#   mark                       what the publisher or a router says of its identity
-#   stamper                    the node that added the timestamp, as `sender` and `receiver`
+# Windows sort their input and joins keep it in memory, so both get only numbers. A hash ignores
+# nulls; the numbers between columns make the position of a value count. New columns:
+#   spot                       session, within which `seq` is unique
+#   content                    equal for equal publications of one capture
+#   hop, sender, receiver      session and sender; the nodes at its ends
+#   mark                       identity that the publisher or a router sent along
+#   stamper                    the node that added the timestamp, like `sender` and `receiver`
 _CONTENTS: Final = """
 SELECT capture, session, link, packet, time_ns, seq, kind, key, sender_zid, receiver_zid,
     xxhash64(capture, session) AS spot,
@@ -42,7 +42,7 @@ FROM {samples}
 WHERE ignored IS NULL AND key IS NOT NULL
 """
 
-# Of one session alone nothing is to be found out.
+# A capture in which one session has all samples needs no comparison.
 _SEVERAL: Final = """
 SELECT samples.* FROM {samples} AS samples
 LEFT SEMI JOIN (
@@ -61,7 +61,7 @@ _SESSIONS: Final = (
     f"SELECT DISTINCT xxhash64(capture, session) % {HASH_MAX} AS hash FROM {{samples}}"
 )
 
-# Of one hop that is known by its timestamp, those before it are not: it has no latency.
+# A publication of one row, known by its timestamp, has unknown earlier hops, so no latency.
 _MEASURED: Final = """
 WITH publications AS (
     SELECT publication, min(seq) AS trace_id, min(struct(seq, spot)) AS first,
@@ -89,7 +89,7 @@ LEFT JOIN (SELECT spot, seq, sender_zid FROM {contents}) AS firsts
     ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
 """
 
-# Readers write what is true of one hop: each row is the first of its publication.
+# Readers write `trace_id` as if each row were the first hop of its publication.
 _CHANGED: Final = """
 SELECT xxhash64(capture) AS capture, xxhash64(capture, session) AS spot, seq, trace_id,
     trace_id IS DISTINCT FROM seq AS is_changed
@@ -107,8 +107,8 @@ LEFT JOIN {changed} AS changed
 """
 
 
-# Of files that are written already, whose rows have a number.
-_RETRACED: Final = """
+# For files that are already written, by row number.
+_TRACE_IDS_OF_ROWS: Final = """
 SELECT samples.row, changed.trace_id
 FROM {samples} AS samples
 JOIN {changed} AS changed
@@ -117,17 +117,17 @@ JOIN {changed} AS changed
 
 
 def contents_of(samples: DataFrame) -> DataFrame:
-    """What is compared: payloads as numbers. It is read several times."""
+    """Samples with the columns above: payloads become hashes."""
     return query(_CONTENTS, samples=samples)
 
 
 def contents_of_captures(samples: DataFrame) -> DataFrame:
-    """The same, of captures in which several sessions have samples."""
+    """The same for captures in which several sessions have samples."""
     return contents_of(query(_SEVERAL, samples=samples))
 
 
 def groups_of(contents: DataFrame) -> DataFrame:
-    """Rows with one content, or one mark, are compared with each other, and with no others."""
+    """Groups of rows that are compared: those with the same content, or the same mark."""
     return conform(query(_GROUPS, contents=contents), SPANNING["content_groups"])
 
 
@@ -136,22 +136,22 @@ def sessions_of(samples: DataFrame) -> DataFrame:
 
 
 def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
-    """From what the function above gives; `keep` holds on to a step that is read again."""
+    """From the frame of `contents_of`; `keep` stores a step that is read several times."""
     measured = query(_MEASURED, numbered=publications.build(contents, keep))
     found = query(_LATENCIES, contents=contents, measured=measured)
     return conform(found, TABLES["latencies"])
 
 
 def changed_of(latencies: DataFrame) -> DataFrame:
-    """The `trace_id` of rows of samples, and whether it is another than readers write."""
+    """The `trace_id` of samples, and whether it differs from what readers wrote."""
     return query(_CHANGED, latencies=latencies)
 
 
-def retraced(samples: DataFrame, changed: DataFrame) -> DataFrame:
-    """`trace_id` of those samples for which it was found, by `row`."""
-    return query(_RETRACED, samples=samples, changed=changed)
+def trace_ids_of_rows(samples: DataFrame, changed: DataFrame) -> DataFrame:
+    """The found `trace_id` of samples, by `row`."""
+    return query(_TRACE_IDS_OF_ROWS, samples=samples, changed=changed)
 
 
 def traced(samples: DataFrame, changed: DataFrame) -> DataFrame:
-    """All samples of captures in which a `trace_id` changes; the others stay as they were read."""
+    """All samples of captures in which a `trace_id` changes."""
     return conform(query(_TRACED, samples=samples, changed=changed), TABLES["samples"])

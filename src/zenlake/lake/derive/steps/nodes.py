@@ -1,4 +1,4 @@
-"""Nodes: everyone who was seen in a capture, with what was told of them."""
+"""Nodes: all nodes that a capture shows, with role, locators and addresses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The role as it was told last; all locators and addresses that a node ever had.
+# The latest role; all locators and addresses that a node had.
 _SQL: Final = """
-WITH told AS (
+WITH united AS (
     SELECT capture, zid,
         max(CASE WHEN role IS NOT NULL THEN struct(last_ns, first_ns, role) END).role AS role,
         array_sort(array_distinct(flatten(collect_set(split(trim(locators), ' +'))))) AS locators,
@@ -24,7 +24,7 @@ WITH told AS (
 )
 SELECT * EXCEPT (locators, addresses), nullif(addresses, '') AS addresses,
     nullif(trim(array_join(locators, ' ')), '') AS locators
-FROM told
+FROM united
 """
 
 

@@ -1,6 +1,6 @@
 """Publications: which rows of `samples` are one publication, on several hops.
 
-A publication has no number that hops repeat. What identifies it, the first that holds:
+A publication has no number that hops repeat. It is identified by the first of these that applies:
 
 1. Its content (key, kind, payload, encoding, attachment, source information) and its place among
    those with the same content, if that is certain: nodes at both ends of all sessions are known, no
@@ -16,8 +16,8 @@ A publication has no number that hops repeat. What identifies it, the first that
 Equal contents to which different routers added timestamps are different publications: they are
 compared for each of these routers.
 
-Otherwise it cannot be known, and `trace_id` is null: a subscriber that came later has got fewer of
-many equal values in a burst, and nobody can say which.
+Otherwise `trace_id` is null. An example is a burst of equal values of which a later subscriber got
+only some: it cannot be known which.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _AT_ONCE_NS: Final = 20_000_000
-"""A node sends a publication to all its neighbours at once; its queues take a moment."""
+"""A node sends a publication to all its neighbours within this time."""
 
 # The columns that `latencies.contents_of` adds are explained there.
 
-# What has no timestamp yet belongs to the router that received it, if that added some.
+# A row without a timestamp belongs to the router that received it, if that added timestamps.
 _SPLIT: Final = """
 WITH several AS (
     SELECT content FROM {contents} WHERE stamper IS NOT NULL
@@ -56,7 +56,7 @@ LEFT JOIN stampers ON contents.content = stampers.content
 """
 
 # A hop is the first if its sender did not receive the content: the sender is `source`, the receiver
-# `entry`. Of what is on one hop only nothing is to be found out.
+# `entry`. Contents on a single hop need no comparison.
 _CERTAIN: Final = """
 WITH hops AS (
     SELECT content, hop, min(sender) AS sender, count(*) AS times,
@@ -83,8 +83,8 @@ SELECT content,
 FROM judged GROUP BY content HAVING count(*) > 1 OR max(is_split)
 """
 
-# `place` counts equal contents on a hop. One that comes before the first hop had it, or has two
-# timestamps, shows that the order does not tell.
+# `place` counts equal contents on a hop. If one is seen before the first hop, or has two
+# timestamps, the order does not identify publications.
 _NUMBERED: Final = f"""
 WITH numbered AS (
     SELECT spot, seq, time_ns, split.content, hop, sender, receiver, stamp, stamp_ns, mark,
@@ -113,7 +113,7 @@ SELECT spot, seq, time_ns, numbered.content, hop, sender, receiver, stamp, stamp
 FROM numbered LEFT JOIN known ON numbered.content = known.content
 """
 
-# Of the others: hops differ in how often they had it, because subscribers came and went.
+# The others: hops have different counts of a content, because subscribers came and went.
 # `number` is the place at the entry, and that of the timestamp among those that were added;
 # `before` is the place of the last one at the entry so far.
 _UNEVEN: Final = """
@@ -169,9 +169,9 @@ LEFT JOIN {uneven} AS uneven ON numbered.seq = uneven.seq AND numbered.spot = un
 
 
 def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
-    """`publication` of each row that has a content of several hops; null if it is not known.
+    """`publication` of each row whose content has several hops; null if it is not known.
 
-    `is_known` says whether its first hop is known as well.
+    `is_known`: whether its first hop is known too.
     """
     split = query(_SPLIT, contents=contents)
     certain = query(_CERTAIN, split=split)

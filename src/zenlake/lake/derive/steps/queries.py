@@ -1,7 +1,7 @@
-"""Queries: one row for each REQUEST, with what came back and what became of it.
+"""Queries: one row for each REQUEST, with its replies and its verdict.
 
-Why a query is empty depends on all sessions of its capture, everything else on its own session. So
-the rows are made in two steps: `build`, then `explain` for the empty ones.
+The cause of an empty query depends on all sessions of its capture, everything else on its own
+session. So rows are made in two steps: `build`, then `explain` for the empty ones.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# What came back, counted for each query:
+# Counts of responses for each query:
 #   late, late_errors    after the final response
-#   timeouts             errors by which a hop says that the next node was silent; it writes the
-#                        word, and that node as replier (behaviour reference §4.5)
-#   consolidated         replies that gave way to newer ones
-#   elsewhere            replies for keys that were not asked for
+#   timeouts             errors by which a hop reports that the next node did not answer; it writes
+#                        the word, and that node as replier (behaviour reference §4.5)
+#   consolidated         replies that newer ones replaced
+#   elsewhere            replies for keys that were not requested
 _ANSWERS: Final = """
-WITH told AS (
+WITH marked AS (
     SELECT *, kind = 'ERR' AS is_error,
         kind = 'ERR' AND coalesce(payload = CAST('Timeout' AS BINARY), false) AS is_timeout
     FROM {replies}
@@ -44,7 +44,7 @@ SELECT capture, session, query_seq,
     min(CASE WHEN after_final THEN time_ns END) AS first_late_ns,
     min(CASE WHEN after_final THEN packet END) AS first_late_packet,
     min(CASE WHEN is_timeout THEN replier_zid END) AS silent_zid
-FROM told
+FROM marked
 GROUP BY capture, session, query_seq
 """
 
@@ -83,7 +83,7 @@ worded AS (SELECT *, {WORDS} FROM judged)
 SELECT *, {REASON} AS reason FROM worded
 """
 
-_SETTLED: Final = "SELECT * FROM {queries} WHERE verdict <> 'empty'"
+_NOT_EMPTY: Final = "SELECT * FROM {queries} WHERE verdict <> 'empty'"
 _UNEXPLAINED: Final = "SELECT * FROM {queries} WHERE verdict = 'empty'"
 
 _EXPLAINED: Final = f"""
@@ -106,7 +106,7 @@ def build(
 ) -> DataFrame:
     """From the staged events, requests with their traces, and three published tables.
 
-    Empty queries lack their cause, and the first words of their reason.
+    Empty queries still lack their cause and the beginning of their reason.
     """
     judged = query(
         _JUDGED,
@@ -119,8 +119,8 @@ def build(
     return conform(judged, TABLES["queries"])
 
 
-def settled(queries: DataFrame) -> DataFrame:
-    return query(_SETTLED, queries=queries)
+def not_empty(queries: DataFrame) -> DataFrame:
+    return query(_NOT_EMPTY, queries=queries)
 
 
 def unexplained(queries: DataFrame) -> DataFrame:

@@ -1,12 +1,12 @@
-"""Requests: what each REQUEST asks, as far as answers and other requests are compared with it.
+"""Requests: the fields of each REQUEST with which responses and other requests are compared.
 
-Not a published table. Columns besides those of its event:
+This is not a published table. Columns besides those of its event:
 
-    deadline_ns           when the querier stops to wait; null where it did not say
-    consolidation_mode    none, monotonic, latest: which replies it wants
-    takes_any_key         whether replies for other keys than its own are welcome
-    question              the same number for what asks the same
-    place, talk, is_number_used_again, final_seq, final_ns    as in `exchanges`
+    deadline_ns           when the querier stops waiting; null if no timeout was sent
+    consolidation_mode    none, monotonic, latest: which replies are delivered
+    takes_any_key         whether replies for other keys than its own are accepted
+    question              equal for requests that ask the same
+    place, session_hash, is_number_used_again, final_seq, final_ns    as in `exchanges`
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _TIMEOUT_MS_MAX: Final = 1e11
-"""Three years: a longer one passes in no capture, and might not fit into nanoseconds."""
+"""Three years: longer than any capture. A larger one might not fit into nanoseconds."""
 
-# `auto` is what the querier's node makes of it: a query over time wants all, any other the
-# latest (behaviour reference §2.5). What every hop repeats is one question. A hash passes over
-# nulls; the numbers between make it matter which column has a value.
+# The querier's node resolves `auto`: to none for a query with a time range, else to latest
+# (behaviour reference §2.5). `question` is a hash of the fields that every hop repeats. A hash
+# ignores nulls; the numbers between columns make the position of a value count.
 _SQL: Final = f"""
-SELECT capture, session, place, talk, events.seq, time_ns, key, requester_zid, responder_zid,
-    target, timeout_ms,
+SELECT capture, session, place, session_hash, events.seq, time_ns, key, requester_zid,
+    responder_zid, target, timeout_ms,
     CASE WHEN timeout_ms <= {_TIMEOUT_MS_MAX:.0f}
         THEN try_add(time_ns, CAST(timeout_ms * 1e6 AS BIGINT)) END AS deadline_ns,
     CASE WHEN consolidation <> '{ConsolidationMode.AUTO!s}' THEN consolidation
@@ -47,5 +47,5 @@ WHERE events.kind = 'REQUEST' AND exchanges.kind = 'REQUEST'
 
 
 def build(exchange_events: DataFrame, exchanges: DataFrame) -> DataFrame:
-    """From the staged events, and the step of this name."""
+    """From the staged events, and the step `exchanges`."""
     return query(_SQL, events=exchange_events, exchanges=exchanges)

@@ -1,6 +1,6 @@
-"""ROS entities: what the liveliness tokens of ROS 2 say, one row for each life in `declarations`.
+"""ROS entities: the liveliness tokens of ROS 2, one row for each lifetime in `declarations`.
 
-Tokens are few beside data, and all of them have one chunk in common: nothing else is looked at.
+Only keys with the chunk that all such tokens have are parsed; there are few of them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from zenlake.ros.token import MARK, RMW_ZENOH, Entity, read_token
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The first row of a token stands for it where its other tellings do not matter.
-_TOLD: Final = f"""
+# `first_told` marks one row for each token, which is announced on several links.
+_TOKENS: Final = f"""
 SELECT capture, session, link, packet, time_ns, sender_zid AS told_by_zid,
     receiver_zid AS told_to_zid, key AS token, declared_ns, undeclared_ns, ended_by, seq,
     row_number() OVER (PARTITION BY capture, key ORDER BY seq, session) = 1 AS first_told
@@ -32,15 +32,15 @@ _NO_TOKEN: Final = "it only looks like a token of ROS"
 
 def build(declarations: DataFrame) -> DataFrame:
     """From the published table."""
-    told = query(_TOLD, declarations=declarations)
+    tokens = query(_TOKENS, declarations=declarations)
     columns = ", ".join(f"{column.name} {column.type}" for column in _TABLE.columns)
-    return conform(told.mapInArrow(_read, columns), _TABLE)
+    return conform(tokens.mapInArrow(_read, columns), _TABLE)
 
 
 def _read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         rows = [{**row, **_fields(row["token"])} for row in batch.to_pylist()]
-        # Without the comments, which Spark does not expect here.
+        # Spark does not expect the comments of columns here.
         yield pa.RecordBatch.from_pylist(rows, _TABLE.arrow.remove_metadata())
 
 

@@ -1,13 +1,13 @@
-"""Traces: which REQUESTs are one query on its way from node to node.
+"""Traces: which REQUESTs are hops of one query.
 
-Nothing in a REQUEST says which one it stems from: a router gives it a number of its own and
-passes on what it asks unchanged (behaviour reference §4.5). So a REQUEST stems from one that
-asks the same, went to the node that now asks, came over another session, and is not over yet.
-A node passes a REQUEST on once in each session. Where several would do, the oldest is meant if
-all came over one session, which keeps the order; otherwise it cannot be known.
+A REQUEST does not name the one it comes from: a router forwards it with a number of its own and
+everything else unchanged (behaviour reference §4.5). So its predecessor is a REQUEST that asks the
+same, went to the node that now asks, came over another session, and is still open. A node forwards
+a REQUEST once in each session. If there are several candidates, the oldest is taken if all came
+over one session, which keeps the order; otherwise it is not known.
 
-What is taken already is hard to say in SQL. So requests that ask the same are walked in
-order, one group after the other, by a class that remembers the open ones
+It is hard to express in SQL which candidates are already used. So requests that ask the same are
+processed in order, one group after the other, by a class that keeps the open ones
 (`trace/timelines/request_traces.py`).
 """
 
@@ -33,13 +33,13 @@ FROM {{requests}}
 """
 _GROUP: Final = ("capture", "question")
 _NAME: Final = ("capture", "session", "seq")
-"""Of a REQUEST."""
+"""Columns that identify a REQUEST."""
 
 
 def build(requests: DataFrame) -> DataFrame:
-    """`capture`, `session`, `seq` of each REQUEST, and `trace_id`: seq of the one it began with."""
+    """`capture`, `session`, `seq` of each REQUEST, and `trace_id`: seq of its first hop."""
     found = query(_REQUESTS, requests=requests)
-    # Groups are small and many: each handed over on its own costs more than all that is done.
+    # There are many small groups: a call for each would cost more than the work itself.
     return (
         found.repartition(*_GROUP)
         .sortWithinPartitions(*_GROUP, "seq", "session")
@@ -47,7 +47,7 @@ def build(requests: DataFrame) -> DataFrame:
     )
 
 
-# A request may stem from one that went to its requester, or to a node that is not known.
+# The predecessor of a request went to its requester, or to an unknown node.
 _GROUPS: Final = f"""
 WITH groups AS (
     SELECT xxhash64(capture, question) AS hash,
@@ -64,14 +64,14 @@ SELECT hash % {HASH_MAX} AS hash, is_open FROM groups
 
 
 def groups_of(requests: DataFrame) -> DataFrame:
-    """Requests are compared where they ask the same, and one node is at an end of both.
+    """Groups of requests that are compared: they ask the same and share a node.
 
-    Requests that ask the same may also be one if some node is not known: `is_open`.
+    `is_open`: requests that ask the same may also match if some node is not known.
     """
     return conform(query(_GROUPS, requests=requests), SPANNING["question_groups"])
 
 
-# Traces are many, those of some requests few: what stands on the right is remembered.
+# The right side of a join is kept in memory: these requests are few, all traces are many.
 _JOINED: Final = """
 SELECT requests.*, traces.trace_id
 FROM {traces} AS traces
@@ -88,7 +88,7 @@ def join(requests: DataFrame, traces: DataFrame) -> DataFrame:
 
 
 def _walk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Group after group, of which a batch may hold many, or a part."""
+    """Processes one group after the other; a batch may have many groups, or a part of one."""
     hops, group = RequestTraces(), None
     for batch in batches:
         groups = zip(*(batch.column(name).to_pylist() for name in _GROUP), strict=True)

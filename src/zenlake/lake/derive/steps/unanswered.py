@@ -1,8 +1,8 @@
 """Unanswered: why queries ended without a reply, for `cause` and `reason` of `queries`.
 
-The decision compares keys and looks at all sessions of a capture at once. It is made in Python, by
-the class that `zenlake why` uses too (`trace/timelines/unanswered.py`). It is given the sessions,
-then the queryables, then the requests of traces in which one has no reply: few beside all requests.
+The decision compares keys and needs all sessions of a capture. It is made in Python, by the class
+that `zenlake why` uses too (`trace/timelines/unanswered.py`), from the sessions, the queryables,
+and the requests of traces in which one has no reply, which are few.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SESSIONS, _QUERYABLES, _REQUESTS = 1, 2, 3
 
-# A capture without an empty query is not looked at.
+# Captures without an empty query are skipped.
 _EMPTY: Final = """
 SELECT capture, session, seq, trace_id
 FROM {requests} AS requests
@@ -119,7 +119,7 @@ Row = dict[str, Any]
 
 
 def hops_of(requests: DataFrame, replies: DataFrame, sessions: DataFrame) -> DataFrame:
-    """Requests of traces in which one ended without reply; `requests` has these traces whole."""
+    """Requests of traces in which one ended without reply; `requests` has all their hops."""
     empty = query(_EMPTY, requests=requests, replies=replies)
     found = query(_HOPS, empty=empty, requests=requests, sessions=sessions)
     return conform(found, SPANNING["empty_hops"])
@@ -217,7 +217,7 @@ def _who(zid: str | None) -> str:
 
 
 def _ms(time_ns: int) -> str:
-    """As `figures.ms` writes it."""
+    """The format of `figures.ms`."""
     time_ms = time_ns / 1e6
     text = f"{time_ms:,.2f}" if time_ms < 1 else f"{time_ms:,.1f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} ms"

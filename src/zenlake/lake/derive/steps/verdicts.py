@@ -1,8 +1,8 @@
-"""Verdicts: what became of a query, in a word and in a sentence, as SQL text.
+"""Verdicts: the outcome of a query as a word and as a sentence, in SQL expressions.
 
-Both look at columns of `queries`: counts of what came back, times (`final_ns`, `deadline_ns`,
-`end_ns` of session or capture) and facts of the exchange. Readers ask "why did this query get
-no reply?": the sentence gives the figures that answer it, and nodes and packets to look at.
+Both use columns of `queries`: counts of responses, times (`final_ns`, `deadline_ns`, `end_ns` of
+session or capture) and facts of the exchange. The sentence answers "why did this query get no
+reply?", with figures, and nodes and packets to look at.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ CONDITIONS: Final = {
     "answered": "replies > 0",
     "error": "errors > 0",
     "empty": "final_ns IS NOT NULL",
-    # Where the number was used again, session and capture went on: their ends explain nothing.
+    # If the number was reused, session and capture went on: their ends explain nothing.
     "interrupted": "closed_ns IS NOT NULL AND NOT is_number_used_again",
     "open": "NOT is_number_used_again",
     "no_final": "is_number_used_again",
 }
-"""By verdict; each condition may assume that no earlier one holds."""
+"""By verdict; each condition may assume that no earlier one is true."""
 
 VERDICT: Final = " ".join(
     ["CASE", *(f"WHEN {CONDITIONS[verdict]} THEN '{verdict}'" for verdict in VERDICTS), "END"]
@@ -51,15 +51,15 @@ _ENDED_WORDS: Final = f"""CASE
         ELSE concat('the capture ended', {_ENDED_AFTER},
             coalesce(concat(', before its timeout of ', {ms("timeout_ms")}), ''))
         END"""
-"""What ended first, where the final response did not come."""
+"""What ended first, if the final response did not come."""
 
 WORDS: Final = f"""
     {ms("timeout_ms")} AS timeout_words,
     {ms("final_ms")} AS final_after_words,
     {_CAME_WORDS} AS came_words,
     {_ENDED_WORDS} AS ended_words"""
-"""Columns that `REASON` is put together from. In it they would stand many times, and an engine
-takes longer to plan so long a statement than to run it on a small capture."""
+"""Columns that `REASON` uses. Inserted in it they would be repeated many times, and an engine takes
+longer to plan so long a statement than to run it on a small capture."""
 
 _FINAL: Final = """coalesce(
         concat('final after ', final_after_words),
@@ -118,7 +118,7 @@ REASONS: Final = {
 REASON: Final = " ".join(
     ["CASE verdict", *(f"WHEN '{verdict}' THEN {REASONS[verdict]}" for verdict in VERDICTS), "END"]
 )
-"""The verdict in words; of an empty query without the first ones, which say why it is empty."""
+"""The verdict in words; for an empty query without the beginning, which says why it is empty."""
 
 NOBODY_ANSWERED: Final = "no queryable answered"
-"""These first words, where the cause is not known."""
+"""The beginning if the cause is not known."""

@@ -1,5 +1,5 @@
-# Parts: 34e25d4efaaae65f
-"""Advance: packets to pairs, to streams, to batches, all in one go over a stretch of packets."""
+# Parts: a2016899b37b6781
+"""Kernel: packets to pairs, to streams, to batches, in one loop over a stretch of packets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zenlake.columnar.sip_hash import HashKey
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.fast_reader.assemble.batches import (
     BYTES_PER_PACKET,
+    FORWARDED,
     FREE,
-    HANDED,
+    INITS_SEEN,
     OTHERS,
     PAIRS,
-    SIGHTED,
     UNIT_BYTES,
     UNITS,
     UNITS_PER_PACKET,
@@ -33,7 +33,7 @@ from zenlake.lake.fast_reader.assemble.pairs import (
     FIRST_NS,
     FIRST_PACKET,
     FIRST_SIDE,
-    HAND_ON,
+    FORWARD,
     HAS_DATA,
     HAS_INIT,
     HAVE,
@@ -41,9 +41,9 @@ from zenlake.lake.fast_reader.assemble.pairs import (
     LAST_NS,
     LAST_PACKET,
     PACKETS,
-    PASS,
     REASON,
     ROLE,
+    SKIP,
     START,
     slot_of,
 )
@@ -75,25 +75,25 @@ from zenlake.lake.fast_reader.scan.statuses import END, FRAGMENTED, FULL, NEW_PA
 
 INIT_BYTES_MIN: Final = 4
 INIT_BYTES_MAX: Final = 4_096
-"""As `trace.links.recognition` has it."""
+"""The limit of `trace.links.recognition`."""
 
 NO_PAIR: Final = -1
-"""In the place of a pair: what is not TCP."""
-ELSEWHERE: Final = -2
-"""In the place of a pair: a packet of a pair that other tasks read."""
+"""In place of the number of a pair: the packet is not TCP."""
+OTHER_TASK: Final = -2
+"""In place of the number of a pair: another task reads the packet."""
 
 UNSURE: Final = 4
-"""In `pairs.HAS_DATA`: there may be an INIT that was not sighted."""
+"""In `pairs.HAS_DATA`: there may be an INIT that was not recognized."""
 
-SIGHT_WORDS: Final = 4
-"""Of a sighting: the pair (-1: UDP), the role, and the zid in two words, the lower first."""
+INIT_SEEN_WORDS: Final = 4
+"""Columns of an INIT: pair (-1: UDP), role, and the zid in two words, the lower first."""
 
 _ANSWER: Final = 0x20
 _ZID_AT: Final = 3
 
 
 @uncounted_entry
-def advance(
+def assemble_packets(
     data: Bytes,
     packets: Packets,
     row: int,
@@ -106,34 +106,36 @@ def advance(
     counters: Numbers,
     extents: Extents,
     out: Batches,
-    handed: Numbers,
-    sighted: Numbers,
+    forwarded: Numbers,
+    inits_seen: Numbers,
     segment: Numbers,
     pair_of: Numbers,
-    passes: Bytes,
+    is_skipped: Bytes,
     first_role: int,
     is_survey: bool,
     with_other: bool,
 ) -> tuple[int, int]:
-    """Packets from `row` on, the first of all being `number`; why it ended, and the next row.
+    """Reads packets from `row` on; why it stopped, and the next row.
 
-    A survey adds pairs, with `first_role`, and notes whose each packet is and which INITs there
-    are; a second reading hands on what was asked for, and looks at nothing else.
+    Row 0 is packet `number`. A survey adds pairs, with `first_role`, and notes the pair of each
+    packet and all INITs. A later pass knows the pair of each packet, and reads only wanted pairs.
     """
     while row < count:
         if not is_survey:
             known = signed(pair_of[row])
-            if known == ELSEWHERE or (known == NO_PAIR and not with_other):
+            if known == OTHER_TASK or (known == NO_PAIR and not with_other):
                 row += 1
                 continue
-            if known >= 0 and passes[known]:
+            if known >= 0 and is_skipped[known]:
                 row += 1
                 continue
         if counters[UNIT_BYTES] + BYTES_PER_PACKET > len(out.data) or not counters[FREE]:
             return FULL, row
-        if counters[UNITS] + UNITS_PER_PACKET > len(out.stop) or counters[HANDED] == len(handed):
+        if counters[UNITS] + UNITS_PER_PACKET > len(out.stop) or counters[FORWARDED] == len(
+            forwarded
+        ):
             return FULL, row
-        if counters[PAIRS] == len(keys) or counters[SIGHTED] == len(sighted):
+        if counters[PAIRS] == len(keys) or counters[INITS_SEEN] == len(inits_seen):
             return FULL, row
         time_ns, captured = packets.time_ns[row], packets.captured[row]
         found = dissect(
@@ -151,9 +153,9 @@ def advance(
             if is_survey:
                 pair_of[row] = NO_PAIR
             if with_other:
-                _hand_on(row, counters, handed)
+                _forward(row, counters, forwarded)
             if is_survey and found == UDP and _is_init(data, segment[BEGIN], segment[STOP]):
-                _sight(data, NO_PAIR, segment[BEGIN], segment[STOP], counters, sighted)
+                _note_init(data, NO_PAIR, segment[BEGIN], segment[STOP], counters, inits_seen)
             row += 1
             continue
         slot = slot_of(keys, slots, seed, segment)
@@ -168,8 +170,8 @@ def advance(
         state[pair, LAST_PACKET] = number + row
         state[pair, LAST_NS] = time_ns
         role = state[pair, ROLE]
-        if role == HAND_ON:
-            _hand_on(row, counters, handed)
+        if role == FORWARD:
+            _forward(row, counters, forwarded)
         elif role == ASSEMBLE:
             reason = _assemble(
                 data, state, pair, segment, number + row, time_ns, extents, counters, out
@@ -178,29 +180,29 @@ def advance(
                 reason = reasons.UNFINISHED
             if reason:
                 state[pair, REASON] = reason
-                state[pair, ROLE] = PASS
+                state[pair, ROLE] = SKIP
                 forget_batch(state, pair, 0, extents, counters)
                 forget_batch(state, pair, 1, extents, counters)
         if is_survey:
             pair_of[row] = pair
-            if role == PASS and segment[BEGIN] < segment[STOP]:
+            if role == SKIP and segment[BEGIN] < segment[STOP]:
                 _note_first_data(data, state, pair, segment)
-            _look_for_init(data, pair, segment, counters, sighted)
+            _look_for_init(data, pair, segment, counters, inits_seen)
         row += 1
     return END, row
 
 
 @inlined
 def _holds_batch(state: Numbers, pair: int) -> bool:
-    """Whether there is a batch that nothing will finish, once the connection is closed."""
+    """Whether a batch is unfinished. After the end of the connection nothing completes it."""
     found: bool = state[pair, HEAD] != 0 or state[pair, HEAD + 1] != 0
     return found
 
 
 @inlined
-def _hand_on(row: int, counters: Numbers, handed: Numbers) -> None:
-    handed[counters[HANDED]] = row
-    counters[HANDED] += 1
+def _forward(row: int, counters: Numbers, forwarded: Numbers) -> None:
+    forwarded[counters[FORWARDED]] = row
+    counters[FORWARDED] += 1
 
 
 @inlined
@@ -224,7 +226,7 @@ def _new_pair(
         state[pair, field] = UNKNOWN
     state[pair, FIRST_PACKET] = number
     state[pair, FIRST_NS] = time_ns
-    state[pair, ROLE] = PASS if is_own_port else role
+    state[pair, ROLE] = SKIP if is_own_port else role
     state[pair, REASON] = reasons.OWN_PORT if is_own_port else reasons.NONE
     return pair
 
@@ -241,15 +243,15 @@ def _assemble(
     counters: Numbers,
     out: Batches,
 ) -> int:
-    """Why the pair is irregular from this segment on, or 0."""
+    """The reason why the pair is irregular from this segment on, or 0."""
     reason = follow(state, pair, segment, number, time_ns)
     if reason:
         return reason
     begin, stop, side = segment[BEGIN], segment[STOP], segment[SIDE]
     if begin < stop:
         if not state[pair, HAS_INIT]:
-            # the exact reader knows Zenoh by an INIT that is whole; best if that is at once.
-            if side != state[pair, FIRST_SIDE] or not _begins_with_init(data, begin, stop):
+            # The exact reader recognizes Zenoh by a whole INIT; here it must come first.
+            if side != state[pair, FIRST_SIDE] or not _starts_with_init(data, begin, stop):
                 return reasons.NOT_ZENOH
             state[pair, HAS_INIT] = 1
         reason = cut_batches(
@@ -264,7 +266,7 @@ def _assemble(
 
 @inlined
 def _is_init(data: Bytes, begin: int, stop: int) -> bool:
-    """Whether these bytes may be an INIT, of a version that the exact reader knows."""
+    """Whether these bytes may be an INIT of a version that the exact reader supports."""
     if not INIT_BYTES_MIN <= stop - begin <= INIT_BYTES_MAX or byte(data, begin) & 0x1F != 1:
         return False
     version = byte(data, begin + 1)
@@ -272,7 +274,7 @@ def _is_init(data: Bytes, begin: int, stop: int) -> bool:
 
 
 @inlined
-def _begins_with_init(data: Bytes, begin: int, stop: int) -> bool:
+def _starts_with_init(data: Bytes, begin: int, stop: int) -> bool:
     if begin + 2 > stop:
         return False
     end = begin + 2 + u16_little(data, begin)
@@ -281,7 +283,7 @@ def _begins_with_init(data: Bytes, begin: int, stop: int) -> bool:
 
 @inlined
 def _note_first_data(data: Bytes, state: Numbers, pair: int, segment: Numbers) -> None:
-    """Whether a side may begin with an INIT that is not seen as one, being cut in two."""
+    """Notes whether a side may begin with an INIT that two segments divide."""
     bit = 1 << segment[SIDE]
     if state[pair, HAS_DATA] & bit:
         return
@@ -290,33 +292,33 @@ def _note_first_data(data: Bytes, state: Numbers, pair: int, segment: Numbers) -
     may_be_init = begin + 3 > stop or byte(data, begin + 2) & 0x1F == 1
     if begin + 4 <= stop:
         may_be_init = may_be_init and 8 <= byte(data, begin + 3) <= 9
-    # Of a packet that is cut nothing is regular.
+    # A truncated packet makes its pair irregular anyway.
     is_whole = not segment[MISSING]
-    if may_be_init and is_whole and not _begins_with_init(data, begin, stop):
+    if may_be_init and is_whole and not _starts_with_init(data, begin, stop):
         state[pair, HAS_DATA] |= UNSURE
 
 
 @inlined
 def _look_for_init(
-    data: Bytes, pair: int, segment: Numbers, counters: Numbers, sighted: Numbers
+    data: Bytes, pair: int, segment: Numbers, counters: Numbers, inits_seen: Numbers
 ) -> None:
     begin = segment[BEGIN]
-    if begin + 6 <= segment[STOP] and _begins_with_init(data, begin, segment[STOP]):
+    if begin + 6 <= segment[STOP] and _starts_with_init(data, begin, segment[STOP]):
         end = begin + 2 + u16_little(data, begin)
-        _sight(data, pair, begin + 2, end, counters, sighted)
+        _note_init(data, pair, begin + 2, end, counters, inits_seen)
 
 
 @inlined
-def _sight(
-    data: Bytes, pair: int, begin: int, stop: int, counters: Numbers, sighted: Numbers
+def _note_init(
+    data: Bytes, pair: int, begin: int, stop: int, counters: Numbers, inits_seen: Numbers
 ) -> None:
-    """An INIT begins with header, version, and how long the identity is that follows (§14)."""
-    at = counters[SIGHTED]
-    sighted[at, 0] = pair
-    sighted[at, 1] = 1 if byte(data, begin) & _ANSWER else 0
-    sighted[at, 2] = 0
-    sighted[at, 3] = 0
+    """An INIT begins with header, version, length of the identity, and the identity (§14)."""
+    at = counters[INITS_SEEN]
+    inits_seen[at, 0] = pair
+    inits_seen[at, 1] = 1 if byte(data, begin) & _ANSWER else 0
+    inits_seen[at, 2] = 0
+    inits_seen[at, 3] = 0
     first = begin + _ZID_AT
     for index in range(min((byte(data, begin + 2) >> 4) + 1, stop - first)):
-        sighted[at, 2 + (index >> 3)] |= byte(data, first + index) << (8 * (index & 7))
-    counters[SIGHTED] = at + 1
+        inits_seen[at, 2 + (index >> 3)] |= byte(data, first + index) << (8 * (index & 7))
+    counters[INITS_SEEN] = at + 1

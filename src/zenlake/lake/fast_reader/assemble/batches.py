@@ -1,10 +1,9 @@
-"""Batches: cut out of the bytes of a direction, each behind its length.
+"""Batches: cut out of the bytes of a direction, each after a prefix with its length.
 
-That has two bytes (§6.1), or four where low latency was agreed on, once the handshake is over
-(§9).
+The prefix has two bytes (§6.1), or four after a handshake that agreed on low latency (§9).
 
-A batch that is not whole yet is remembered by its extents, the places of its parts in the window
-of the file; most of them are copied once, when it is whole.
+An unfinished batch is a list of extents: the positions of its parts in the window of the file. Most
+parts are copied once, when the batch is complete.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from zenlake.columnar import forms
 from zenlake.columnar.jit import inlined
 from zenlake.lake.fast_reader.assemble import reasons
+from zenlake.lake.fast_reader.assemble.low_latency import agrees_on_low_latency
 from zenlake.lake.fast_reader.assemble.pairs import (
     FIRST_SIDE,
     FRAMING,
@@ -26,7 +26,6 @@ from zenlake.lake.fast_reader.assemble.pairs import (
     TAIL,
     WHOLE,
 )
-from zenlake.lake.fast_reader.assemble.terms import agrees_on_low_latency
 from zenlake.lake.fast_reader.scan.numbers import Bytes, Numbers, byte, copy
 from zenlake.limits import BATCH_BYTES_MAX, PACKET_BYTES_MAX
 
@@ -34,30 +33,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXTENTS_MAX: Final = 1 << 21
-"""Parts of unfinished batches, in all connections of a file."""
+"""Parts of unfinished batches, over all connections of a file."""
 
 BYTES_PER_PACKET: Final = BATCH_BYTES_MAX + PACKET_BYTES_MAX
-"""What one packet can complete: a batch that others began, and those it has itself."""
+"""What one packet can complete: a batch that earlier packets began, and its own batches."""
 UNITS_PER_PACKET: Final = PACKET_BYTES_MAX // 2 + 1
 
-FAREWELL: Final = forms.NETWORK + 1
-"""A form of unit besides those that are decoded: the CLOSE after which nothing comes. It stands
-behind a length of two bytes where four are due, and is no message (§9)."""
+LAST_CLOSE: Final = forms.NETWORK + 1
+"""A form of unit that is not decoded: the CLOSE at the end of a low-latency connection. Its prefix
+has two bytes instead of four, and it is not counted as a message (§9)."""
 
-# How a direction is cut.
+# How a direction is cut: prefixes of two bytes, of four bytes, or nothing more to come.
 SHORT: Final = 0
 LONG: Final = 1
 OVER: Final = 2
-"""Its farewell has come."""
+"""Its last CLOSE was received."""
 
 # The counters that kernels share.
 PAIRS: Final = 0
 UNITS: Final = 1
 UNIT_BYTES: Final = 2
 FREE: Final = 3
-"""The first extent that is free, 0 if none is; extents are numbered from 1."""
-HANDED: Final = 4
-SIGHTED: Final = 5
+"""The first free extent, 0 if there is none; extents are numbered from 1."""
+FORWARDED: Final = 4
+INITS_SEEN: Final = 5
 OTHERS: Final = 6
 HELD: Final = 7
 """Bytes of all extents in use."""
@@ -65,7 +64,7 @@ COUNTERS: Final = 8
 
 
 class Extents(NamedTuple):
-    """Row 0 is none; the size of a free one is 0."""
+    """Row 0 stands for no extent. The size of a free extent is 0."""
 
     start: NDArray[np.int64]
     size: NDArray[np.int64]
@@ -73,12 +72,12 @@ class Extents(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """Whole ones, back to back: batch `i` ends at `stop[i]` of `data`."""
+    """Complete batches, back to back: batch `i` ends at `stop[i]` of `data`."""
 
     data: NDArray[np.uint8]
     stop: NDArray[np.int64]
     form: NDArray[np.uint8]
-    """One of `columnar.forms`, or a FAREWELL."""
+    """One of `columnar.forms`, or LAST_CLOSE."""
     pair: NDArray[np.int32]
     side: NDArray[np.uint8]
     packet: NDArray[np.int64]
@@ -99,13 +98,13 @@ def empty_batches(units: int, bytes: int) -> Batches:
 
 
 def decodable(form: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Forms as decoding takes them: a farewell is no network message, and gives no row as one."""
-    found: NDArray[np.uint8] = np.where(form == FAREWELL, np.uint8(forms.NETWORK), form)
+    """Forms for the decoder. A last CLOSE is decoded as a network message, which gives no row."""
+    found: NDArray[np.uint8] = np.where(form == LAST_CLOSE, np.uint8(forms.NETWORK), form)
     return found
 
 
 def more_extents(old: Extents | None, counters: NDArray[np.int64]) -> Extents:
-    """Twice as many; the new ones are put before those that are free."""
+    """Twice as many extents; the new ones come first in the list of free ones."""
     begin = 1 if old is None else len(old.start)
     room = 1_024 if old is None else 2 * begin
     new = Extents(*(np.zeros(room, np.int64) for _ in Extents._fields))
@@ -132,7 +131,10 @@ def cut_batches(
     counters: Numbers,
     out: Batches,
 ) -> int:
-    """The next bytes of a direction. An extent must be free, and there must be room for all."""
+    """Cuts the next bytes of a direction; a reason of irregularity, or 0.
+
+    The caller made sure that an extent is free and that there is room for all output.
+    """
     have, size = state[pair, HAVE + side], state[pair, SIZE + side]
     framing = state[pair, FRAMING + side]
     if framing == OVER:
@@ -147,10 +149,10 @@ def cut_batches(
             if have == head and not size:
                 return reasons.EMPTY_BATCH
             if size > BATCH_BYTES_MAX and have == head:
-                if at < stop or not _is_farewell(state, pair, size):
+                if at < stop or not _is_last_close(state, pair, size):
                     return reasons.TOO_LONG
-                _say_farewell(size, out.data, counters)
-                _finish(pair, side, number, time_ns, FAREWELL, counters, out)
+                _copy_last_close(size, out.data, counters)
+                _finish(pair, side, number, time_ns, LAST_CLOSE, counters, out)
                 state[pair, FRAMING + side] = OVER
                 have, size = 0, 0
             continue
@@ -160,7 +162,7 @@ def cut_batches(
         else:
             _extend(state, pair, side, at, count, extents, counters)
             if have + count == head + size:
-                _gather(data, state, pair, side, extents, counters, out.data)
+                _join_extents(data, state, pair, side, extents, counters, out.data)
         have += count
         at += count
         if have == head + size:
@@ -193,7 +195,7 @@ def _finish(
 def _count_whole(
     state: Numbers, pair: int, side: int, size: int, counters: Numbers, content: Bytes
 ) -> None:
-    """INIT_ACK says whether there is low latency, which begins in a direction after its OPEN."""
+    """INIT_ACK agrees on low latency, which begins in each direction after its OPEN."""
     state[pair, WHOLE + side] += 1
     if state[pair, WHOLE + side] == 2:
         state[pair, FRAMING + side] = LONG if state[pair, LOW_LATENCY] else SHORT
@@ -204,14 +206,14 @@ def _count_whole(
 
 
 @inlined
-def _is_farewell(state: Numbers, pair: int, size: int) -> bool:
-    """Whether a length of four bytes is one of two, and a CLOSE, after the handshake."""
+def _is_last_close(state: Numbers, pair: int, size: int) -> bool:
+    """Whether a prefix of four bytes is one of two and a CLOSE, after the handshake."""
     is_open = state[pair, WHOLE + 1 - state[pair, FIRST_SIDE]] == 2
     return is_open and size & 0xFFFF == 2 and size >> 16 & 0xDF == 0x03
 
 
 @inlined
-def _say_farewell(size: int, out: Bytes, counters: Numbers) -> None:
+def _copy_last_close(size: int, out: Bytes, counters: Numbers) -> None:
     to = counters[UNIT_BYTES]
     out[to] = size >> 16 & 0xFF
     out[to + 1] = size >> 24 & 0xFF
@@ -243,7 +245,7 @@ def _extend(
 
 
 @inlined
-def _gather(
+def _join_extents(
     data: Bytes,
     state: Numbers,
     pair: int,
@@ -252,7 +254,7 @@ def _gather(
     counters: Numbers,
     out: Bytes,
 ) -> None:
-    """The parts of a batch that is whole now, which are free then."""
+    """Copies the parts of a complete batch and frees their extents."""
     extent = state[pair, HEAD + side]
     while extent:
         _copy(data, extents.start[extent], extents.size[extent], out, counters)
@@ -271,7 +273,7 @@ def forget_batch(state: Numbers, pair: int, side: int, extents: Extents, counter
 
 @inlined
 def _free(extent: int, extents: Extents, counters: Numbers) -> int:
-    """The one that follows it."""
+    """Frees an extent; returns the next one of its batch."""
     following: int = extents.next[extent]
     counters[HELD] -= extents.size[extent]
     extents.size[extent] = 0

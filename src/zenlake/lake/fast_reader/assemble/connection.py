@@ -1,6 +1,6 @@
-"""Connection: what a segment means for its pair, as `capture.tcp_streams` has it.
+"""Connection: the TCP state of a pair, with the rules of `capture.tcp_streams`.
 
-Only what cannot give a gap is followed: bytes in order, and copies of bytes that were there.
+Only segments without gaps are accepted: bytes in order, and retransmissions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MASK: Final = 0xFFFF_FFFF
 BY_FIN: Final = 1
 BY_RST: Final = 2
 CAUSES: Final = ("end", "fin", "rst")
-"""By the number in `pairs.CAUSE`."""
+"""Names of the numbers in `pairs.CAUSE`."""
 
 
 @inlined
@@ -53,10 +53,10 @@ def _distance(seq: int, other: int) -> int:
 
 @inlined
 def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: int) -> int:
-    """Why the pair is irregular from here on, or 0.
+    """Updates the pair; the reason why it is irregular from here on, or 0.
 
-    The segment is left with the bytes that are new. It ends its direction where it has a FIN,
-    which `close` is to be called for once they are taken; of a RST nothing is left.
+    Leaves the new bytes in the segment, none of an RST. If FIN is still set, the caller calls
+    `close` after it has taken the bytes.
     """
     side, flags, seq = segment[SIDE], segment[FLAGS], segment[SEQ]
     size = segment[STOP] - segment[BEGIN]
@@ -89,7 +89,7 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
         return reasons.OUT_OF_ORDER
     if ahead < 0:
         is_old = ahead + size < 0 or (ahead + size == 0 and not flags & FIN)
-        # Such a byte before the next one is a keep-alive; otherwise these were seen before.
+        # One byte before the expected one is a keep-alive; other old bytes are retransmissions.
         if is_old or (ahead == -1 and size <= 1 and not flags & FIN):
             segment[BEGIN] = segment[STOP]
             segment[FLAGS] &= ~FIN
@@ -102,7 +102,7 @@ def follow(state: Numbers, pair: int, segment: Numbers, number: int, time_ns: in
 
 @inlined
 def _acks_beyond(state: Numbers, pair: int, segment: Numbers) -> bool:
-    """Whether it acknowledges what has not come, or a direction that has not begun."""
+    """Whether it acknowledges bytes that the capture lacks, or a direction without a SYN."""
     other = 1 - segment[SIDE]
     state[pair, ACKED + other] = segment[ACK_SEQ]
     following = state[pair, NEXT + other]
@@ -140,7 +140,7 @@ def _start(state: Numbers, pair: int, segment: Numbers, size: int) -> int:
 def close(
     state: Numbers, pair: int, side: int, cause: int, sender: int, number: int, time_ns: int
 ) -> int:
-    """A direction ends by a segment of `sender`; why the pair is irregular then, or 0."""
+    """Ends a direction by a segment of `sender`; why the pair is irregular then, or 0."""
     next_seq, acked = state[pair, NEXT + side], state[pair, ACKED + side]
     if next_seq == UNKNOWN:
         return reasons.NONE

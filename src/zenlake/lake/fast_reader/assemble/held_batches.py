@@ -1,5 +1,5 @@
-# Parts: 95156f495d742ab8
-"""HeldBatches: the parts of unfinished batches, which are kept when the file is read on."""
+# Parts: c8e02653322c9359
+"""HeldBatches: the parts of unfinished batches, which are kept when the window moves on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class HeldBatches:
-    """The extents of one reading; `counters` are those that kernels share."""
+    """The extents of one pass; `counters` are those that kernels share."""
 
     def __init__(self, counters: NDArray[np.int64]) -> None:
         self._counters = counters
         self._carried = 0
-        """Where in the memory of the window the copied bytes end."""
+        """End of the copied bytes in the memory of the window."""
         self.extents: Extents = more_extents(None, counters)
 
     @property
@@ -38,14 +38,14 @@ class HeldBatches:
         return bool(self._counters[FREE])
 
     def grow(self) -> bool:
-        """Make room for more parts; False where there may not be more."""
+        """Makes room for more parts; False at the limit."""
         if len(self.extents.start) >= EXTENTS_MAX:
             return False
         self.extents = more_extents(self.extents, self._counters)
         return True
 
     def carry(self, source: NDArray[np.uint8], first: int, target: NDArray[np.uint8]) -> bool:
-        """As `file_window.Held` has it."""
+        """See `file_window.Held`."""
         if not self.size or not first:
             self._carried = 0
         if not self.size:
@@ -57,13 +57,13 @@ class HeldBatches:
         return True
 
     def forget(self, state: NDArray[np.int64], pairs: NDArray[np.int32]) -> None:
-        """Pairs of which no batch will be finished."""
+        """Drops the unfinished batches of these pairs."""
         forget_batches(state, pairs, self.extents, self._counters)
 
 
 @uncounted_entry
 def carry_extents(extents: Extents, source: Bytes, first: int, target: Bytes, to: int) -> int:
-    """Where the copies end, or -1 where they do not fit; those that did are where they should."""
+    """The end of the copies, or -1 if they do not fit. Extents that were copied are updated."""
     for extent in range(1, len(extents.start)):
         size = extents.size[extent]
         if size and extents.start[extent] >= first:

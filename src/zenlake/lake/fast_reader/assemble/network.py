@@ -1,4 +1,4 @@
-"""Where the network layer of a packet begins: `capture.link_layer.network_layer`, as a kernel."""
+"""The offset of a packet's network layer: `capture.link_layer.network_layer` as a kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SNAP_BYTES: Final = 8
 
 @inlined
 def network_layer(data: Bytes, start: int, stop: int, link_type: int) -> tuple[int, int]:
-    """The ethertype, negative where there is none, and the place of what it names."""
+    """The ethertype, negative where there is none, and the offset of the network layer."""
     size = stop - start
     if link_type == ETHERNET:
         if size < 14:

@@ -1,5 +1,5 @@
-# Parts: 14f2640a3e5c82d8
-"""Pairs: one row of numbers for each pair of ends, found by their addresses and ports."""
+# Parts: ac12b477df32cd77
+"""Pairs: a row of numbers for each pair of ends, and a hash table by addresses and ports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zenlake.lake.fast_reader.scan.numbers import Numbers, uncounted_entry
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What is known of a pair. Where there are two, the second is of the higher end.
+# Fields of a pair. Where there are two, the second is for the higher end.
 ROLE: Final = 0
 REASON: Final = 1
 FIRST_SIDE: Final = 2
@@ -29,7 +29,7 @@ LAST_PACKET: Final = 6
 FIRST_NS: Final = 7
 LAST_NS: Final = 8
 ENDED_NS: Final = 9
-"""When the first direction ended, 0 before."""
+"""End of the first direction to end, 0 before."""
 CLOSED_PACKET: Final = 10
 CLOSED_NS: Final = 11
 CAUSE: Final = 12
@@ -43,12 +43,12 @@ ACKED: Final = 20
 HAVE: Final = 22
 """Bytes of the batch in progress, its length included."""
 SIZE: Final = 24
-"""Its length as far as it is known."""
+"""Its length, as far as the prefix was read."""
 HEAD: Final = 26
 TAIL: Final = 28
 """Its extents."""
 WHOLE: Final = 30
-"""Batches that are whole, of which only the first two are counted: the handshake."""
+"""Number of complete batches. Only the first two are counted: the handshake."""
 FRAMING: Final = 32
 """How the batches of a direction are cut: one of `batches.SHORT`, `LONG` and `OVER`."""
 LOW_LATENCY: Final = 34
@@ -58,25 +58,25 @@ ENDED_CAUSE: Final = 36
 ENDED_SIDE: Final = 37
 """What ended the first direction, and the side that sent it."""
 HAS_DATA: Final = 38
-"""Of an index: the sides that sent something, one bit each, and `assemble_kernel.UNSURE`."""
+"""In an index: the sides that sent data, one bit each, and `assemble_kernel.UNSURE`."""
 STATE_WORDS: Final = 39
 
-# What is done with its packets.
-PASS: Final = 0
+# What is done with the packets of a pair: nothing, batches, or left to the exact reader.
+SKIP: Final = 0
 ASSEMBLE: Final = 1
-HAND_ON: Final = 2
+FORWARD: Final = 2
 
 _FIRST_ROOM: Final = 1_024
 
 
 class Pairs:
-    """Room for pairs, and the table that finds them: open addressing, half of it free."""
+    """Rows of pairs, and their hash table with open addressing, at least half of it free."""
 
     __slots__ = ("count", "keys", "seed", "slots", "state")
 
     def __init__(self, room: int = _FIRST_ROOM) -> None:
         self.count = 0
-        # Whoever chooses addresses must not be able to make them all fall into one slot.
+        # A random seed, so that nobody can choose addresses that all fall into one slot.
         self.seed = random_key()
         self.keys = np.zeros((room, KEY_WORDS), np.int64)
         self.state = np.zeros((room, STATE_WORDS), np.int64)
@@ -87,7 +87,7 @@ class Pairs:
         return len(self.keys)
 
     def grow(self, most: int) -> None:
-        """Twice the room, but not above `most`."""
+        """Doubles the room, up to `most`."""
         room = min(2 * self.room, most)
         more = room - self.room
         self.keys = np.vstack((self.keys, np.zeros((more, KEY_WORDS), np.int64)))
@@ -96,8 +96,8 @@ class Pairs:
         fill_slots(self.keys, self.slots, self.seed, self.count)
 
     @staticmethod
-    def of_keys(keys: NDArray[np.int64]) -> Pairs:
-        """All pairs that there will be, in this order."""
+    def from_keys(keys: NDArray[np.int64]) -> Pairs:
+        """A table of known pairs, in this order."""
         pairs = Pairs(len(keys) + 1)
         pairs.keys[: len(keys)] = keys
         pairs.count = len(keys)
@@ -111,7 +111,7 @@ def _slots_for(room: int) -> int:
 
 
 def end_text(key: NDArray[np.int64], side: int) -> str:
-    """`A:p` or `[A]:p`, as `capture.transport` writes it."""
+    """`A:p` or `[A]:p`, like `capture.transport`."""
     ports = int(key[PORTS])
     port = ports & 0xFFFF if side else ports >> 16 & 0xFFFF
     first = HIGHER if side else LOWER
@@ -122,8 +122,8 @@ def end_text(key: NDArray[np.int64], side: int) -> str:
 
 @inlined
 def slot_of(keys: Numbers, slots: Numbers, seed: HashKey, key: Numbers) -> int:
-    """The slot of a key, or the free one it belongs into."""
-    # Two words of an address (32 bits each) are fed at once.
+    """The slot of a key, or the free slot in which to insert it."""
+    # Two words of an address (32 bits each) are hashed at once.
     state = feed_hash(begin_hash(seed), key[PORTS])
     for word in range(LOWER, KEY_WORDS, 2):
         state = feed_hash(state, key[word] << 32 ^ key[word + 1])

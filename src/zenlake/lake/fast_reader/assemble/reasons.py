@@ -1,4 +1,4 @@
-"""Why a pair of ends is left to the exact reader."""
+"""Reasons why a pair of ends is irregular, and so left to the exact reader."""
 
 from __future__ import annotations
 

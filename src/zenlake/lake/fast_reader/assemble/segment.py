@@ -1,6 +1,6 @@
-"""Segment: what a packet says as TCP, exactly as `capture.ip` and `capture.transport` read it.
+"""Segment: the TCP fields of a packet, exactly as `capture.ip` and `capture.transport` read them.
 
-A segment is a row of numbers that one packet after the other is read into.
+A segment is a row of numbers, which each packet overwrites.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from zenlake.lake.fast_reader.assemble.network import network_layer
 from zenlake.lake.fast_reader.scan.numbers import Bytes, Numbers, byte, u16_big, u32_big
 from zenlake.limits import IP_EXTENSION_HEADERS_MAX
 
-# What a packet is.
+# Kinds of packets.
 OTHER: Final = 0
-"""No TCP, or nothing the exact reader reads as such."""
+"""Not TCP, or not readable as TCP by the exact reader either."""
 TCP: Final = 1
 IN_FRAGMENTS: Final = 2
 """Part of a datagram that may be TCP."""
 UDP: Final = 3
 
-# A segment: the key of its pair of ends first, the lower end before the higher.
+# Fields of a segment. The first are the key of its pair: the lower end before the higher.
 PORTS: Final = 0
-"""Of both ends, and above them whether addresses are of IPv6."""
+"""Both ports, and a bit above them for IPv6."""
 LOWER: Final = 1
 HIGHER: Final = 5
 KEY_WORDS: Final = 9
 SIDE: Final = 9
-"""Who sent it: 0 the lower end, 1 the higher."""
+"""The sender: 0 is the lower end, 1 the higher."""
 SEQ: Final = 10
 ACK_SEQ: Final = 11
 FLAGS: Final = 12
 BEGIN: Final = 13
 STOP: Final = 14
-"""Where its bytes are in the file."""
+"""Positions of its payload in the window."""
 MISSING: Final = 15
-"""Bytes that were cut off."""
+"""Bytes that the capture cut off."""
 SEGMENT_WORDS: Final = 16
 
 _TCP: Final = 6
@@ -49,7 +49,7 @@ _MAYBE: Final = -2
 def dissect(
     data: Bytes, start: int, captured: int, original: int, link_type: int, out: Numbers
 ) -> int:
-    """Read a packet; `out` is filled where this is TCP, and its bytes where it is UDP."""
+    """Reads a packet; fills `out` for TCP, and only BEGIN and STOP for UDP."""
     size_end = start + captured
     ethertype, at = network_layer(data, start, size_end, link_type)
     claimed_end = start + max(original, captured)
@@ -112,7 +112,7 @@ def _sort_ends(out: Numbers, source: int, destination: int, words: int) -> None:
 
 @inlined
 def _ipv4(data: Bytes, at: int, size_end: int, claimed_end: int, out: Numbers) -> int:
-    """The protocol; where its bytes begin and stop, and how many are missing, in `out`."""
+    """The protocol. Writes BEGIN, STOP and MISSING to `out`."""
     if size_end < at + 20:
         return _NONE
     first, length = byte(data, at), u16_big(data, at + 2)
@@ -152,7 +152,7 @@ def _ipv6(data: Bytes, at: int, size_end: int, claimed_end: int, out: Numbers) -
         if kind == 44:  # fragment
             fragment = u16_big(data, begin + 2)
             if fragment & 0xFFF9:
-                # The first fragment says what the datagram is, perhaps behind more headers.
+                # Only the first fragment has the protocol, perhaps after more headers.
                 is_first = not fragment & 0xFFF8
                 return _MAYBE if is_first and (protocol == _TCP or _is_extension(protocol)) else -1
             begin += 8

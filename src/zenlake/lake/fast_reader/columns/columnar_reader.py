@@ -1,7 +1,7 @@
-"""The fast reader: units of regular connections in, Arrow tables out.
+"""ColumnarReader: units of regular connections to Arrow tables.
 
-Handshakes and ends of sessions are few: they go through the same walker as on the exact reader,
-which makes sessions and nodes of them. All the rest is columns.
+Handshakes and ends of sessions are few: the exact reader's walker reads them and makes sessions
+and nodes. All other messages are processed in columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from zenlake.lake.exact_reader.row_tables import new_rows, take
+from zenlake.lake.exact_reader.row_tables import drain_tables, new_rows
 from zenlake.lake.fast_reader import Survey
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.event_columns import (
@@ -25,7 +25,7 @@ from zenlake.lake.fast_reader.columns.event_columns import (
     exchange_table,
     interest_table,
 )
-from zenlake.lake.fast_reader.columns.handshakes import Greeting, Heard, greetings_of
+from zenlake.lake.fast_reader.columns.handshakes import HandshakeBatch, LastSeen, handshake_batches
 from zenlake.lake.fast_reader.columns.keys import KeyColumn, KeyMemory, resolve
 from zenlake.lake.fast_reader.columns.message_columns import (
     batch_table,
@@ -48,16 +48,16 @@ from zenlake.wire.message import Message
 
 VIOLATIONS: Final = "violations"
 _OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events", VIOLATIONS))
-"""What the walker and link states are needed for."""
+"""Tables that need the walker and link states."""
 _LAST: Final = 1 << 62
-"""After every packet."""
+"""A packet number after every packet."""
 
 
 Tables = dict[str, list[pa.Table]]
 
 
 class ColumnarReader:
-    """Feed it units, and the ends of connections as they come; it gives rows."""
+    """`feed` takes units in the order of the capture and returns tables; `finish` the rest."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ColumnarReader:
         self._survey = survey
         regular = np.flatnonzero(wanted & survey.regular)
         self._closing = deque(regular[np.argsort(survey.closed_packet[regular])].tolist())
-        """Pairs by the packets that end them."""
+        """Pairs in the order of the packets that end them."""
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self._links: dict[int, Link] = {}
@@ -86,7 +86,7 @@ class ColumnarReader:
 
     @property
     def doubted(self) -> NDArray[np.bool_] | None:
-        """Pairs that may have broken rules, which are to be read again; known at the end."""
+        """Pairs that may have broken rules, to be read again; complete after `finish`."""
         return None if self._screen is None else self._screen.doubted
 
     def feed(self, units: Units) -> Tables:
@@ -94,13 +94,13 @@ class ColumnarReader:
         last = int(units.packet[-1]) if len(units) else 0
         return self._feed(units, self._closed_until(last))
 
-    def end(self) -> Tables:
+    def finish(self) -> Tables:
         """After the last units."""
         tables = self._feed(None, self._closed_until(_LAST))
         for session in self._open:
             add_session(self._rows, session)
         self._open.clear()
-        for name, table in take(self._rows, is_end=True).items():
+        for name, table in drain_tables(self._rows, is_end=True).items():
             tables.setdefault(name, []).append(table)
         return tables
 
@@ -128,7 +128,7 @@ class ColumnarReader:
             link = self._links.pop(pair, None)
             if link is not None:
                 self._topology.forget(session_of(link))
-        for name, table in take(self._rows).items():
+        for name, table in drain_tables(self._rows).items():
             tables.setdefault(name, []).append(table)
         return tables
 
@@ -137,54 +137,54 @@ class ColumnarReader:
     def _sessions(self, decoded: Decoded | None, closings: list[int]) -> None:
         """Handshakes, CLOSE and ends of connections, in the order of packets."""
         ended = self._survey.closed_packet[closings].tolist()
-        ends: list[tuple[int, int, int, Greeting | None]] = [
+        ends: list[tuple[int, int, int, HandshakeBatch | None]] = [
             (packet, 1, pair, None) for packet, pair in zip(ended, closings, strict=True)
         ]
-        heard, greetings = None, []
+        last_seen, handshakes = None, []
         if decoded is not None:
-            heard = Heard(decoded.units)
-            greetings = [(one.packet, 0, one.pair, one) for one in greetings_of(decoded)]
-        for packet, _, pair, greeting in sorted(greetings + ends, key=itemgetter(0, 1)):
-            if greeting is not None:
-                self._handshake(greeting, heard)
+            last_seen = LastSeen(decoded.units)
+            handshakes = [(one.packet, 0, one.pair, one) for one in handshake_batches(decoded)]
+        for packet, _, pair, handshake in sorted(handshakes + ends, key=itemgetter(0, 1)):
+            if handshake is not None:
+                self._handshake(handshake, last_seen)
             else:
-                self._hear(pair, packet, heard)
+                self._update_last_seen(pair, packet, last_seen)
                 self._close(pair, decoded)
-        if heard is not None:
-            for pair in heard.pairs():
-                self._hear(pair, _LAST, heard)
+        if last_seen is not None:
+            for pair in last_seen.pairs():
+                self._update_last_seen(pair, _LAST, last_seen)
 
-    def _hear(self, pair: int, packet: int, heard: Heard | None) -> None:
-        """When each side was last heard, up to a packet: a lease may have run out since."""
+    def _update_last_seen(self, pair: int, packet: int, last_seen: LastSeen | None) -> None:
+        """Notes when each side last sent something, up to a packet, for the check of leases."""
         link = self._links.get(pair)
-        if heard is None or link is None:
+        if last_seen is None or link is None:
             return
         session, end = session_of(link), self._survey.end_of(pair)
         open_until = packet if end is None else min(packet, end.packet)
         for direction in (0, 1):
             node, owner = session.nodes[link.sides[direction]], 2 * pair + direction
-            time_ns = heard.before(owner, packet)
+            time_ns = last_seen.before(owner, packet)
             if time_ns > node.last_seen_ns:
                 node.last_seen_ns = time_ns
             if open_until != packet:
-                time_ns = heard.before(owner, open_until)
+                time_ns = last_seen.before(owner, open_until)
             if time_ns > node.last_seen_open_ns:
                 node.last_seen_open_ns = time_ns
 
-    def _handshake(self, greeting: Greeting, heard: Heard | None) -> None:
-        pair, content, packet = greeting.pair, greeting.content, greeting.packet
+    def _handshake(self, handshake: HandshakeBatch, last_seen: LastSeen | None) -> None:
+        pair, content, packet = handshake.pair, handshake.content, handshake.packet
         link = self._links.get(pair)
         if link is None:
             name, ends = self._survey.link_name(pair), self._survey.ends(pair)
             link = self._links[pair] = Link(name, "tcp", *ends, True)
-        if greeting.is_close:
-            self._hear(pair, packet, heard)
+        if handshake.is_close:
+            self._update_last_seen(pair, packet, last_seen)
         messages: list[Message] = list(decode_batch(content).messages)
-        place = link, greeting.direction, packet, greeting.time_ns
+        place = link, handshake.direction, packet, handshake.time_ns
         batch = LinkBatch(*place, content, messages, "ok", None, 0)
         self._walker.feed(batch)
         if self._screen is not None:
-            self._screen.handshake(greeting.row, pair, batch, self._events[:])
+            self._screen.handshake(handshake.row, pair, batch, self._events[:])
         self._take_events()
 
     def _close(self, pair: int, decoded: Decoded | None) -> None:
@@ -202,7 +202,7 @@ class ColumnarReader:
         add_nodes(self._rows, session_of(link))
 
     def _take_events(self) -> None:
-        """Messages have rows among the columns."""
+        """Takes over changes of sessions; rows of messages are made in columns."""
         for event in self._events:
             if isinstance(event, SessionChanged):
                 self._open[event.session] = None
@@ -219,7 +219,7 @@ class ColumnarReader:
         if self._only is None or _OF_SESSIONS & self._only:
             self._link_states(decoded)
         if self._screen is not None:
-            self._screen.look(decoded, keys)
+            self._screen.check_rows(decoded, keys)
         if self._only is None or "batches" in self._only:
             tables["batches"] = [batch_table(decoded, places, self._survey)]
         for name, build in _BUILDERS.items():
@@ -260,7 +260,7 @@ _BUILDERS: Final[dict[str, Callable[[Decoded, KeyColumn, Places], pa.Table | Non
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """What is made of one chunk is freed with it: to look for cycles meanwhile finds none."""
+    """Pauses garbage collection: the objects of one chunk have no cycles and are freed with it."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Decoded: the rows of many units, each with its place in the capture."""
+"""Decoded: the messages of many units as rows, each with its place in the capture."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def codes_of(*kinds: str) -> NDArray[np.uint8]:
 
 
 class Decoded:
-    """Columns of rows: `packet`, `time_ns`, `seq`, `pair`, `direction`, and what decoding gives.
+    """Columns of rows: `packet`, `time_ns`, `seq`, `pair`, `direction`, and decoded fields.
 
-    `whole` are messages that fragments completed: each is a unit of its own, after that of its
-    last fragment, and takes place, number and channel from it.
+    `whole` are reassembled messages. Each becomes a unit after that of its last fragment, from
+    which it has its place, sequence number and channel.
     """
 
     def __init__(self, units: Units, whole: list[Whole]) -> None:
@@ -42,7 +42,7 @@ class Decoded:
         data, bounds = self.units.data, self.units.bounds
         self.columns: Columns = columnar.decode(data, bounds, decodable(self.units.form))
         self.is_batch: NDArray[np.bool_] = self.units.form != columnar.NETWORK
-        """Of units: whether they came so, and were not put together of fragments."""
+        """For each unit whether it is a batch, and not a reassembled message."""
         self.unit: NDArray[np.int64] = self.columns["unit"].astype(np.int64)
         self.kind: NDArray[np.uint8] = self.columns["kind"]
         self.fragments = {
@@ -57,7 +57,7 @@ class Decoded:
         return len(self.columns)
 
     def _placed(self, whole: list[Whole]) -> list[Whole]:
-        """The same, with their places among all units."""
+        """Reassembled messages with their places among all units."""
         return [one._replace(place=one.place + n + 1) for n, one in enumerate(whole)]
 
     def _first_row(self, unit: int) -> int:
@@ -75,7 +75,7 @@ class Decoded:
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
-        """One direction of one connection."""
+        """The number of one direction of one connection."""
         return self.pair.astype(np.int64) * 2 + self.direction
 
     @cached_property
@@ -88,7 +88,7 @@ class Decoded:
 
     @cached_property
     def unit_seq(self) -> NDArray[np.int64]:
-        """Of batches. Within a packet a batch counts, then its messages, then the next batch."""
+        """`seq` of batches. A packet counts a batch, then its messages, then the next batch."""
         weights = np.bincount(self.unit, minlength=len(self.units)) + self.is_batch
         before = np.cumsum(weights) - weights
         packet = self.units.packet
@@ -107,7 +107,7 @@ class Decoded:
 
     # --- values ------------------------------------------------------------------------------
 
-    # Asked again and again, so what was found is kept; nobody may write to it.
+    # These are called often, so results are cached, and read-only.
 
     def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
         found = self._are_kind.get(kinds)
@@ -124,7 +124,7 @@ class Decoded:
         return found
 
     def channel(self, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """`sn`, `reliable` or `priority` of the carrier, and which rows have it."""
+        """`sn`, `reliable` or `priority` of the FRAME or FRAGMENT, and which rows have it."""
         found = self._channels.get(name)
         if found is None:
             values, present = self.columns[name].astype(np.int64), self.present(name).copy()
@@ -151,7 +151,7 @@ def numbers(values: NDArray[Any], present: NDArray[np.bool_]) -> pa.Array:
 
 
 def _with_whole(units: Units, whole: list[Whole]) -> Units:
-    """The units with reassembled messages put in after their last fragments."""
+    """The units, with reassembled messages inserted after their last fragments."""
     if not whole:
         return units
     places = np.array([one.place + 1 for one in whole])

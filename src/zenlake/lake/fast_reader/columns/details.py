@@ -1,4 +1,4 @@
-"""The `detail` of many messages: most have none, and of equal ones only one is read."""
+"""The `detail` of many messages: most have none, and equal messages are decoded once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zenlake.wire import decode_network, decode_transport
 
 _KINDS: Final = columnar.kinds()
 _HEAD_OF_FRAGMENT: Final = 16
-"""Header, number and extensions: the rest tells nothing."""
+"""Header, sequence number and extensions: the payload adds nothing to the detail."""
 
 Texts = dict[str, int]
 
@@ -56,7 +56,7 @@ def _lengths(rows: Decoded, chosen: Rows) -> NDArray[np.uint32]:
 
 
 def _codes(rows: Decoded, chosen: Rows, texts: Texts) -> NDArray[np.int32]:
-    """The numbers of the details of some rows, by the scalar decoder."""
+    """Codes of the details of some rows, which the scalar decoder reads."""
     columns = rows.columns
     content = columns.data.data
     starts, lengths = columns["offset"][chosen].tolist(), _lengths(rows, chosen).tolist()

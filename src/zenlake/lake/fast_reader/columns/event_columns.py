@@ -60,7 +60,7 @@ def exchange_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table |
     is_request = kind == CODES["REQUEST"]
     has_data = (kind == CODES["RESPONSE/REPLY/PUT"]) | (kind == CODES["RESPONSE/ERR"])
     in_memory = (columns["shm"][chosen] != 0) | rows.present("body_shm")[chosen]
-    # A request is sent by who asks, the rest by who was asked.
+    # The requester sends a REQUEST, the responder everything else.
     asker = rows.owner[chosen] ^ (~is_request).astype(np.int64)
     side = rows.direction[chosen] ^ (~is_request).astype(np.int64)
     stamp, _ = timestamps(rows, "timestamp", chosen)
@@ -103,7 +103,7 @@ def _parameters(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> p
 def _word(
     rows: Decoded, name: str, chosen: Rows, asked: NDArray[np.bool_], words: list[str]
 ) -> pa.Array:
-    """Effective: 0 where none was sent."""
+    """The effective value: 0 where none was sent."""
     return coded(np.where(asked, rows.columns[name][chosen].astype(np.int32), -1), words)
 
 
@@ -124,7 +124,7 @@ def _sources(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.A
 
 
 def _orders(rows: Decoded, chosen: Rows) -> pa.Array:
-    """As `message_rows.timestamp_order`, of the rows that have one."""
+    """As `message_rows.timestamp_order`, for rows with a timestamp."""
     found = np.flatnonzero(rows.present("timestamp")[chosen])
     times = rows.columns["timestamp_time"][chosen[found]].tolist()
     ids = texts_of(rows, "timestamp_id", chosen[found], padded_zid).to_pylist()
@@ -174,7 +174,7 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
 
 
 def _by_key(rows: Decoded, keys: KeyColumn, chosen: Rows) -> pa.Array:
-    """The router it comes from, and the key; as it was written where it is not known."""
+    """The id of its router and the key; the key as sent where its alias is not known."""
     nodes = rows.columns["node_id"][chosen].tolist()
     texts = keys.texts
     found = [

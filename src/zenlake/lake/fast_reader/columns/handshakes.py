@@ -1,4 +1,4 @@
-"""Greetings: of many units those that begin and end sessions, and when each side was heard."""
+"""Handshakes: batches that begin and end sessions, and when each side last sent something."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IDS: Final = (0x01, 0x02, _CLOSE_ID)
 """INIT, OPEN, CLOSE."""
 
 
-class Greeting(NamedTuple):
+class HandshakeBatch(NamedTuple):
     """A batch of INIT, OPEN or CLOSE."""
 
     packet: int
@@ -25,7 +25,7 @@ class Greeting(NamedTuple):
     direction: int
     time_ns: int
     row: int
-    """Of its first message."""
+    """Row of its first message."""
     content: bytes
 
     @property
@@ -33,7 +33,7 @@ class Greeting(NamedTuple):
         return self.content[0] & _ID_BITS == _CLOSE_ID
 
 
-def greetings_of(decoded: Decoded) -> list[Greeting]:
+def handshake_batches(decoded: Decoded) -> list[HandshakeBatch]:
     units = decoded.units
     ids = units.data[units.bounds[:-1]] & _ID_BITS
     is_one = np.isin(ids, _IDS) & (units.form <= columnar.LOW_LATENCY)
@@ -44,11 +44,11 @@ def greetings_of(decoded: Decoded) -> list[Greeting]:
     rows = np.searchsorted(decoded.unit, found).tolist()
     bounds = zip(units.bounds[found].tolist(), units.bounds[found + 1].tolist(), strict=True)
     contents = [bytes(view[start:stop]) for start, stop in bounds]
-    return [Greeting(*one) for one in zip(*columns, rows, contents, strict=True)]
+    return [HandshakeBatch(*one) for one in zip(*columns, rows, contents, strict=True)]
 
 
-class Heard:
-    """When each direction of each connection sent something."""
+class LastSeen:
+    """The times at which each direction of each connection sent something."""
 
     __slots__ = ("_latest", "_packets", "_spans")
 
@@ -62,19 +62,19 @@ class Heard:
         spans = zip(starts.tolist(), stops.tolist(), strict=True)
         self._spans = dict(zip(owners[starts].tolist(), spans, strict=True))
         self._packets = units.packet[order].tolist()
-        # Clocks may go backwards; hardly any does.
+        # The clock of a capture may go backwards, which is rare.
         is_back = np.append(False, times[1:] < times[:-1]) & ~is_first
         for owner in np.unique(owners[is_back]).tolist():
             span = slice(*self._spans[owner])
             times[span] = np.maximum.accumulate(times[span])
         self._latest = times.tolist()
-        """By place, the highest time up to it in the same direction."""
+        """For each unit the latest time up to it in the same direction."""
 
     def pairs(self) -> set[int]:
         return {owner >> 1 for owner in self._spans}
 
     def before(self, owner: int, packet: int) -> int:
-        """The last time, at a packet or before it; 0 if there was none."""
+        """The latest time up to a packet; 0 if there is none."""
         first, last = self._spans.get(owner, (0, 0))
         place = bisect_right(self._packets, packet, first, last)
         return self._latest[place - 1] if place > first else 0

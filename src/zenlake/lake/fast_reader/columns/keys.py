@@ -1,7 +1,7 @@
-"""Keys of many rows: whole key expressions, from aliases that change while rows go by.
+"""Keys of many rows: resolves aliases, which declarations among the rows change.
 
-Rows are many, different keys are few: all that is done for each row is arithmetic on numbers.
-What `trace.keys` does one by one, this does for regular connections, where nothing is missing.
+There are many rows and few different keys, so each row costs only arithmetic on numbers. The result
+is that of `trace.keys`, for regular connections, where no declaration is missing.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ class KeyMemory:
 
 
 class Texts(dict[str, int]):
-    """Different texts, each with its number, in the order of these."""
+    """Different texts, each with its number, in the order of numbers."""
 
     def number(self, text: str | None) -> int:
         return _NONE if text is None else self.setdefault(text, len(self))
 
     def numbers(self, texts: Iterable[str | None]) -> NDArray[np.int32]:
-        give = self.setdefault
-        found = [_NONE if text is None else give(text, len(self)) for text in texts]
+        number = self.setdefault
+        found = [_NONE if text is None else number(text, len(self)) for text in texts]
         return np.array(found, np.int32)
 
 
 class KeyColumn(NamedTuple):
-    """For each row the number of its key, or -1; and whether it is an answer without a life."""
+    """For each row the number of its key, or -1, and whether it is a one-time answer."""
 
     codes: NDArray[np.int32]
     texts: list[str]
@@ -75,7 +75,7 @@ class KeyColumn(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """The different keys as they were sent."""
+    """The different keys as sent: scope and suffix."""
 
     ids: NDArray[np.int32]
     scopes: NDArray[np.int64]
@@ -84,12 +84,12 @@ class _Written(NamedTuple):
 
 
 def resolve(rows: Decoded, memory: KeyMemory) -> KeyColumn:
-    """The key of each row; what is declared in these rows is remembered for later ones."""
+    """The key of each row. `memory` keeps the declarations of these rows for later ones."""
     written = _written(rows)
     texts = Texts()
     has_scope, suffixes = (written.scopes != 0).tolist(), written.suffixes
     whole = (None if aliased else text for aliased, text in zip(has_scope, suffixes, strict=True))
-    # The last is that of rows without a key.
+    # The last code is for rows without a key.
     codes = np.append(texts.numbers(whole), np.int32(_NONE))[written.ids]
     aliased = np.flatnonzero(np.append(written.scopes, 0)[written.ids])
     definitions = np.flatnonzero(rows.is_kind("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR"))
@@ -120,10 +120,10 @@ def _resolve_aliases(
     aliased: NDArray[np.int64],
     definitions: NDArray[np.int64],
 ) -> None:
-    """Each row that uses an alias takes what its last definition before it left."""
+    """A row with an alias gets the key of the last definition before it."""
     count = len(rows) + 1
     ids = written.ids[aliased]
-    # The number is the sender's own, or one that the other side declared (wire reference §14).
+    # The sender or the receiver declared the alias (wire reference §14).
     tables = rows.owner[aliased] ^ (~written.senders[ids]).astype(np.int64)
     wanted = tables << 32 | written.scopes[ids]
     numbers = rows.columns["entity_id"][definitions].astype(np.int64)
@@ -138,7 +138,7 @@ def _resolve_aliases(
         if len(order)
         else (np.zeros(len(aliased), np.bool_))
     )
-    # Prefixes: those known from before by number of `different`, then one for each definition.
+    # Prefixes: those known before, by their place in `different`, then one for each definition.
     before = [
         memory.aliases.get(int(one) >> 32, {}).get(int(one) & 0xFFFF_FFFF) for one in different
     ]
@@ -165,7 +165,7 @@ def _define(
     codes: NDArray[np.int32],
     definitions: NDArray[np.int64],
 ) -> list[str | None]:
-    """Take definitions one by one; what each leaves for its number."""
+    """Applies definitions one by one; the key of its alias after each."""
     left: list[str | None] = []
     kinds = rows.kind[definitions].tolist()
     owners = rows.owner[definitions].tolist()
@@ -192,7 +192,7 @@ def _define(
 
 
 def _answers(rows: Decoded, memory: KeyMemory) -> NDArray[np.bool_]:
-    """Declarations that tell once what is there: as `zenlake.trace.interest_answers`."""
+    """Declarations that only answer an interest in current ones (`trace.interest_answers`)."""
     found = np.zeros(len(rows), np.bool_)
     is_answer = np.isin(rows.kind, np.array([*_D_ENTITY], np.uint8))
     is_answer &= rows.present("interest_id") & (rows.columns["entity_id"] == 0)
@@ -223,7 +223,7 @@ def _entities(
     codes: NDArray[np.int32],
     answers: NDArray[np.bool_],
 ) -> None:
-    """An undeclaration without a key has that of the declaration with its number."""
+    """An undeclaration without a key gets the key of the declaration with its number."""
     kinds = np.array([*_D_ENTITY, *_U_ENTITY], np.uint8)
     chosen = np.flatnonzero(np.isin(rows.kind, kinds) & ~answers)
     names = rows.kind[chosen].tolist()

@@ -45,7 +45,7 @@ _KINDS: Final = columnar.kinds()
 
 def place_columns(rows: Decoded, places: Places, chosen: Rows | slice) -> dict[str, pa.Array]:
     """The common columns of some rows."""
-    return places.of(rows.pair[chosen]) | {
+    return places.columns_of(rows.pair[chosen]) | {
         "packet": numbers_of(rows.packet[chosen]),
         "time_ns": numbers_of(rows.time_ns[chosen]),
         "seq": numbers_of(rows.seq[chosen]),
@@ -93,7 +93,7 @@ def reliability(rows: Decoded, chosen: Rows | slice) -> pa.Array:
 
 
 def _priority(rows: Decoded, chosen: Rows | slice) -> pa.Array:
-    """Of a network message its own, of FRAME and FRAGMENT the channel's."""
+    """The message's own priority; for FRAME and FRAGMENT that of their channel."""
     carrier, sent = rows.channel("priority")
     is_transport = rows.is_kind(*TRANSPORT)[chosen]
     own = PRIORITY_OF_QOS[qos_of(rows, chosen)]
@@ -133,7 +133,7 @@ def sample_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | N
         "source_eid": rows.numbers("source_eid", chosen),
         "source_sn": rows.numbers("source_sn", chosen),
         "ignored": pa.nulls(len(chosen), pa.string()),
-        # Of what crosses one link only; a later step knows what crosses several.
+        # Right for a publication that crosses one link; a later step corrects the others.
         "trace_id": pa.compute.if_else(key.is_valid(), found["seq"], None),
     }
     return table_of("samples", found)
@@ -153,7 +153,7 @@ def batch_table(rows: Decoded, places: Places, survey: Survey) -> pa.Table:
         np.int32,
     ).reshape(-1, 2)
     count = len(chosen)
-    found = places.of(pair) | {
+    found = places.columns_of(pair) | {
         "packet": numbers_of(units.packet[chosen]),
         "time_ns": numbers_of(units.time_ns[chosen]),
         "sender": coded(by_direction[which, direction], list(addresses)),

@@ -1,4 +1,4 @@
-"""Places: links, sessions and nodes of many rows, by number."""
+"""Places: names of links, sessions and nodes for many rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from zenlake.lake.fast_reader.columns.values import coded, constant
 
 
 class Places:
-    """The connections that occur in some rows.
+    """The connections of some rows.
 
-    Each is the only link of its session and gives it its name; direction 0 opened it.
+    Each is the only link of its session, which has the same name; direction 0 opened it.
     """
 
     __slots__ = ("_links", "_names", "_zid_texts", "_zids", "capture")
@@ -30,10 +30,10 @@ class Places:
         by_pair[different] = codes.reshape(-1, 2)
         self._zids: NDArray[np.int32] = by_pair.reshape(-1)
 
-    def of(self, pair: NDArray[np.int32]) -> dict[str, pa.Array]:
+    def columns_of(self, pair: NDArray[np.int32]) -> dict[str, pa.Array]:
         name = coded(self._links[pair], self._names)
         return {"capture": constant(self.capture, len(pair)), "session": name, "link": name}
 
     def zids(self, owner: NDArray[np.int64]) -> pa.Array:
-        """Of who sends in a direction."""
+        """Identities of the senders of these directions."""
         return coded(self._zids[owner], self._zid_texts)

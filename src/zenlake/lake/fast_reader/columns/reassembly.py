@@ -1,4 +1,4 @@
-"""Fragments of regular connections, which come complete and in order, put together."""
+"""Reassembly of fragments of regular connections, which are complete and in order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Whole(NamedTuple):
 
 
 class Reassembly:
-    """What still waits for its last fragment, by direction and channel."""
+    """Fragments of incomplete messages, by direction and channel."""
 
     __slots__ = ("_waiting",)
 

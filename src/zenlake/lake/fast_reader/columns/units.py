@@ -1,4 +1,4 @@
-"""Units: batches of regular connections, back to back, in the order they were completed."""
+"""Units: batches of regular connections, back to back, in the order of their last packets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 class Units(NamedTuple):
     """Unit `i` is `data[bounds[i]:bounds[i + 1]]`, a batch without its length.
 
-    No packet has its units in two of these.
+    All units of a packet are in the same object.
     """
 
     data: NDArray[np.uint8]
     bounds: NDArray[np.int64]
     form: NDArray[np.uint8]
-    """One of `columnar.forms`, or `fast_reader.batches.FAREWELL`."""
+    """One of `columnar.forms`, or `assemble.batches.LAST_CLOSE`."""
     pair: NDArray[np.int32]
     """Number of the connection."""
     direction: NDArray[np.uint8]

@@ -1,4 +1,4 @@
-"""Values of columns as Arrow arrays: few different texts, each with a number."""
+"""Columns as Arrow arrays; texts, of which few are different, as dictionary arrays."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ EXPRESS_OF_QOS: Final = np.array([one.express for one in QOS_BYTES], np.bool_)
 
 
 def coded(codes: NDArray[Any], texts: Sequence[str | None]) -> pa.Array:
-    """Texts by number; null where the number is negative."""
+    """A dictionary array: texts by code, null where the code is negative."""
     indices = codes.astype(np.int32, copy=False)
     dictionary = pa.array(texts, pa.string())
     if dictionary.null_count:
-        # A null belongs to the row, not to the list of texts.
+        # Nulls must be in the indices, not in the dictionary.
         is_text = np.array([text is not None for text in texts], np.bool_)
         indices = np.where(is_text[indices] & (indices >= 0), indices, -1).astype(np.int32)
         dictionary = dictionary.fill_null("")
@@ -76,7 +76,7 @@ def stretches(
 
 
 def texts_of(rows: Decoded, name: str, chosen: Rows, read: Callable[[bytes], str]) -> pa.Array:
-    """Stretches as text, each different one read once."""
+    """Byte columns as text; `read` is called once for equal values."""
     codes, contents = _different(rows, name, chosen)
     return coded(codes, [read(content) for content in contents])
 
@@ -103,7 +103,7 @@ def utf8_text(raw: bytes) -> str:
 
 
 def encodings(rows: Decoded, chosen: Rows, default: NDArray[np.bool_]) -> pa.Array:
-    """Effective: where `default` holds and none was sent, the protocol's; else null."""
+    """Effective encodings: the protocol's default where `default` holds and none was sent."""
     columns = rows.columns
     offsets = columns["encoding_schema_offset"][chosen]
     lengths = columns["encoding_schema_length"][chosen]

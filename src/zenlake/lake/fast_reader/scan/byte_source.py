@@ -1,4 +1,4 @@
-"""ByteSource: where the bytes of a capture come from, by their offset."""
+"""ByteSource: random access to the bytes of a capture, in a local file or in a store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from zenlake.lake.address import Address, parse
 
 
 class ByteSource(Protocol):
-    """A file of a fixed size that is read at any offset."""
+    """A file of fixed size that can be read at any offset."""
 
     size: int
 
     def read_into(self, offset: int, target: memoryview) -> int:
-        """Read bytes from `offset` on into `target`: how many, 0 only at the end."""
+        """Reads bytes from `offset` on into `target`; their number, 0 only at the end."""
         ...
 
     def close(self) -> None: ...
@@ -41,7 +41,7 @@ class LocalFile:
 
 
 class StoredFile:
-    """A file in a store, of which only the parts that are wanted are transferred."""
+    """A file in a store; only the requested parts are transferred."""
 
     def __init__(self, address: Address) -> None:
         self._file = address.filesystem.open_input_file(address.fs_path)
@@ -57,7 +57,7 @@ class StoredFile:
 
 
 def open_bytes(address: str) -> ByteSource:
-    """The bytes of a capture, at a path of this machine or an address."""
+    """Opens a capture at a local path or an address."""
     try:
         place = parse(address)
         return LocalFile(address) if place.is_local else StoredFile(place)

@@ -1,4 +1,4 @@
-"""CaptureFile: how the records of a capture are read, if the fast reader reads it."""
+"""Chooses the scanner for the format of a capture, or refuses the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Refusal:
-    """The whole file is left to the exact reader, and why."""
+    """The whole file is left to the exact reader; `cause` says why."""
 
     __slots__ = ("cause",)
 
@@ -25,7 +25,7 @@ class Refusal:
 
 
 def scan_of(window: FileWindow) -> PcapScan | PcapngScan | Refusal:
-    """How its records are read, told by its first bytes."""
+    """The scanner, chosen by the first bytes of the file."""
     magic = window.head(4)
     if magic in pcap.MAGICS:
         return PcapScan(window)

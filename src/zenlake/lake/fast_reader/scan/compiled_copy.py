@@ -1,4 +1,4 @@
-"""A copy of bytes between arrays as one instruction; Numba makes a loop of an assignment."""
+"""A copy between byte arrays as one memcpy; Numba compiles an assignment to a loop."""
 
 from __future__ import annotations
 

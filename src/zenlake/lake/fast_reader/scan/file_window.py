@@ -1,7 +1,7 @@
 """FileWindow: the part of a capture that is in memory, however large the file is.
 
-Kernels take positions in `data`. Before `base` lie bytes that were copied out of earlier parts
-because they are still needed; from `base` to `end` lies the file from `offset` on.
+Kernels use positions in `data`. Before `base` are bytes of earlier parts that are still needed;
+from `base` to `end` are the bytes of the file from `offset` on.
 """
 
 from __future__ import annotations
@@ -18,36 +18,38 @@ if TYPE_CHECKING:
     from zenlake.lake.fast_reader.scan.byte_source import ByteSource
 
 LOAD_BYTES: Final = 4 << 20
-"""Read at once: what a cache holds."""
+"""Read at once: so much fits into a processor's cache."""
 HELD_ROOM: Final = 1 << 20
-"""Room for bytes that are still needed, at first."""
+"""Initial room before `base`."""
 
 
 class Held(Protocol):
-    """Bytes of the window that are needed longer than their part of the file."""
+    """Bytes of the window that are still needed when the window moves on."""
 
     @property
     def size(self) -> int: ...
 
     def carry(self, source: NDArray[np.uint8], first: int, target: NDArray[np.uint8]) -> bool:
-        """Copy what lies from `first` on in `source` to the front of `target`, behind all that
-        was copied there before; False where there is no room. All is copied where `first` is 0.
+        """Copies held bytes at positions from `first` on in `source` to the front of `target`.
+
+        They are put after those that were copied before; with `first` 0 all are copied. False if
+        there is no room.
         """
         ...
 
 
 class Observer(Protocol):
-    """Sees all bytes that are loaded."""
+    """Gets all bytes that are loaded, such as a hash."""
 
     def feed(self, piece: memoryview) -> None:
-        """Take bytes that stay as they are until `wait` returns."""
+        """Takes bytes, which do not change before `wait` returns."""
         ...
 
     def wait(self) -> None: ...
 
 
 class FileWindow:
-    """Loads what is asked for; a file that is shorter than it was is an error of that file."""
+    """Loads parts of the file. A file that has become shorter is a CaptureError."""
 
     def __init__(self, source: ByteSource, path: str, observer: Observer | None = None) -> None:
         self.size = source.size
@@ -60,7 +62,7 @@ class FileWindow:
 
     @property
     def loaded(self) -> NDArray[np.uint8]:
-        """What kernels may look at."""
+        """The bytes that kernels may read."""
         return self.data[: self.end]
 
     @property
@@ -73,7 +75,7 @@ class FileWindow:
         return self.offset + self.end - self.base
 
     def position(self, offset: int) -> int:
-        """Where in `data` a byte of the file is."""
+        """The position in `data` of an offset in the file."""
         return offset - self.offset + self.base
 
     def offset_of(self, position: int) -> int:
@@ -84,13 +86,13 @@ class FileWindow:
         return self.read(0, min(count, self.size)).tobytes()
 
     def read(self, offset: int, count: int) -> NDArray[np.uint8]:
-        """Bytes from anywhere; the window stays where it is."""
+        """Bytes at any offset, without moving the window."""
         found = np.empty(count, np.uint8)
         self._read(offset, found.data)
         return found
 
     def load(self, at: int, held: Held) -> None:
-        """Move the window on to `at`, with more bytes behind it than it had, up to the end."""
+        """Moves the window to `at` and loads more bytes after it than before, up to the end."""
         if self._observer is not None:
             self._observer.wait()
         kept = max(self._end_offset - at, 0) if at >= self.offset else 0
@@ -110,7 +112,7 @@ class FileWindow:
         return not held.size or held.carry(self.data, self.base, self.data[: self.base])
 
     def _move(self, held: Held, count: int) -> None:
-        """Into other memory, with room for as much as is held once more."""
+        """Allocates a larger buffer, with room for twice the held bytes."""
         base = 2 * held.size + HELD_ROOM
         data = np.empty(base + max(count, LOAD_BYTES), np.uint8)
         held.carry(self.data, 0, data[:base])

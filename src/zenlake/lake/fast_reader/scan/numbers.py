@@ -1,7 +1,7 @@
-"""Numbers out of the bytes of a file. Callers have compared `at` with the end before.
+"""Integers in the bytes of a file. Callers check `at` against the end first.
 
-All are signed and of 64 bits, in compiled kernels and in plain Python, so that nothing is ever
-mixed with unsigned ones (which Numba turns into floats) and nothing overflows.
+All are signed with 64 bits, in compiled kernels and in plain Python: nothing overflows, and nothing
+is mixed with unsigned integers, which Numba would convert to floats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Numbers = Any
 if TYPE_CHECKING:
 
     def signed(number: Any) -> int:
-        """A number of any array, as all numbers in kernels are."""
+        """A number of any array as int64."""
         ...
 
     def copy_unchecked(source: Bytes, at: int, count: int, target: Bytes, to: int) -> None: ...
@@ -36,9 +36,9 @@ else:
 
 
 def uncounted_entry(function: Function) -> Function:
-    """As `jit.entry`, but arrays are not counted at every use, which takes most of the time.
+    """As `jit.entry`, without reference counts of arrays, which take most of the time.
 
-    Nothing may be allocated in it; its caller keeps all arrays alive.
+    The kernel must not allocate, and its caller must keep all arrays alive.
     """
     if NUMBA is None:
         return function
@@ -83,6 +83,6 @@ def u32(data: Bytes, at: int, is_big: bool) -> int:
 
 @inlined
 def copy(source: Bytes, at: int, count: int, target: Bytes, to: int) -> None:
-    """Nothing is copied where it would not fit, which callers make sure of too."""
+    """Copies nothing if it does not fit. Callers make sure that it does."""
     if 0 <= at <= len(source) - count and 0 <= to <= len(target) - count:
         copy_unchecked(source, at, count, target, to)

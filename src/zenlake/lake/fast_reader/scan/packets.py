@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROWS: Final = 262_144
-"""Packets that are looked at in one go."""
+"""Packets in one stretch at most."""
 
 
 class Packets(NamedTuple):
-    """Where in the file each packet is, and what its record says; numbers count on by one."""
+    """Position and record header of each packet. Packet numbers are consecutive."""
 
     time_ns: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -33,7 +33,7 @@ def empty_packets(rows: int) -> Packets:
 def packets_of(
     packets: Packets, rows: NDArray[np.int64], number: int, data: NDArray[np.uint8]
 ) -> list[Packet]:
-    """Some of them as the exact reader takes them; `number` is that of row 0."""
+    """Some rows as packets for the exact reader; `number` is that of row 0."""
     view = data.data
     numbers = (rows + number).tolist()
     columns = (column[rows].tolist() for column in packets)

@@ -1,8 +1,8 @@
-# Parts: f8b3343eaddc9c6a
-"""PcapScan: the records of a classic capture file, as long as each is beyond doubt.
+# Parts: 783ce4597f29cc4d
+"""PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
-The exact reader (capture/pcap.py) believes a record by the times around it. Here all times
-must lie so near the first that it never doubts any; all else is left to it.
+The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so
+near to the first one that it would accept every record; other files are left to it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RECORD_HEADER_BYTES: Final = 16
 _LINK_TYPE_MASK: Final = 0xFFFF
 _ORIGINAL_BYTES_MAX: Final = (1 << 24) - 1
 _APART_SECONDS_MAX: Final = 1 << 23
-"""From the first time; two that are so near to it are near to each other for the exact reader."""
+"""From the first time. The exact reader accepts any two times within this distance of it."""
 
 
 class PcapScan:
@@ -46,15 +46,15 @@ class PcapScan:
         link_type, self._first_seconds = Struct(order + "II").unpack(head[20:].ljust(8, b"\0"))
         self._link_type = link_type & _LINK_TYPE_MASK
         self.specials: list[tuple[int, int]] = []
-        """There are none, in contrast to pcapng."""
+        """Always empty: only pcapng has such blocks."""
 
     def seek(self, at: int, specials: NDArray[np.int64]) -> bool:
-        """Go on with the record at `at`; its header says all that there is to know."""
+        """Continues at the record at `at`; a record depends on no earlier one."""
         self.at = at
         return not len(specials)
 
     def fill(self, packets: Packets, stop: int) -> tuple[int, int]:
-        """Loaded packets that begin before `stop`: why it ended, and how many there are."""
+        """Scans loaded packets that begin before `stop`; why it stopped, and their number."""
         window = self._window
         status, at, count = scan_records(
             window.loaded,
@@ -70,7 +70,7 @@ class PcapScan:
         return status, count
 
     def may_go_on(self) -> bool:
-        """Whether the exact reader might find a record behind the place where the file is cut."""
+        """Whether the exact reader might find another record after the truncated one."""
         window = self._window
         at = window.position(self.at) + 1
         return has_record(window.loaded, at, self._is_big, self._second)
@@ -78,7 +78,7 @@ class PcapScan:
 
 @inlined
 def _is_magic(data: Bytes, at: int) -> bool:
-    """Of another file put at the end of this one."""
+    """Whether another capture file was appended here."""
     first, second, third, fourth = (
         byte(data, at),
         byte(data, at + 1),
@@ -134,7 +134,7 @@ def scan_records(
 
 @uncounted_entry
 def has_record(data: Bytes, at: int, is_big: bool, second: int) -> bool:
-    """Whether anything from here on looks like a record that is followed by something."""
+    """Whether any bytes from here on look like a complete record."""
     size = len(data)
     while at + _RECORD_HEADER_BYTES <= size:
         fraction, captured = u32(data, at + 4, is_big), u32(data, at + 8, is_big)

@@ -1,8 +1,8 @@
-# Parts: f8b3343eaddc9c6a
-"""PcapngScan: the packets of a block-structured capture file, as long as every block is sound.
+# Parts: 783ce4597f29cc4d
+"""PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
-Blocks of packets are read by a kernel; sections and interfaces, of which there are a few, here.
-What the exact reader (capture/pcapng.py) would count as damage is left to it.
+A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the
+exact reader (capture/pcapng.py) would call damaged is left to it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from zenlake.lake.fast_reader.scan.file_window import FileWindow
 
 SPECIAL_BLOCKS_MAX: Final = 65_536
-"""Sections and interfaces of one file, which are slow to read; real ones have a few."""
+"""Sections and interfaces of one file, which are slow to read; real files have a few."""
 
 _BLOCK_BYTES_MIN: Final = 12
 _SECTION_BYTES_MIN: Final = 28
@@ -54,7 +54,7 @@ _INTERFACE_BYTES_MIN: Final = 20
 _PACKET_BYTES_MIN: Final = 32
 _SIMPLE_PACKET_BYTES_MIN: Final = 16
 
-# The clock of an interface: units become nanoseconds by one of three roads.
+# The clock of an interface. Nanoseconds are units * multiplier, units / divisor, or by a shift.
 _LINK_TYPE: Final = 0
 _SNAP_LENGTH: Final = 1
 _MULTIPLIER: Final = 2
@@ -63,7 +63,7 @@ _SHIFT: Final = 4
 _OFFSET_NS: Final = 5
 _CLOCK_FIELDS: Final = 6
 _SHIFT_MAX: Final = 33
-"""Below it, the part of a second times a milliard fits 63 bits."""
+"""Up to it, the fraction of a second times 10**9 fits into 63 bits."""
 _TIME_MAX: Final = 1 << 61
 
 
@@ -79,10 +79,10 @@ class PcapngScan:
         self._is_big = False
         self._clocks = np.zeros((0, _CLOCK_FIELDS), np.int64)
         self.specials: list[tuple[int, int]] = []
-        """Offset and length of each section header and interface that was read."""
+        """Offset and length of each section header and interface so far."""
 
     def fill(self, packets: Packets, stop: int) -> tuple[int, int]:
-        """Loaded packets that begin before `stop`: why it ended, and how many there are."""
+        """Scans loaded packets that begin before `stop`; why it stopped, and their number."""
         window, count = self._window, 0
         last = window.position(stop)
         while True:
@@ -97,9 +97,9 @@ class PcapngScan:
                 return status, count
 
     def seek(self, at: int, specials: NDArray[np.int64]) -> bool:
-        """Go on with the block at `at`, ahead of this place; whether all is as it was surveyed.
+        """Continues at the block at `at`, further on; False if the file has changed.
 
-        `specials` has all section headers and interfaces of the file. Those on the way are read.
+        `specials` has all section headers and interfaces of the file. Skipped ones are read.
         """
         skipped = specials[(specials[:, 0] >= self.at) & (specials[:, 0] < at)]
         for offset, length in skipped.tolist():
@@ -110,12 +110,12 @@ class PcapngScan:
         return True
 
     def may_go_on(self) -> bool:
-        """Whether the exact reader might find a block behind the place where the file is cut."""
+        """Whether the exact reader might find another block after the truncated one."""
         window = self._window
         return has_block(window.loaded, window.position(self.at) + 1, self._is_big)
 
     def _read_special(self) -> int:
-        """A section or an interface; SPECIAL if all is well."""
+        """Reads a section or an interface; SPECIAL if it is valid."""
         at = self._window.position(self.at)
         status, length = self._take_special(self._window.loaded[at:])
         if status == SPECIAL:
@@ -127,7 +127,7 @@ class PcapngScan:
         return status
 
     def _take_special(self, data: NDArray[np.uint8]) -> tuple[int, int]:
-        """The block that `data` begins with: SPECIAL if all is well, and its length."""
+        """Reads the block at the start of `data`; SPECIAL if it is valid, and its length."""
         head = data[:_BLOCK_BYTES_MIN].tobytes()
         order = ">" if self._is_big else "<"
         is_section = head[:4] == b"\n\r\r\n"
@@ -176,7 +176,7 @@ class PcapngScan:
         return SPECIAL
 
     def _options(self, body: bytes, at: int, order: str) -> list[tuple[int, bytes]] | None:
-        """Those that a clock is made of, the first eight; None where one overruns the block."""
+        """The first eight options about the clock; None if an option overruns the block."""
         head, stop = Struct(order + "HH"), len(body) - 4
         found: list[tuple[int, bytes]] = []
         while at + 4 <= stop:
@@ -194,7 +194,7 @@ class PcapngScan:
 
 @inlined
 def _overruns(data: Bytes, at: int, stop: int, is_big: bool) -> bool:
-    """Whether an option of a packet says to be longer than its block."""
+    """Whether an option of a packet overruns its block."""
     while at + 4 <= stop:
         code, length = u16(data, at, is_big), u16(data, at + 2, is_big)
         at += 4
@@ -208,7 +208,7 @@ def _overruns(data: Bytes, at: int, stop: int, is_big: bool) -> bool:
 
 @inlined
 def _time_ns(clocks: Numbers, index: int, high: int, low: int) -> int:
-    """In nanoseconds without the offset; -1 where that is too much."""
+    """In nanoseconds, without the offset; -1 if it does not fit."""
     if high >= 0x4000_0000:
         return -1
     units = high << 32 | low
@@ -294,7 +294,7 @@ def scan_blocks(
 
 @uncounted_entry
 def has_block(data: Bytes, at: int, is_big: bool) -> bool:
-    """Whether anything from here on looks like a block of a known type, whole to its end."""
+    """Whether any bytes from here on look like a complete block of a known type."""
     size = len(data)
     while at + _BLOCK_BYTES_MIN <= size:
         kind = u32(data, at, is_big)

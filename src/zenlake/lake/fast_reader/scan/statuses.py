@@ -1,15 +1,15 @@
-"""Why a kernel gave control back, as numbers it can return."""
+"""Why a kernel returned, as numbers."""
 
 from __future__ import annotations
 
 from typing import Final
 
 END: Final = 0
-"""All is read."""
+"""Everything is read."""
 FULL: Final = 1
-"""There is no room for more; go on after making some."""
+"""There is no room for more output: make room and call again."""
 SPECIAL: Final = 2
-"""A block that is read in Python."""
+"""A block that Python must read."""
 CUT: Final = 3
 """The file ends within a record."""
 DAMAGED: Final = 4

@@ -1,10 +1,13 @@
-"""Screening: which rules are to be asked about which messages of regular connections.
+"""Screening: which rules to evaluate for which messages of regular connections.
 
-    plan            who asks which rules, by what `zenlake.rules` declare
-    vocabulary      the words of declared conditions; `generate` makes kernel parts of them
-    screen_kernel   one pass over the columns: conditions, spelling, silences
-    requests, sources, fragments    what rules need of earlier messages
-    screen          makes the messages concerned and asks; doubts what it cannot
+Takes decoded columns; gives violations, and pairs that the exact reader must check (`doubted`).
 
-A condition is never less than what its rule asks: a message for which it is not true breaks none.
+    rule_selection          which part evaluates which rules, from what `zenlake.rules` declare
+    vocabulary              the words of declared conditions; `generate` compiles them to kernels
+    condition_functions     functions that compiled conditions call
+    screen_kernel           one pass over the columns: conditions, noncanonical forms, silences
+    requests, sources, fragments    facts of earlier messages that rules need
+    screen                  makes the messages concerned and evaluates the rules
+
+A condition is true for every message that breaks its rule, and may be true for others.
 """

@@ -1,4 +1,4 @@
-"""Facts: what conditions look at besides the columns of messages, as kernels take it."""
+"""Facts: the arrays that conditions read besides the columns of messages."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
-from zenlake.lake.fast_reader.screening.plan import wanted_bits
-from zenlake.lake.fast_reader.screening.readings import BAD, EMPTY, WIDE
-from zenlake.lake.fast_reader.screening.terms import Terms
+from zenlake.lake.fast_reader.screening.agreed_terms import AgreedTerms
+from zenlake.lake.fast_reader.screening.condition_functions import BAD, EMPTY, WIDE
+from zenlake.lake.fast_reader.screening.rule_selection import wanted_bits
 from zenlake.rules.keys import cause_of
 
 _KEYS_MAX: Final = 4_096
 
 
 class Facts(NamedTuple):
-    """Of units, of rows, of the keys that rows have, of pairs and of directions."""
+    """Arrays by unit, by row, by key, by pair and by direction."""
 
     bounds: NDArray[np.int64]
     form: NDArray[np.uint8]
@@ -34,9 +34,9 @@ class Facts(NamedTuple):
 
     key_codes: NDArray[np.int32]
     key_flags: NDArray[np.uint8]
-    """By code of the key."""
+    """By code of the key: BAD, EMPTY, WIDE."""
     wanted: NDArray[np.int64]
-    """By code of the kind: rules that are asked about it."""
+    """By code of the kind: bits of the rules about it."""
 
     qos: NDArray[np.bool_]
     patch: NDArray[np.int64]
@@ -45,10 +45,10 @@ class Facts(NamedTuple):
 
     lease_ns: NDArray[np.int64]
     last_ns: NDArray[np.int64]
-    has_spoken: NDArray[np.bool_]
+    has_sent: NDArray[np.bool_]
 
 
-def facts_of(rows: Decoded, keys: KeyColumn, terms: Terms) -> Facts:
+def facts_of(rows: Decoded, keys: KeyColumn, terms: AgreedTerms) -> Facts:
     units = rows.units
     return Facts(
         units.bounds,
@@ -67,13 +67,13 @@ def facts_of(rows: Decoded, keys: KeyColumn, terms: Terms) -> Facts:
         terms.request_id_bits,
         terms.lease_ns,
         terms.last_ns,
-        terms.has_spoken,
+        terms.has_sent,
     )
 
 
 @lru_cache(_KEYS_MAX)
 def _flags(key: str) -> int:
-    """What rules about keys may remark on."""
+    """Properties that rules about keys check."""
     if not key:
         return EMPTY
     return (BAD if cause_of(key) is not None else 0) | (WIDE if "*" in key else 0)

@@ -1,4 +1,4 @@
-"""Numbers that are left out after a message in fragments, which deployed nodes do each time."""
+"""Sequence numbers that are skipped after the last fragment, as deployed nodes always do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 
 class Skipped(NamedTuple):
-    """A FRAME or FRAGMENT that does not have the number after the last fragment's."""
+    """A FRAME or FRAGMENT whose number does not follow that of the last fragment."""
 
     row: int
     last: int
@@ -21,7 +21,7 @@ class Skipped(NamedTuple):
 
 
 class FragmentScreen:
-    """By channel, the number of a last fragment that nothing followed yet."""
+    """For each channel the number of a last fragment, until another message follows."""
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}

@@ -1,7 +1,7 @@
-"""Writes the conditions of rules as parts of a kernel; `--check` only says if they are fresh.
+"""Compiles the conditions of rules to parts of a kernel; `--check` only compares the files.
 
-`codes.py` has numbers that the columns of this release have; `conditions.py` has the condition of
-every rule that is asked where it is true, each with a bit.
+`codes.py` has the codes of kinds and fields of this release. `conditions.py` has the condition of
+every rule that declares one, each with a bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zenlake.columnar.fields import columns, presence_bits
 from zenlake.columnar.kinds import kinds
 from zenlake.generated_files import write_or_check
 from zenlake.lake.fast_reader.screening import vocabulary
-from zenlake.lake.fast_reader.screening.plan import (
+from zenlake.lake.fast_reader.screening.rule_selection import (
     FIRST_NETWORK,
     asked_rules,
     condition_of,
@@ -23,9 +23,9 @@ from zenlake.lake.fast_reader.screening.plan import (
 from zenlake.rules import Rule
 
 FOLDER = Path(__file__).parent / "_generated"
-READINGS = "zenlake.lake.fast_reader.screening.readings"
+READINGS = "zenlake.lake.fast_reader.screening.condition_functions"
 BITS_MAX = 60
-"""The kernel keeps the others for itself."""
+"""The kernel uses the others itself."""
 HEAD = '''"""{title}
 
 GENERATED from what zenlake.rules declare by `make generate`. Do not edit.
@@ -105,7 +105,7 @@ def conditions() -> str:
 
 
 def _tests(rules: list[Rule]) -> list[str]:
-    """Rules with the same condition stand together."""
+    """Rules with the same condition share one test."""
     groups: dict[str, list[Rule]] = {}
     for rule in rules:
         groups.setdefault(vocabulary.in_kernel(condition_of(rule)), []).append(rule)

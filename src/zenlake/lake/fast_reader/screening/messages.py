@@ -1,4 +1,4 @@
-"""Messages of rows, as the exact reader has them: the few that rules are asked about."""
+"""Rows back to the exact reader's messages, for the few that rules are evaluated on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from zenlake import columnar
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
-from zenlake.lake.fast_reader.screening.plan import FIRST_NETWORK, KINDS
+from zenlake.lake.fast_reader.screening.rule_selection import FIRST_NETWORK, KINDS
 from zenlake.rules.rare import RareMessages, give_carriers, give_keys
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link, LinkBatch
@@ -69,7 +69,7 @@ class Messages:
     def events(
         self, rows: Decoded, keys: KeyColumn, chosen: NDArray[np.int64]
     ) -> tuple[list[MessageSeen], list[int]]:
-        """Network messages with their keys; the places of those that are spelled oddly."""
+        """Network messages with their keys, and the places of noncanonical ones."""
         columns, unit = rows.columns, rows.unit[chosen]
         view = columns.data.data
         starts = columns["offset"][chosen].astype(np.int64)
@@ -80,14 +80,14 @@ class Messages:
         of_units = (units.pair, units.direction, units.packet, units.time_ns)
         places: tuple[list[int], ...] = tuple(one[unit].tolist() for one in of_units)
         pairs, directions, packets, times_ns = places
-        odd: list[int] = []
-        found = self._rare.events(contents, pairs, directions, packets, times_ns, odd)
+        noncanonical: list[int] = []
+        found = self._rare.events(contents, pairs, directions, packets, times_ns, noncanonical)
         give_keys(found, keys.codes[chosen].tolist(), keys.texts)
-        return found, odd
+        return found, noncanonical
 
 
 def lanes(rows: Decoded, chosen: NDArray[np.int64]) -> list[tuple[int, int, bool] | None]:
-    """Sequence number, priority and reliability of what carried each; None on low latency."""
+    """Sequence number, priority and reliability of each row's FRAME; None on low latency."""
     sn, has_sn = rows.channel("sn")
     priority, has_priority = rows.channel("priority")
     reliable, _ = rows.channel("reliable")

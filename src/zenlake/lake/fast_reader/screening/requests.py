@@ -1,4 +1,4 @@
-"""Requests of many rows: each is answered under its number, and ended once."""
+"""Requests: whether responses match an open request, and each request ends once."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class OpenRequest(NamedTuple):
 
 
 class RequestScreen:
-    """Give it rows in order; it tells those that rules about requests may remark on."""
+    """Finds rows that may break rules about requests; rows are fed in order."""
 
     def __init__(self) -> None:
         self._open: dict[int, dict[int, OpenRequest]] = {}
-        """By the direction that asks, and the number."""
+        """By the direction of the requester, then by number."""
 
     def doubtful(self, rows: Decoded, keys: KeyColumn) -> NDArray[np.int64]:
-        """Rows that break the order of a request, or do not go with it."""
+        """Rows out of order within their request, or that do not match it."""
         is_reply = rows.is_kind(*_REPLIES)
         part = np.full(len(rows), -1, np.int64)
         part[rows.is_kind("REQUEST")] = _REQUEST
@@ -49,10 +49,10 @@ class RequestScreen:
         name = asker << 32 | rows.columns["request_id"][chosen].astype(np.int64)
         order = np.argsort(name, kind="stable")
         chosen, name = chosen[order], name[order]
-        return _Talks(self._open, rows, keys, chosen, name, part[chosen], is_reply).doubtful()
+        return _RequestRows(self._open, rows, keys, chosen, name, part[chosen], is_reply).doubtful()
 
     def left_open(self, pair: int, end_ns: int) -> bool:
-        """A connection ends: whether a request should have had its final by then."""
+        """Forgets a closed connection; whether a request should have ended before."""
         is_late = False
         for owner in (2 * pair, 2 * pair + 1):
             for request in self._open.pop(owner, {}).values():
@@ -60,8 +60,8 @@ class RequestScreen:
         return is_late
 
 
-class _Talks:
-    """Rows sorted by request, in their order within each."""
+class _RequestRows:
+    """Rows sorted by request, and in order within each request."""
 
     def __init__(
         self,
@@ -91,13 +91,13 @@ class _Talks:
         is_new = (part == _REQUEST) & (before != _FINAL)
         is_late = (part != _REQUEST) & (before == _FINAL)
         doubt = ~self._first & (is_new | is_late)
-        # The request of each row: the last one before it, if that is of the same number.
+        # The request of each row: the last one before it with the same number.
         places = np.arange(count)
         asked = np.maximum.accumulate(np.where(part == _REQUEST, places, -1))
         begin = np.maximum.accumulate(np.where(self._first, places, 0))
         has_request = asked >= begin
         doubt |= (part != _REQUEST) & has_request & (self._qos != self._qos[asked])
-        # A budget is so rare that responses are not counted.
+        # A budget is rare, so responses are not counted: the exact reader checks it.
         doubt |= (part == _REQUEST) & self._rows.present("budget")[self._chosen]
         self._compare_keys(doubt, has_request, asked)
         self._continue(doubt, np.flatnonzero(~has_request))
@@ -131,7 +131,7 @@ class _Talks:
         return texts_intersect(texts[request], texts[reply]) is True
 
     def _continue(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
-        """Responses whose request is not among these rows."""
+        """Checks responses whose request came in earlier rows."""
         for place in without.tolist():
             if self._part[place] == _REQUEST:
                 continue
@@ -154,7 +154,7 @@ class _Talks:
             self._open.get(name >> 32, {}).pop(name & 0xFFFF_FFFF, None)
 
     def _keep(self, asked: NDArray[np.int64], has_request: NDArray[np.bool_]) -> None:
-        """What is open after these rows."""
+        """Keeps the requests that are open after these rows."""
         rows = self._rows
         has_timeout = rows.present("timeout_ms")
         self._drop_ended()

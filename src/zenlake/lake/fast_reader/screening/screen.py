@@ -1,9 +1,9 @@
-"""Screen: violations of regular connections, without looking at every message.
+"""Screen: violations of regular connections, without making every message.
 
-Handshakes, declarations, interests and link states are few: the checker gets all of them. Of all
-else the conditions that rules declare tell, in one pass over the columns, which rule is to be asked
-about which message; only these messages are made. Where a rule needs what nobody follows, or
-declares nothing, the pair is `doubted`: its findings are left to whoever reads it again.
+Handshakes, declarations, interests and link states are few: all are fed to the checker. For other
+messages a pass over the columns evaluates the conditions that rules declare, and only the messages
+for which one is true are made. A pair is `doubted` if a rule declares nothing or needs facts that
+are not kept here: then the exact reader reads it again for its violations.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zenlake.lake.exact_reader.judge import add_findings
+from zenlake.lake.exact_reader.violations import add_findings
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
-from zenlake.lake.fast_reader.screening import plan
+from zenlake.lake.fast_reader.screening import rule_selection
+from zenlake.lake.fast_reader.screening.agreed_terms import AgreedTerms
 from zenlake.lake.fast_reader.screening.facts import facts_of
 from zenlake.lake.fast_reader.screening.fragments import FragmentScreen, Skipped
 from zenlake.lake.fast_reader.screening.messages import Messages, lanes
 from zenlake.lake.fast_reader.screening.requests import RequestScreen
-from zenlake.lake.fast_reader.screening.screen_kernel import FIRST_WORDS, ODD, screen_rows
+from zenlake.lake.fast_reader.screening.screen_kernel import (
+    FIRST_MESSAGE,
+    NONCANONICAL,
+    screen_rows,
+)
 from zenlake.lake.fast_reader.screening.sources import Backwards, SourceScreen
-from zenlake.lake.fast_reader.screening.terms import Terms
 from zenlake.rules import NOTE, Checker, Finding, Rule
 from zenlake.rules.checker import meet
 from zenlake.rules.facts import Side
@@ -39,16 +43,16 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.rows import Rows
 from zenlake.wire import Frame, Push
 
-_RULE_BITS: Final = ODD - 1
-_NO_WORDS: Final = Frame(0, [])
-"""In place of a message that is not looked at."""
+_RULE_BITS: Final = NONCANONICAL - 1
+_NO_MESSAGE: Final = Frame(0, [])
+"""Stands for a message that is not evaluated."""
 
 Step = tuple[float, Callable[[Any], None], Any]
-"""Its place among the rows, and what is to be done with what."""
+"""Place among the rows, function to call, and its argument."""
 
 
 class _Waiting(NamedTuple):
-    """Messages for the checker: their rows, themselves, and the rules to ask about each."""
+    """Messages for the checker: rows, events, and the rules to evaluate for each."""
 
     rows: list[int]
     events: list[MessageSeen]
@@ -56,15 +60,15 @@ class _Waiting(NamedTuple):
 
 
 class Screen:
-    """Give it what the fast reader reads; `doubted` is which pairs to read again."""
+    """Collects violations; `doubted` marks the pairs that the exact reader must check."""
 
     def __init__(self, pairs: int, rows: Rows, links: dict[int, Link]) -> None:
         self.doubted = np.zeros(pairs, np.bool_)
         self._rows = rows
         self._links = links
         self._pairs: dict[Link, int] = {}
-        self._checker = Checker(plan.rules_of_checker())
-        self._terms = Terms(pairs)
+        self._checker = Checker(rule_selection.rules_of_checker())
+        self._terms = AgreedTerms(pairs)
         self._requests = RequestScreen()
         self._sources = SourceScreen()
         self._fragments = FragmentScreen()
@@ -72,17 +76,17 @@ class Screen:
         self._steps: list[Step] = []
         self._waiting = _Waiting([], [], [])
         self._held: dict[int, list[Finding]] = {}
-        """Findings of pairs that may still be doubted."""
+        """Findings of open pairs, which may still become doubted."""
         self._known: set[tuple[int, int, int]] = set()
-        """Values of which rules said nothing, by the rules, the direction and the value."""
+        """Values that rules accepted, by the rules, the direction and the value."""
 
-    # --- what the walker tells ---------------------------------------------------------------
+    # --- events of the walker ----------------------------------------------------------------
 
     def handshake(self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]) -> None:
         """A batch of INIT, OPEN or CLOSE; `row` is the place of its first message."""
         session = batch.link.session
         if session is not None:
-            self._terms.learn(pair, batch.direction, session, batch.messages)
+            self._terms.add_handshake(pair, batch.direction, session, batch.messages)
         self._pairs[batch.link] = pair
         self._steps.append((row, self._feed, (batch, events)))
 
@@ -108,33 +112,33 @@ class Screen:
 
     # --- columns -----------------------------------------------------------------------------
 
-    def look(self, rows: Decoded, keys: KeyColumn) -> None:
-        """Rows in order, after their handshakes were told."""
+    def check_rows(self, rows: Decoded, keys: KeyColumn) -> None:
+        """Screens rows in order, after their handshakes."""
         masks = self._masks(rows, keys)
-        is_fed = rows.is_kind(*sorted(plan.fed_kinds()))
+        is_fed = rows.is_kind(*sorted(rule_selection.fed_kinds()))
         self._fed(rows, keys, np.flatnonzero(is_fed), masks)
         self._asked(rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks)
-        for row in np.flatnonzero((masks & FIRST_WORDS != 0) & ~is_fed).tolist():
+        for row in np.flatnonzero((masks & FIRST_MESSAGE != 0) & ~is_fed).tolist():
             self._steps.append((row - 0.25, self._meet, (rows, row)))
-        self._odd(rows, rows.unit[masks & ODD != 0])
+        self._ask_about_form(rows, rows.unit[masks & NONCANONICAL != 0])
         self._follow(rows, keys)
         self._doubt_undeclared(rows)
         self.finish()
 
     def _masks(self, rows: Decoded, keys: KeyColumn) -> NDArray[np.int64]:
         masks = np.zeros(len(rows), np.int64)
-        said_ns = np.zeros((len(rows.units), 2), np.int64)
+        last_sent_ns = np.zeros((len(rows.units), 2), np.int64)
         buf, table, room = rows.columns.handles()
         facts = facts_of(rows, keys, self._terms)
-        screen_rows(buf, table, room, len(rows), facts, masks, said_ns)
-        for unit in np.flatnonzero(said_ns.any(axis=1)).tolist():
+        screen_rows(buf, table, room, len(rows), facts, masks, last_sent_ns)
+        for unit in np.flatnonzero(last_sent_ns.any(axis=1)).tolist():
             first = int(np.searchsorted(rows.unit, unit))
-            own, other = (said_ns[unit] - 1).tolist()
+            own, other = (last_sent_ns[unit] - 1).tolist()
             self._steps.append((first - 0.45, self._silence, (rows, unit, own, other)))
         return masks
 
     def finish(self) -> None:
-        """Take the steps in their order, and between them what the checker gets all of."""
+        """Runs the steps in order, and feeds waiting messages to the checker between them."""
         self._steps.sort(key=itemgetter(0))
         rows, events, rules = self._waiting
         see, done = self._checker.see, 0
@@ -155,7 +159,7 @@ class Screen:
             if not self.doubted[pair]:
                 self._held.setdefault(pair, []).append(finding)
 
-    # --- messages that the checker gets all of -----------------------------------------------
+    # --- messages that are all fed to the checker --------------------------------------------
 
     def _fed(
         self,
@@ -164,18 +168,20 @@ class Screen:
         chosen: NDArray[np.int64],
         masks: NDArray[np.int64],
     ) -> None:
-        events, odd = self._messages.events(rows, keys, chosen)
+        events, noncanonical = self._messages.events(rows, keys, chosen)
         found = masks[chosen] & _RULE_BITS
         places = np.flatnonzero(found)
         give_carriers([events[place] for place in places.tolist()], lanes(rows, chosen[places]))
         kinds = (event.kind for event in events)
-        rules = [plan.rules_about(*one) for one in zip(kinds, found.tolist(), strict=True)]
+        rules = [
+            rule_selection.rules_about(*one) for one in zip(kinds, found.tolist(), strict=True)
+        ]
         self._waiting = _Waiting(chosen.tolist(), events, rules)
-        units = rows.unit[chosen[odd]]
-        # How fragments were put together says nothing of the bytes they came in.
-        self._odd(rows, units[rows.is_batch[units]])
+        units = rows.unit[chosen[noncanonical]]
+        # A reassembled message does not show the bytes of its fragments.
+        self._ask_about_form(rows, units[rows.is_batch[units]])
 
-    # --- messages and batches that rules are asked about -------------------------------------
+    # --- messages and batches for which a condition is true ----------------------------------
 
     def _asked(
         self,
@@ -185,7 +191,7 @@ class Screen:
         masks: NDArray[np.int64],
     ) -> None:
         for row, mask in zip(chosen.tolist(), (masks[chosen] & _RULE_BITS).tolist(), strict=True):
-            about = plan.asked_about(mask)
+            about = rule_selection.asked_about(mask)
             if about.messages:
                 self._steps.append((row, self._ask, (rows, keys, row, about.messages)))
             if about.batches:
@@ -203,13 +209,13 @@ class Screen:
         pair = int(rows.pair[row])
         if self.doubted[pair]:
             return
-        told = self._side(rows, row).told
-        rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in told]
+        reported = self._side(rows, row).told
+        rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in reported]
         if rules:
             self._checker.ask_of_message(self._messages.event(rows, keys, row), rules)
 
     def _ask_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
-        """What is broken may be so by each of many messages, whoever has spoken by then."""
+        """A broken rule makes the pair doubted: later messages with this value may break it too."""
         rows, keys, row, rules = asked
         event = self._messages.event(rows, keys, row)
         seen = self._checker.seen(event)
@@ -221,16 +227,16 @@ class Screen:
         if not self.doubted[int(rows.units.pair[unit])]:
             self._checker.ask_of_batch(self._messages.batch(rows, unit), rules)
 
-    def _odd(self, rows: Decoded, units: NDArray[np.int64]) -> None:
-        """Batches that may be spelled in another way."""
-        rules = plan.followed_by("spelling")
+    def _ask_about_form(self, rows: Decoded, units: NDArray[np.int64]) -> None:
+        """Evaluates the rules about spelling for batches that may be noncanonical."""
+        rules = rule_selection.followed_by("spelling")
         for unit in np.unique(units).tolist():
             first = int(np.searchsorted(rows.unit, unit))
             self._steps.append((first - 0.4, self._ask_of_batch, (rows, unit, rules)))
 
     def _meet(self, place: tuple[Decoded, int]) -> None:
-        """The first words of a side."""
-        event = self._messages.bare_event(*place, _NO_WORDS)
+        """The first message of a side."""
+        event = self._messages.bare_event(*place, _NO_MESSAGE)
         meet(event, self._checker.talk(event.session))
 
     def _side(self, rows: Decoded, row: int) -> Side:
@@ -239,7 +245,7 @@ class Screen:
         node = None if session is None else session.nodes[side]
         return self._checker.talk(session).side(node)
 
-    # --- what is followed --------------------------------------------------------------------
+    # --- rules that need facts of earlier messages -------------------------------------------
 
     def _follow(self, rows: Decoded, keys: KeyColumn) -> None:
         self.doubted[rows.pair[self._requests.doubtful(rows, keys)]] = True
@@ -254,12 +260,12 @@ class Screen:
         units = rows.units
         pair, direction = int(units.pair[unit]), int(units.direction[unit])
         if not len(rows.unit[rows.unit == unit]):
-            self.doubted[pair] = True  # a last word that is no message
+            self.doubted[pair] = True  # a last CLOSE, which is no message
         elif not self.doubted[pair]:
-            said_ns = [own, other] if direction == 0 else [other, own]
-            self._checker.line(self._links[pair]).said_ns = said_ns
+            last_sent_ns = [own, other] if direction == 0 else [other, own]
+            self._checker.line(self._links[pair]).said_ns = last_sent_ns
             batch = self._messages.batch(rows, unit)
-            self._checker.ask_of_batch(batch, plan.followed_by("silences"))
+            self._checker.ask_of_batch(batch, rule_selection.followed_by("silences"))
 
     def _backwards(self, found: tuple[Decoded, KeyColumn, Backwards]) -> None:
         rows, keys, (row, last) = found
@@ -269,16 +275,16 @@ class Screen:
         if source is not None:
             name = str(source.zid), source.eid, stream_of(seen)
             seen.sender.source_sns = {name: last}
-            self._ask((rows, keys, row, plan.followed_by("sources")))
+            self._ask((rows, keys, row, rule_selection.followed_by("sources")))
 
     def _skipped(self, found: tuple[Decoded, KeyColumn, Skipped]) -> None:
         rows, keys, (row, last, channel) = found
         self._side(rows, row).after_fragments = {channel: last}
-        self._ask((rows, keys, row, plan.followed_by("fragments")))
+        self._ask((rows, keys, row, rule_selection.followed_by("fragments")))
 
     def _doubt_undeclared(self, rows: Decoded) -> None:
-        """Nobody knows what rules without a declaration look for."""
-        kinds = plan.doubted_kinds()
+        """Doubts pairs with messages that a rule without a declared screen may be about."""
+        kinds = rule_selection.doubted_kinds()
         if kinds is None:
             self.doubted[rows.units.pair] = True
         elif kinds:

@@ -1,5 +1,5 @@
-# Parts: 8447293d84f2685f
-"""The pass over decoded messages: which rules are to be asked about which rows and batches."""
+# Parts: fa71a5d0361ad7cc
+"""Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from zenlake.columnar.jit import inlined
 from zenlake.columnar.memory import get_small, get_word
 from zenlake.lake.fast_reader.scan.numbers import Numbers, signed, uncounted_entry
 from zenlake.lake.fast_reader.screening._generated import codes, conditions
-from zenlake.lake.fast_reader.screening.spelling import is_odd
+from zenlake.lake.fast_reader.screening.noncanonical import may_be_noncanonical
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 if TYPE_CHECKING:
     from zenlake.columnar.memory import Buffer, Table
 
-ODD: Final = 1 << 61
-"""The row may be spelled in another way."""
-FIRST_WORDS: Final = 1 << 62
+NONCANONICAL: Final = 1 << 61
+"""The encoding of the row may be noncanonical."""
+FIRST_MESSAGE: Final = 1 << 62
 """The row is the first network message of its direction."""
 _NEVER: Final = -1
 _MARGIN_NS: Final = 1_000_000_000
-"""As rules about leases have it."""
+"""The margin of the rules about leases."""
 _PREFIX_BYTES: Final = 2
-"""The length before a batch counts, that of a low-latency unit does not."""
+"""The prefix counts for the size of a batch, but not of a low-latency unit."""
 
 Facts = Any
-"""As `facts.py` has them."""
+"""`facts.Facts`."""
 
 
 @uncounted_entry
@@ -38,12 +38,12 @@ def screen_rows(
     count: int,
     facts: Facts,
     masks: Numbers,
-    said_ns: Numbers,
+    last_sent_ns: Numbers,
 ) -> None:
-    """`masks` gets for each row the bits of rules to be asked.
+    """Writes for each row the bits of the rules to evaluate to `masks`.
 
-    `said_ns` gets for a batch that comes after a long silence when each direction was heard
-    before it, 1 more than that; of others it stays 0.
+    For a batch after a long silence `last_sent_ns` gets the time, plus 1, at which each direction
+    last sent something; for other batches it stays 0.
     """
     row = 0
     for unit in range(len(facts.pair)):
@@ -53,10 +53,10 @@ def screen_rows(
         while row < count and get_word(table, room, codes.UNIT_COLUMN, row) == unit:
             row += 1
         if is_batch:
-            _listen(facts, unit, owner, said_ns)
+            _note_silence(facts, unit, owner, last_sent_ns)
         if row == begin:
             continue
-        # The checker is fed handshakes and ends of sessions whole.
+        # Handshakes and ends of sessions are fed to the checker.
         if codes.INIT_ACK <= get_small(table, room, codes.KIND_COLUMN, begin) <= codes.CLOSE:
             continue
         for at in range(begin, row):
@@ -97,11 +97,11 @@ def _screen_row(
         signed(facts.key_flags[key_code]) if key_code >= 0 else 0,
         facts.time_ns[unit],
     )
-    if is_batch and is_odd(buf, table, room, count, row, kind):
-        found |= ODD
-    if kind >= codes.FIRST_NETWORK and not facts.has_spoken[owner]:
-        facts.has_spoken[owner] = True
-        found |= FIRST_WORDS
+    if is_batch and may_be_noncanonical(buf, table, room, count, row, kind):
+        found |= NONCANONICAL
+    if kind >= codes.FIRST_NETWORK and not facts.has_sent[owner]:
+        facts.has_sent[owner] = True
+        found |= FIRST_MESSAGE
     return found
 
 
@@ -118,13 +118,13 @@ def _screen_unit(table: Table, room: int, facts: Facts, row: int, unit: int, mes
 
 
 @inlined
-def _listen(facts: Facts, unit: int, owner: int, said_ns: Numbers) -> None:
-    """Whether rules about leases may have something to say, and when a direction was heard."""
+def _note_silence(facts: Facts, unit: int, owner: int, last_sent_ns: Numbers) -> None:
+    """Notes a silence that may break the rules about leases."""
     now = facts.time_ns[unit]
     own, other = facts.last_ns[owner], facts.last_ns[owner ^ 1]
     limit = facts.lease_ns[owner] // 4 * 3 + _MARGIN_NS
     if (own != _NEVER and now - own > limit) or (
         other != _NEVER and now - other > 2 * facts.lease_ns[owner ^ 1] + _MARGIN_NS
     ):
-        said_ns[unit, 0], said_ns[unit, 1] = own + 1, other + 1
+        last_sent_ns[unit, 0], last_sent_ns[unit, 1] = own + 1, other + 1
     facts.last_ns[owner] = max(own, now)

@@ -1,4 +1,4 @@
-"""Sources of many rows: the numbers that they give their publications, per channel."""
+"""Sources: whether the numbers of their publications grow, per channel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SourceScreen:
 
     def __init__(self) -> None:
         self._last: dict[int, dict[tuple[bytes, int, int], int]] = {}
-        """By direction; then by id, entity and channel."""
+        """By direction, then by id, entity and channel."""
 
     def backwards(self, rows: Decoded) -> list[Backwards]:
         columns = rows.columns
@@ -55,7 +55,7 @@ class SourceScreen:
         return [Backwards(row, last) for row, last in places]
 
     def _lanes(self, rows: Decoded) -> NDArray[np.int64]:
-        """As `rules.samples.stream_of`: 0 where there are no channels."""
+        """As `rules.samples.stream_of`; 0 on low latency, which has no channels."""
         priority, has_priority = rows.channel("priority")
         reliable, has_reliable = rows.channel("reliable")
         lane = np.where(has_priority, priority & 7, DEFAULT_PRIORITY) * 2 + (reliable != 0)
@@ -63,7 +63,7 @@ class SourceScreen:
         return found
 
     def _exchange(self, rows: Decoded, row: int, lane: int, number: int) -> int:
-        """The last number that a source gave before these rows; `number` is the last of them."""
+        """Stores the last number of a source in these rows; returns the last one before."""
         last = self._last.setdefault(int(rows.owner[row]), {})
         zid = rows.columns.bytes_of("source_zid", row) or b""
         name = zid, int(rows.columns["source_eid"][row]), lane
@@ -72,7 +72,7 @@ class SourceScreen:
         return before
 
     def is_crowded(self, pair: int) -> bool:
-        """Whether there are more than rules remember."""
+        """Whether there are more sources than the rules keep."""
         sizes = (len(self._last.get(owner, ())) for owner in (2 * pair, 2 * pair + 1))
         return max(sizes) > RULES_OPEN_MAX
 

@@ -1,7 +1,7 @@
-"""Vocabulary: the names that conditions of rules may use, as the kernel of screening reads them.
+"""Vocabulary: the names that conditions of rules may use, and their code in the kernel.
 
-Besides these a condition may name every column of `zenlake.columnar`, and `has.FIELD` for every
-field. On the right side are what the kernel has at hand, and functions of `readings.py`.
+A condition may also name every column of `zenlake.columnar`, and `has.FIELD` for every field. The
+code uses variables of the kernel and functions of `condition_functions.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS: Final = {
     "unit.is_low_latency": "is_low_latency",
     "unit.messages": "messages",
 }
-"""What a condition may say besides columns, and how the kernel reads it."""
+"""Words besides columns, and their code in the kernel."""
 
 _ALLOWED: Final = (
     *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Invert),
@@ -44,11 +44,11 @@ _ALLOWED: Final = (
 
 
 class UnknownWord(Exception):
-    """A condition says something that the vocabulary does not have."""
+    """A condition uses a word that is not in the vocabulary."""
 
 
 def in_kernel(condition: str) -> str:
-    """The expression of a condition as the kernel has it."""
+    """A condition compiled to an expression of the kernel."""
     tree = ast.parse(condition, mode="eval")
     for node in ast.walk(tree):
         is_number = isinstance(node, ast.Constant) and type(node.value) is int
@@ -85,6 +85,6 @@ def _presence(field: str) -> str:
 
 
 def cell(column: str) -> str:
-    """A cell of the table that was decoded into, as `columnar.memory` reads it."""
+    """The expression that reads a cell of the decoded table (`columnar.memory`)."""
     width = {1: "small", 4: "word", 8: "long"}[columns()[column].width]
     return f"get_{width}(table, room, {column.upper()}_COLUMN, row)"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.columnar.jit import inlined
 from zenlake.columnar.memory import get_long, get_small, get_word
 from zenlake.lake.fast_reader.screening._generated.codes import CONSOLIDATION_COLUMN, ENCODING_ID_COLUMN, ENCODING_SCHEMA_OFFSET_COLUMN, ENTITY_ID_COLUMN, FRAGMENT_DROP_COLUMN, FRAGMENT_FIRST_COLUMN, FRAGMENT_MORE_COLUMN, INTEREST_ID_COLUMN, KEY_SCOPE_COLUMN, KEY_SUFFIX_LENGTH_COLUMN, NODE_ID_COLUMN, PAYLOAD_LENGTH_COLUMN, PRESENT_COLUMN, PRIORITY_COLUMN, PUSH_PUT, QOS_COLUMN, REQUEST_ID_COLUMN, SHM_COLUMN, TARGET_COLUMN, UNKNOWN_EXTENSIONS_COLUMN
-from zenlake.lake.fast_reader.screening.readings import BAD, EMPTY, WIDE, is_empty_frame, is_key_missing, is_schema_ascii, qos_byte, stamp_ns
+from zenlake.lake.fast_reader.screening.condition_functions import BAD, EMPTY, WIDE, is_empty_frame, is_key_missing, is_schema_ascii, qos_byte, stamp_ns
 
 if TYPE_CHECKING:
     from zenlake.columnar.memory import Buffer, Table

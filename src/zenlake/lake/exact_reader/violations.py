@@ -1,0 +1,65 @@
+"""ViolationRecorder: broken rules as rows of `violations`; idle if that table is not wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zenlake.trace.events import TraceEvent
+from zenlake.trace.links.connection import LinkItem
+from zenlake.trace.rows._generated.records import ViolationsRow
+from zenlake.trace.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from zenlake.rules import Checker, Finding
+
+TABLE = ViolationsRow.TABLE
+
+
+class ViolationRecorder:
+    """Takes the same steps of a trace as the row maker."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._checker = _new_checker() if TABLE in rows.tables else None
+
+    def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
+        checker = self._checker
+        if checker is None:
+            return
+        checker.feed(item, events)
+        if checker.findings:
+            add_findings(self._rows, checker.take())
+
+    def finish(self) -> None:
+        """At the end of the capture."""
+        if self._checker is not None:
+            self._checker.finish()
+            add_findings(self._rows, self._checker.take())
+
+
+def _new_checker() -> Checker:
+    """There are many rules: they are imported only if they are needed."""
+    from zenlake.rules import Checker
+
+    return Checker()
+
+
+def add_findings(rows: Rows, findings: list[Finding]) -> None:
+    """Adds a row for each finding. Session and sender get their names when rows are written."""
+    violations = rows.tables[TABLE]
+    for finding in findings:
+        place, rule = finding.place, finding.rule
+        violations.append(
+            ViolationsRow(
+                session=place.session,
+                link=place.link.name,
+                packet=place.packet,
+                time_ns=place.time_ns,
+                rule=rule.id,
+                severity=rule.severity,
+                sender_zid=place.node,
+                message=finding.message,
+                page=rule.page,
+                times=finding.times,
+            )
+        )

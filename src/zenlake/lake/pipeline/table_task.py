@@ -1,0 +1,209 @@
+"""The task that makes tables: of some small captures, or of one split of a large one.
+
+A task that reads whole captures also makes their derived tables. The splits of a large capture
+leave staged tables, from which `derive_capture` makes the rest when all splits are read.
+
+Files are written to the disk of the worker and then delivered to the lake (`deliver`).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from zenlake.errors import ZenlakeError
+from zenlake.lake.derive.crossing import crossing_builds
+from zenlake.lake.derive.derive_task import derive_captures
+from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT, KINDS, OF_SPLIT
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
+from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.merge.read_task import (
+    OBJECTS_BETWEEN_COLLECTIONS,
+    Progress,
+    facts_of,
+    split_of,
+)
+from zenlake.lake.merge.shared_files import SharedFiles
+from zenlake.lake.merge.split import Tables, read_split
+from zenlake.lake.parquet.trace_ids import with_copies
+from zenlake.lake.pipeline.delivery import deliver, fetched, scratch_folder
+from zenlake.lake.pipeline.survey_captures import as_given, opened_capture
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.published import READ_COUNTS
+
+NO_QUERIES: Final = {"queries": 0, "hops": 0}
+_QUERIES: Final = "queries"
+
+
+def make_tables(job: Job) -> Result:
+    """`captures` to read, each with `path`, `capture`, `split` and the result of its survey.
+
+    `lake` and `staging` are addresses, `run` is a prefix of file names, `progress` is a file for
+    progress or None, `only` has names of tables (None: all), `memory_bytes` limits each step.
+    Returns `captures` (for each facts and counts, or an error) and `files` for the lake.
+    """
+    return _with_failures(_make_tables, job)
+
+
+def derive_capture(job: Job) -> Result:
+    """Derives tables of one capture whose splits are all read.
+
+    `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` choose
+    what is made. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and
+    with scope `across` the `crossing` tables, which splits could not make alone.
+    """
+    return _with_failures(_derive_capture, job)
+
+
+def _with_failures(work: Callable[[Job], Result], job: Job) -> Result:
+    """A failure of a step or a disk is not the fault of a capture: it ends the run, in one line."""
+    try:
+        return work(job)
+    except _Failure as failure:
+        return {"failure": str(failure)}
+    except LakeError as error:
+        return {"failure": str(error)}
+    except OSError as error:
+        return {"failure": f"{error.strerror or error}: {job['staging']}"}
+
+
+def _make_tables(job: Job) -> Result:
+    # There are many rows and no cycles: searching for some would take a fifth of the time.
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
+    with scratch_folder(job) as folder:
+        written = SharedFiles(folder)
+        results = [_read(one, job, written, folder) for one in job["captures"]]
+        files = written.close()
+        good = [one for one in results if "error" not in one]
+        if job["only"] is not None or not good:
+            return {"captures": results, "files": deliver(job, files)}
+        rows = [capture_row(one, [one]) for one in good]
+        is_split = any(one["split"] is not None for one in good)
+        derived = _derived(_of_split(job, good[0]) if is_split else job, folder, [files], rows)
+        counts = derived.pop("counts")
+        for one in good:
+            one["counts"] |= counts.get(one["capture"], NO_QUERIES)
+        if not is_split:
+            files = [one for one in files if one["table"] in TABLES]
+        files = with_copies(files, derived["copies"]) + derived["files"]
+        return {"captures": results, "files": deliver(job, files)}
+
+
+def _of_split(job: Job, capture: Job) -> Job:
+    """The tables that a split can probably make alone; others wait for all splits."""
+    builds = OF_SPLIT if capture["is_closed"] else (DECLARATIONS_OF_SPLIT,)
+    tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
+    return {**job, "scope": "split", "tables": tables}
+
+
+def _derive_capture(job: Job) -> Result:
+    with scratch_folder(job) as folder:
+        tasks = [fetched(files, folder) for files in job["tasks"]]
+        crossing: frozenset[str] = frozenset()
+        if job["scope"] == "across":
+            splits = [_by_table(files) for files in tasks]
+            builds = crossing_builds(splits, folder, job["memory_bytes"])
+            crossing = crossing.union(*(build.gives for build in builds))
+        wanted = [name for name in job["tables"] if name not in crossing]
+        derived = _derived({**job, "tables": wanted}, folder, tasks, [job["row"]])
+        read = [file for files in tasks for file in files if file["path"] in derived["copies"]]
+        places = {
+            here["path"]: file["path"]
+            for files, own in zip(job["tasks"], tasks, strict=True)
+            for file, here in zip(files, own, strict=True)
+        }
+        return {
+            "path": job["path"],
+            "files": deliver(job, with_copies(read, derived["copies"]) + derived["files"]),
+            "counts": derived["counts"].get(job["row"]["capture"], NO_QUERIES),
+            "replaces": [places[file["path"]] for file in read],
+            "crossing": sorted(crossing),
+        }
+
+
+def _read(capture: Job, job: Job, written: SharedFiles, folder: Path) -> Result:
+    """Reads one capture into `written`; its facts and counts, or an error."""
+    found: Result = {**capture}
+    counts = dict.fromkeys(READ_COUNTS, 0)
+    progress = None if capture["progress"] is None else Progress(Path(capture["progress"]))
+
+    def write(tables: Tables) -> None:
+        if progress is not None:
+            progress.add(tables)
+        for name in READ_COUNTS:
+            counts[name] += sum(part.num_rows for part in tables.get(name, ()))
+        rows.write(tables)
+
+    with written.of_capture() as rows:
+        opened = opened_capture(capture, folder)
+        try:
+            trace = read_split(split_of({**opened, "only": job["only"]}), write)
+        except ZenlakeError as error:
+            rows.discard()
+            return {**found, "error": as_given(str(error), opened["path"], capture["path"])}
+    if progress is not None:
+        progress.report()
+    return {**found, "trace": facts_of(trace), "counts": counts}
+
+
+def _derived(
+    job: Job, folder: Path, tasks: list[Any], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    captures_file = folder / "captures.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, TABLES["captures"].arrow), captures_file)
+    by_table = [_by_table(files) for files in tasks]
+    result = derive_captures(
+        {
+            "tasks": by_table,
+            "captures_file": str(captures_file),
+            "folder": str(folder),
+            "threads": job.get("threads", 1),
+            "memory_bytes": job["memory_bytes"],
+            "tables": job.get("tables", [*TABLES]),
+            "scope": job.get("scope", "captures"),
+        }
+    )
+    if "failure" in result:
+        raise _Failure(result["failure"])
+    files = result["files"]
+    paths = [file["path"] for file in files if file["table"] == _QUERIES]
+    return {**result, "counts": _query_counts(paths)}
+
+
+def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file in files:
+        if file["table"] in KINDS:
+            found.setdefault(file["table"], []).append(file["path"])
+    return found
+
+
+def _query_counts(files: list[str]) -> dict[str, dict[str, int]]:
+    """By capture: the number of queries, and of rows, one for each hop."""
+    found: dict[str, dict[str, int]] = {}
+    for path in files:
+        rows = pq.read_table(path, columns=["capture", "seq", "trace_id"])
+        is_first = pc.fill_null(pc.equal(rows["trace_id"], rows["seq"]), True)
+        counted = pa.table(
+            {"capture": rows["capture"].cast(pa.string()), "first": is_first.cast(pa.int64())}
+        )
+        for one in (
+            counted.group_by("capture")
+            .aggregate([("first", "sum"), ("first", "count")])
+            .to_pylist()
+        ):
+            known = found.setdefault(one["capture"], {"queries": 0, "hops": 0})
+            known["queries"] += one["first_sum"]
+            known["hops"] += one["first_count"]
+    return found
+
+
+class _Failure(Exception):
+    """A step failed, not a capture: it ends the run."""

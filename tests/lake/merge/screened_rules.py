@@ -1,0 +1,102 @@
+"""How samples of every rule are read: by columns, by columns and again, or by the exact reader.
+
+python -m tests.lake.merge.screened_rules
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.lake.merge.both_readers import Row, on_both_roads, on_scalar_road
+from tests.rules.captures import made_of
+from tests.rules.faults import FAULTS, Fault
+from zenlake.lake import fast_reader
+from zenlake.lake.fast_reader.assemble import reasons
+from zenlake.lake.fast_reader.columns import columnar_reader
+from zenlake.lake.fast_reader.screening.screen import Screen
+
+SEED = 2
+"""Its segments hold whole handshakes, without which no connection is regular."""
+COLUMNS = "columns"
+AGAIN = "again"
+EXACT = "exact"
+_REGULAR: dict[str, Any] = {"protocol": "tcp", "compression": False}
+"""What the fast reader takes, where the fault leaves a choice."""
+
+
+class Read(NamedTuple):
+    """One sample, read by both readers."""
+
+    fault: Fault
+    expected: list[Row]
+    found: list[Row]
+    way: str
+    """How the connection was read in which the rule is broken."""
+    refusals: set[str]
+    """Why connections of the capture are irregular, in the names of `reasons`."""
+
+
+def samples() -> Iterator[Fault]:
+    for faults in FAULTS.values():
+        for fault in faults:
+            yield fault._replace(options=_REGULAR | fault.options)
+
+
+def read(folder: Path, fault: Fault, seed: int) -> Read:
+    path = str(made_of(folder / "made.pcapng", seed, fault).path)
+    expected = sorted(on_scalar_road(path)["violations"], key=_order)
+    survey = fast_reader.survey(path)
+    assert isinstance(survey, fast_reader.Survey)
+    with _screens() as screens:
+        found = on_both_roads(path, survey)["violations"]
+    links = {row["link"] for row in expected if row["rule"] == fault.rule}
+    names = {pair: survey.link_name(pair) for pair in np.flatnonzero(survey.regular).tolist()}
+    doubted = {names[pair] for pair in names if any(one.doubted[pair] for one in screens)}
+    way = AGAIN if links & doubted else COLUMNS if links & set(names.values()) else EXACT
+    words = {code: name for name, code in vars(reasons).items() if name.isupper()}
+    refusals = {words[code] for code in survey.reason[~survey.regular].tolist()}
+    return Read(fault, expected, sorted(found, key=_order), way, refusals)
+
+
+def _order(row: Row) -> tuple[int, str, str]:
+    return row["packet"], row["rule"], row["message"]
+
+
+@contextmanager
+def _screens() -> Iterator[list[Screen]]:
+    """The screens that are made meanwhile."""
+    made: list[Screen] = []
+
+    class Noted(Screen):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columnar_reader, "Screen", Noted)
+        yield made
+
+
+def main() -> None:
+    counts: dict[str, Counter[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for fault in samples():
+            one = read(Path(folder), fault, SEED)
+            counts.setdefault(fault.rule, Counter())[one.way] += 1
+            if one.found != one.expected:
+                print(f"{fault.rule}, {fault.break_rule.__name__}: the readers differ")
+    for rule, ways in counts.items():
+        print(f"{rule:32} {', '.join(f'{way} {count}' for way, count in ways.items())}")
+    print(Counter(way for ways in counts.values() for way in ways))
+
+
+if __name__ == "__main__":
+    main()

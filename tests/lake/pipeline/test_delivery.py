@@ -1,0 +1,28 @@
+"""Files of other tasks come to this worker's disk without taking each other's place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zenlake.lake.address import Address
+from zenlake.lake.pipeline import delivery
+
+
+def test_files_of_one_name_and_two_tables_are_two_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copied(source: Address, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / source.name
+        target.write_text(str(source))
+        return target
+
+    monkeypatch.setattr(delivery, "fetch", copied)
+    listed = [
+        {"table": table, "path": f"s3://b/lake/_staging/run/{table}/1.parquet"}
+        for table in ("messages", "exchange_events")
+    ]
+    found = delivery.fetched(listed, tmp_path)
+    assert [Path(file["path"]).read_text() for file in found] == [file["path"] for file in listed]

@@ -1,0 +1,160 @@
+"""Inputs: files, lists, folders and patterns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zenlake.errors import ZenlakeError
+from zenlake.lake.plan.file_search import FileChoice
+from zenlake.lake.plan.inputs import inputs_of
+from zenlake.lake.source.working_directory import check_paths
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("b.pcap", "a.pcapng.gz", "notes.txt", "x[1].pcap", "odd.bin"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "c.pcap").touch()
+    return tmp_path
+
+
+def names(*paths: str) -> list[str]:
+    return [Path(one.path).name for one in inputs_of(paths)]
+
+
+def test_a_folder_and_a_list(folder: Path) -> None:
+    assert names(str(folder)) == ["a.pcapng.gz", "b.pcap", "x[1].pcap"]
+    both = (str(folder / "odd.bin"), str(folder / "b.pcap"), str(folder / "odd.bin"))
+    assert names(*both) == ["odd.bin", "b.pcap"]
+
+
+def test_patterns(folder: Path) -> None:
+    assert names(f"{folder}/*") == ["a.pcapng.gz", "b.pcap", "c.pcap", "x[1].pcap"]
+    assert names(f"{folder}/**/*.pcap") == ["b.pcap", "c.pcap", "x[1].pcap"]
+    assert names(f"{folder}/?.pcap") == ["b.pcap"]
+    assert names(f"{folder}/*.bin") == ["odd.bin"]
+
+
+def test_a_name_that_exists_is_no_pattern(folder: Path) -> None:
+    assert names(f"{folder}/x[1].pcap") == ["x[1].pcap"]
+
+
+def test_the_name_in_tables_is_as_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    [found] = inputs_of(["b.pcap"])
+    assert found == ("b.pcap", str(folder / "b.pcap"))
+
+
+def test_addresses(folder: Path) -> None:
+    [found] = inputs_of([f"file://{folder}/b.pcap"])
+    assert found.path == str(folder / "b.pcap")
+    assert names(f"file:{folder}/x%5B1%5D.pcap") == ["x[1].pcap"]
+    (folder / "x%5B1%5D.pcap").touch()
+    assert names(f"file:{folder}/x%5B1%5D.pcap") == ["x%5B1%5D.pcap"]
+    assert names(f"file:{folder}/?.pcap") == ["b.pcap"]
+    for elsewhere in ("file://host/a.pcap", "file:a.pcap", "file:", "file://"):
+        with pytest.raises(ZenlakeError, match="a file: address is file:/PATH"):
+            inputs_of([elsewhere])
+
+
+def test_an_unknown_scheme_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that happens to be called so does not make it a path; a file's name may be odd."""
+    monkeypatch.chdir(folder)
+    (folder / "foo:" / "x").mkdir(parents=True)
+    (folder / "foo:" / "x" / "a.pcap").touch()
+    (folder / "ab:c.pcap").touch()
+    assert names("ab:c.pcap") == ["ab:c.pcap"]
+    for address in ("foo://x/a.pcap", "foo:bar"):
+        with pytest.raises(ZenlakeError, match="no address scheme 'foo'; captures are read from"):
+            inputs_of([address])
+
+
+def test_one_file_by_several_names_is_read_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    ways = ["sub/c.pcap", "./sub/c.pcap", "sub//c.pcap", str(folder / "sub" / "c.pcap"), "sub"]
+    ways += [f"file:{folder}/sub/c.pcap", f"file://{folder}/sub/c.pcap", "sub/../sub/c.pcap"]
+    for first in ways[:5]:
+        [found] = inputs_of([first, *ways])
+        assert found.path == str(folder / "sub" / "c.pcap")
+        assert found.capture == ("sub/c.pcap" if first == "sub" else first)
+
+
+def test_hidden_files_are_left_out_of_folders_and_patterns(folder: Path) -> None:
+    hidden = ("_tmp.pcap", ".x.pcap", "y.pcap._COPYING_", "_SUCCESS")
+    for name in (*hidden, "_day=1.pcap"):
+        (folder / name).touch()
+    (folder / "_old").mkdir()
+    (folder / "_old" / "d.pcap").touch()
+    expected = ["_day=1.pcap", "a.pcapng.gz", "b.pcap", "x[1].pcap"]
+    assert names(str(folder)) == expected
+    assert names(f"{folder}/*p*") == expected
+    assert "d.pcap" not in names(f"{folder}/**/*.pcap")
+    assert names(f"{folder}/_tmp.pcap", f"{folder}/.x*") == ["_tmp.pcap", ".x.pcap"]
+    assert names(f"{folder}/_old/*") == ["d.pcap"]
+
+
+def chosen(folder: Path, **choice: Any) -> list[str]:
+    return [Path(one.path).name for one in inputs_of([str(folder)], FileChoice(**choice))]
+
+
+def test_files_are_chosen_by_name(folder: Path) -> None:
+    """The filter takes the place of the names that captures have."""
+    assert chosen(folder, name_filter="*.{bin,gz}") == ["a.pcapng.gz", "odd.bin"]
+    assert chosen(folder, name_filter="nothing*") == []
+    both = inputs_of([f"{folder}/*", str(folder / "b.pcap")], FileChoice("[^a-x]*"))
+    assert both == []
+
+
+def test_folders_are_looked_through_if_asked_for(folder: Path) -> None:
+    (folder / "sub" / "loop").symlink_to(folder)
+    deep = folder / "sub" / "deep"
+    deep.mkdir()
+    (deep / "d.pcap").touch()
+    assert chosen(folder) == ["a.pcapng.gz", "b.pcap", "x[1].pcap"]
+    expected = ["a.pcapng.gz", "b.pcap", "x[1].pcap", "c.pcap", "d.pcap"]
+    assert chosen(folder, is_recursive=True) == expected
+    assert chosen(folder, is_recursive=True, name_filter="d*") == ["d.pcap"]
+
+
+def test_files_are_chosen_by_time(folder: Path) -> None:
+    os.utime(folder / "b.pcap", ns=(5, 5))
+    assert chosen(folder, modified_before_ns=6) == ["b.pcap"]
+    assert chosen(folder, modified_before_ns=5) == []
+    assert chosen(folder, modified_after_ns=5) == ["a.pcapng.gz", "x[1].pcap"]
+    assert chosen(folder, modified_after_ns=4, modified_before_ns=6) == ["b.pcap"]
+
+
+def test_relative_paths_are_refused_where_nobody_knows_the_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over Connect, Spark plans in a folder that is called like the session."""
+    monkeypatch.chdir(folder)
+    check_paths(["b.pcap"], is_table=False)
+    with pytest.raises(ZenlakeError, match=r"'b.pcap' is a relative path, and Spark counts"):
+        check_paths([str(folder), "b.pcap"], is_table=True)
+    monkeypatch.setenv("SPARK_JOB_ARTIFACT_UUID", folder.name)
+    with pytest.raises(ZenlakeError, match=r"'./b.pcap' .* this Spark .Connect. plans in a folder"):
+        check_paths(["./b.pcap"], is_table=False)
+    check_paths([str(folder), f"file:{folder}/b.pcap"], is_table=False)
+
+
+def test_nothing_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ZenlakeError, match=r"\*.none: no file has such a name$"):
+        inputs_of([f"{folder}/*.none"])
+    monkeypatch.chdir(folder)
+    with pytest.raises(ZenlakeError, match=r"no file has such a name \(in .*: better give a"):
+        inputs_of(["*.none"])
+    assert inputs_of(["*.none"], ignore_missing=True) == []
+    (folder / "empty").mkdir()
+    for path in ("empty", "empt*"):
+        with pytest.raises(ZenlakeError, match=r"no captures in .*empt.*: none is named like"):
+            inputs_of([path])
+    with pytest.raises(ZenlakeError, match="standard input"):
+        inputs_of(["-"])
