@@ -8,7 +8,7 @@ from __future__ import annotations
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.lake.merge.both_readers import on_both_roads
+from tests.lake.merge.both_readers import read_by_both_readers
 from zenlake.columnar import decode
 from zenlake.lake.fast_reader import Refusal, survey
 from zenlake.lake.fast_reader.assemble.capture_pass import CapturePass
@@ -34,7 +34,7 @@ def main() -> None:
     for path in PATHS:
         found = survey(path)
         assert not isinstance(found, Refusal)
-        on_both_roads(path, found)
+        read_by_both_readers(path, found)
 
 
 def read_without_decoder(path: str) -> None:

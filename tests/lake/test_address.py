@@ -49,7 +49,7 @@ def test_hadoop_keeps_its_name_node() -> None:
         ("file://elsewhere/x", "names no host"),
     ],
 )
-def test_what_is_no_address(text: str, cause: str) -> None:
+def test_invalid_addresses_are_errors(text: str, cause: str) -> None:
     with pytest.raises(LocalError, match=cause):
         parse(text)
 
@@ -64,7 +64,7 @@ def test_a_file_whose_name_looks_like_an_address(
     assert str(parse("C:x")) == os.path.join(tmp_path, "C:x")
 
 
-def test_store_that_cannot_be_reached_is_told_in_one_line(
+def test_an_unreachable_store_is_an_error_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("deltalake")

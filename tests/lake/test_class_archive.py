@@ -62,7 +62,7 @@ def test_no_archive_without_a_folder_for_it(home: str, monkeypatch: pytest.Monke
     assert archive_path(JAVA, "/no/spark/here") is None
 
 
-def test_java_is_told_of_an_archive_that_is_ours(home: str) -> None:
+def test_java_gets_an_archive_that_only_we_can_write(home: str) -> None:
     archive = path_of(home)
     assert class_archive.java_options(archive) == ""
     assert class_archive.java_options(None) == ""

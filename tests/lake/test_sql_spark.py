@@ -89,13 +89,15 @@ def test_a_mistake_is_one_line_with_its_place(
     assert re.match(f"zenlake: {complaint}", err)
 
 
-def test_what_else_reads(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_reading_statements_are_allowed(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for query, word in (("DESCRIBE samples", "payload"), ("SHOW TABLES", "samples")):
         assert main(["sql", "--lake", str(lake), query, "--master", MASTER]) == 0
         assert word in capsys.readouterr().out
 
 
-def test_the_session_is_as_we_want_it(spark: SparkSession) -> None:
+def test_the_session_has_our_settings(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.conf.get("spark.driver.host") == "127.0.0.1"
     assert session(MASTER) is spark

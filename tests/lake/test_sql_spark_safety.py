@@ -225,7 +225,7 @@ def test_queries_are_answered(query: str, lake: Path, capsys: pytest.CaptureFixt
         "SELECT current_user, current_date, current_timestamp()",
     ],
 )
-def test_what_describes_is_answered(
+def test_describing_statements_are_allowed(
     query: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", "--lake", str(lake), "--master", MASTER, query]) == 0

@@ -1,4 +1,4 @@
-"""Captures into a lake by a process of its own, on any master, in as many splits as told.
+"""Reads captures into a lake in a process of its own, on any master, with a given number of splits.
 
 python reading.py MASTER LAKE SPLITS SETTINGS CAPTURE...
 """
@@ -29,7 +29,7 @@ def read(master: str, lake: Path, inputs: list[str], splits: int, **settings: st
 
 
 def _in_splits(count: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """The first task, told that each large file is to be read by so many tasks."""
+    """The first task, with a fixed number of splits for each large file."""
 
     def survey(job: dict[str, Any]) -> dict[str, Any]:
         from zenlake.lake.pipeline.survey_captures import survey_captures

@@ -73,8 +73,8 @@ def test_statement_that_runs_code_is_refused(server: str, tmp_path: Path) -> Non
     command = [sys.executable, "-m", "zenlake.cli.main", *asked, "SELECT reflect('a.B', 'c')"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert done.returncode == 2
-    told = "the function reflect is not allowed: it runs Java code"
-    assert done.stderr == f"zenlake: SQL line 1, column 8: {told}\n"
+    cause = "the function reflect is not allowed: it runs Java code"
+    assert done.stderr == f"zenlake: SQL line 1, column 8: {cause}\n"
 
 
 def test_tables_and_paths_of_the_data_source(server: str) -> None:

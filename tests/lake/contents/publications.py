@@ -32,7 +32,7 @@ def found(row: Row) -> Publication:
 
 
 def arrived(row: Row) -> Publication:
-    """A subscriber is not told of reliability."""
+    """A subscriber does not get the reliability."""
     return found(row)._replace(reliability=None)
 
 

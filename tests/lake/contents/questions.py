@@ -127,7 +127,7 @@ def is_about(received: Row, wanted: Asked) -> bool:
     )
 
 
-def told_to(get: Row) -> list[Answer]:
+def delivered_to(get: Row) -> list[Answer]:
     """What an application got, without the error that its own session made at the deadline."""
     return [one for one in map(answer_told, get["replies"]) if one != TIMEOUT]
 

@@ -1,6 +1,6 @@
 """`adjacencies`: the network as it was set up, and as it changed.
 
-What a node tells of itself is what counts, and a link is there while both of its ends tell it.
+Only what a node announces of itself counts, and a link exists while both of its ends announce it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ SETTLED_SECONDS = 0.1
 RING = ("router0", "router1", "router2", "router3")
 
 
-def told_at(tables: Tables, name: str, time: float) -> dict[tuple[str, str], int]:
-    """Links with weights at a time, as the nodes at their beginnings tell; 0 is no weight."""
+def announced_links_at(tables: Tables, name: str, time: float) -> dict[tuple[str, str], int]:
+    """Links with weights at a time, as announced by their first nodes; 0 is no weight."""
     return {
         (row["zid"], row["neighbour_zid"]): row["weight"] or 0
         for row in tables.of(name, "adjacencies")
@@ -31,12 +31,12 @@ def told_at(tables: Tables, name: str, time: float) -> dict[tuple[str, str], int
 
 
 def links_at(tables: Tables, name: str, time: float) -> dict[frozenset[str], int]:
-    """Those that both ends tell, with the greater of their weights (behaviour reference §4.7)."""
-    told = told_at(tables, name, time)
+    """Links that both ends announce, with the larger weight (behaviour reference §4.7)."""
+    announced = announced_links_at(tables, name, time)
     return {
-        frozenset(ends): max(weight, told[ends[::-1]])
-        for ends, weight in told.items()
-        if ends[::-1] in told
+        frozenset(ends): max(weight, announced[ends[::-1]])
+        for ends, weight in announced.items()
+        if ends[::-1] in announced
     }
 
 
@@ -63,8 +63,8 @@ def test_the_ring_has_its_links_and_weights(tables: Tables) -> None:
     before = closed_at(sidecar, "router1") - SETTLED_SECONDS
     wanted = weights_in(sidecar)
     assert sorted(wanted.values()) == [10, 20, 300]
-    told = told_at(tables, "routers_ring", before)
-    assert {ends: weight for ends, weight in told.items() if weight} == wanted
+    announced = announced_links_at(tables, "routers_ring", before)
+    assert {ends: weight for ends, weight in announced.items() if weight} == wanted
     links = links_at(tables, "routers_ring", before)
     assert links.keys() == pairs(sidecar, *RING, RING[0])
     named = {frozenset(ends): weight for ends, weight in wanted.items()}
@@ -92,15 +92,15 @@ def test_links_come_one_after_another(tables: Tables) -> None:
 def test_all_routers_tell_the_same_of_the_ring(tables: Tables) -> None:
     sidecar = sidecar_of("routers_ring")
     before = closed_at(sidecar, "router1") - SETTLED_SECONDS
-    own = told_at(tables, "routers_ring", before)
+    own = announced_links_at(tables, "routers_ring", before)
     for row in tables.of("routers_ring", "adjacencies"):
         is_over = row["to_ns"] is not None and seconds(row["to_ns"]) <= before
         if seconds(row["from_ns"]) <= before and not is_over:
             assert own[row["zid"], row["neighbour_zid"]] == (row["weight"] or 0)
 
 
-def test_a_peer_tells_its_router_whom_it_is_linked_to(tables: Tables) -> None:
-    """Peers tell no links to each other, and the router has none to tell."""
+def test_a_peer_announces_its_links_to_its_router(tables: Tables) -> None:
+    """Peers announce no links to each other, and the router has none to announce."""
     sidecar = sidecar_of("peers_gossip")
     first = sidecar.zids["peer0"]
     rows = tables.of("peers_gossip", "adjacencies")
@@ -110,7 +110,7 @@ def test_a_peer_tells_its_router_whom_it_is_linked_to(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_no_link_is_told_that_is_not_a_session(tables: Tables, name: str) -> None:
+def test_every_announced_link_is_a_session(tables: Tables, name: str) -> None:
     rows = tables.of(name, "adjacencies")
     assert bool(rows) == (name in TELLING)
     sessions = {
@@ -122,7 +122,7 @@ def test_no_link_is_told_that_is_not_a_session(tables: Tables, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_what_a_node_told_ends_with_its_sessions(tables: Tables, name: str) -> None:
+def test_announced_links_end_with_the_sessions_of_their_node(tables: Tables, name: str) -> None:
     for row in tables.of(name, "adjacencies"):
         ends = [one["closed_ns"] for one in sessions_of(tables, name, row["told_by_zid"])]
         assert None in ends or (row["to_ns"] is not None and row["to_ns"] <= max(ends))

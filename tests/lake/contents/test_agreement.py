@@ -35,7 +35,7 @@ def summary(lake: Path) -> Summary:
 
 @pytest.fixture
 def listed(lake: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Facts]:
-    """What `lake ls` tells of each capture."""
+    """The facts that `lake ls` shows of each capture."""
     found = printed(capsys, "lake", "ls", "--json", "--lake", str(lake))
     assert sorted(one["capture"] for one in found) == sorted(ALL)
     return {one["capture"]: one for one in found}
@@ -77,13 +77,13 @@ def test_messages_and_undecoded_bytes(
 def test_broken_rules(
     lake: Path, page: Facts, summary: Summary, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = printed(capsys, "check", "--json", *ALL)
-    checked = {one["file"]: one for one in told if one["event"] == "summary"}
+    lines = printed(capsys, "check", "--json", *ALL)
+    checked = {one["file"]: one for one in lines if one["event"] == "summary"}
     found: dict[str, Counter[str]] = {path: Counter() for path in ALL}
     for capture, rule, times in rows(lake, "SELECT capture, rule, times FROM violations"):
         found[capture][rule] += times
     assert found == {path: one["rules"] for path, one in checked.items()}
-    findings = sum(one["event"] == "finding" for one in told)
+    findings = sum(one["event"] == "finding" for one in lines)
     assert [(findings,)] == rows(lake, "SELECT count(*) FROM violations")
     severities: Counter[str] = Counter()
     for one in checked.values():

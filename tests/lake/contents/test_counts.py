@@ -15,7 +15,7 @@ from tests.trace.test_counts import EXACT, LOSSY, UNDECODED, wire_counts
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def test_every_capture_is_there_whole(tables: Tables) -> None:
+def test_every_capture_is_complete(tables: Tables) -> None:
     assert tables.names() == PATHS.keys()
     for name in PATHS:
         (row,) = tables.of(name, "captures")
@@ -32,7 +32,7 @@ def test_counts_are_those_of_the_sidecar(tables: Tables, name: str) -> None:
     assert tables.counts(name) == wire_counts(name)
 
 
-def test_what_the_sidecar_does_not_count_is_the_websocket(tables: Tables) -> None:
+def test_only_websocket_messages_are_missing_in_the_sidecar(tables: Tables) -> None:
     name = "encrypted_links"
     protocols = tables.protocols(name)
     by_protocol: dict[str, Counter[str]] = {}
@@ -48,7 +48,7 @@ def test_lossy_captures_give_at_least_what_another_decoder_found(tables: Tables,
     assert not wire_counts(name) - tables.counts(name)
 
 
-def test_impaired_gives_all_but_what_was_dropped(tables: Tables) -> None:
+def test_impaired_has_all_messages_but_the_dropped_ones(tables: Tables) -> None:
     capture = sidecar_of("impaired").capture
     before: Counter[str] = Counter(capture["wire_counts_before_edit"])
     found = tables.counts("impaired")
@@ -56,10 +56,10 @@ def test_impaired_gives_all_but_what_was_dropped(tables: Tables) -> None:
     assert not found - before
 
 
-def test_midstream_gives_what_goes_against_the_stream_too(tables: Tables) -> None:
+def test_midstream_has_both_directions(tables: Tables) -> None:
     surplus = tables.counts("midstream") - wire_counts("midstream")
-    told = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
-    assert surplus == {"FRAME": 2, **dict.fromkeys(told, 1)}
+    extra = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
+    assert surplus == {"FRAME": 2, **dict.fromkeys(extra, 1)}
 
 
 @pytest.mark.parametrize("name", sorted({*PATHS} - {*WITH_COUNTS} | {"snaplen"}))
@@ -108,8 +108,8 @@ def test_every_byte_is_accounted_for(tables: Tables, name: str) -> None:
         assert read in (0, 5 * frames_in_broken_batches(tables, name))
         assert read <= 5 * batches[state]
     (capture,) = tables.of(name, "captures")
-    told = [f"{state}: {size} bytes" for state, size in undecoded.items()]
-    assert capture["undecoded"] == ("; ".join(told) or None)
+    texts = [f"{state}: {size} bytes" for state, size in undecoded.items()]
+    assert capture["undecoded"] == ("; ".join(texts) or None)
 
 
 def frames_in_broken_batches(tables: Tables, name: str) -> int:

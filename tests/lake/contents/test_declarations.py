@@ -60,14 +60,14 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(tables: Tables, 
     wanted: Counter[tuple[str, ...]] = Counter()
     for row in declared_in(sidecar):
         end = "undeclare" if undeclared_at(sidecar, row) is not None else "session"
-        told = (sidecar.zids[row["node"]], ENTITIES[row["op"]], row["key"], end)
-        wanted[told] += sessions_since(tables, name, row)
-    tellers = {told[0] for told in wanted}
+        wanted_key = (sidecar.zids[row["node"]], ENTITIES[row["op"]], row["key"], end)
+        wanted[wanted_key] += sessions_since(tables, name, row)
+    declarers = {wanted_key[0] for wanted_key in wanted}
     found = Counter(
         (life["sender_zid"], life["entity"], life["key"], life["ended_by"] or "session")
         for life in tables.of(name, "declarations")
         if life["entity"] != "keyexpr"
-        and life["sender_zid"] in tellers
+        and life["sender_zid"] in declarers
         and not is_answer(tables, name, life)
     )
     assert found == wanted
@@ -75,7 +75,7 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(tables: Tables, 
 
 
 @pytest.mark.parametrize("name", DECLARING)
-def test_each_call_has_its_life_at_its_time(tables: Tables, name: str) -> None:
+def test_each_call_has_a_lifetime_at_its_time(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     lives = tables.of(name, "declarations")
     for row in declared_in(sidecar):
@@ -95,7 +95,7 @@ def is_at(time: float, time_ns: int | None) -> bool:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_lives_end_with_their_sessions(tables: Tables, name: str) -> None:
+def test_lifetimes_end_with_their_sessions(tables: Tables, name: str) -> None:
     sessions = {row["session"]: row for row in tables.of(name, "sessions")}
     lives = tables.of(name, "declarations")
     for life in lives:
@@ -121,7 +121,7 @@ def is_number_used_again(life: Row, lives: list[Row]) -> bool:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_no_life_ends_before_it_begins(tables: Tables, name: str) -> None:
+def test_no_lifetime_ends_before_it_begins(tables: Tables, name: str) -> None:
     for life in tables.of(name, "declarations"):
         start, end = life["declared_ns"], life["undeclared_ns"]
         assert start is None or end is None or start <= end
@@ -176,8 +176,8 @@ def test_interests_are_as_many_as_were_sent_and_are_answered(tables: Tables, nam
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_each_declaration_is_told_in_one_life(tables: Tables, name: str) -> None:
-    """A life knows how often it was told, from where and, of a queryable, how far and complete."""
+def test_each_declaration_belongs_to_one_lifetime(tables: Tables, name: str) -> None:
+    """A lifetime has its number of declarations and, for a queryable, distance and completeness."""
     messages = {row["seq"]: row for row in tables.of(name, "messages")}
     lives = tables.of(name, "declarations")
     declared = Counter(
@@ -185,9 +185,9 @@ def test_each_declaration_is_told_in_one_life(tables: Tables, name: str) -> None
         for row in messages.values()
         if row["kind"].startswith("DECLARE/D_") and row["kind"] != "DECLARE/D_FINAL"
     )
-    told: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     for life in lives:
-        told[life["entity"]] += life["told"]
+        counted[life["entity"]] += life["told"]
         detail = json.loads(messages[life["seq"]]["detail"] or "{}")
         assert life["node_id"] == detail.get("node_id")
         if life["told"] == 1 and life["entity"] == "queryable":
@@ -195,4 +195,4 @@ def test_each_declaration_is_told_in_one_life(tables: Tables, name: str) -> None
                 detail.get("complete", False),
                 detail.get("distance", 0),
             )
-    assert told == declared
+    assert counted == declared

@@ -63,11 +63,14 @@ def test_each_reply_belongs_to_the_request_of_its_number(tables: Tables, name: s
 def test_reasons_are_given_with_figures(tables: Tables, name: str) -> None:
     """As readers see them: rounded, of what is in the other columns."""
     for row in tables.of(name, "queries"):
-        told = {float(one.replace(",", "")) for one in re.findall(r"([\d.,]*\d) ms", row["reason"])}
-        assert told
+        found_ms = {
+            float(one.replace(",", "")) for one in re.findall(r"([\d.,]*\d) ms", row["reason"])
+        }
+        assert found_ms
         figures = [row["timeout_ms"] if row["verdict"] == "timeout" else row["final_ms"]]
         assert all(
-            any(one == pytest.approx(two, rel=0.1, abs=0.006) for two in told) for one in figures
+            any(one == pytest.approx(two, rel=0.1, abs=0.006) for two in found_ms)
+            for one in figures
         )
         if row["verdict"] == "timeout":
             assert row["final_ms"] > 0.9 * row["timeout_ms"]
@@ -78,7 +81,7 @@ def test_reasons_are_given_with_figures(tables: Tables, name: str) -> None:
             assert row["replies"] == 0 < row["errors"]
 
 
-def test_what_consolidation_drops_is_told(tables: Tables) -> None:
+def test_dropped_replies_have_a_reason(tables: Tables) -> None:
     """In the words of the mode, with the packet of what came instead."""
     replies = tables.of("queries", "replies")
     modes = {row["seq"]: row["consolidation"] for row in tables.of("queries", "queries")}

@@ -75,7 +75,7 @@ def way_to(path: dict[str | None, str], zid: str) -> list[str]:
     return way[::-1]
 
 
-def test_queries_around_the_ring_take_the_light_way_while_it_is_there(tables: Tables) -> None:
+def test_queries_around_the_ring_take_the_lighter_links_while_they_exist(tables: Tables) -> None:
     questions = Questions(tables, "routers_ring")
     sidecar = questions.sidecar
     (left_at,) = (row["t"] for row in sidecar.of("close") if row["node"] == "router1")

@@ -1,4 +1,4 @@
-"""What liveliness subscribers and gets were told are beginnings and ends of tokens' lives."""
+"""Events of liveliness subscribers and gets are begins and ends of tokens' lifetimes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zenlake.keyexpr import includes
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def tokens_told_to(tables: Tables, name: str, node: str) -> list[Row]:
+def tokens_declared_to(tables: Tables, name: str, node: str) -> list[Row]:
     zid = sidecar_of(name).zids[node]
     return [
         row
@@ -32,25 +32,25 @@ def is_near(time: float, time_ns: int | None) -> bool:
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_token_that_came_or_went_is_a_life_that_began_or_ended(
-    tables: Tables, name: str
-) -> None:
-    """Each life tells of both once, however often its key comes and goes."""
+def test_each_token_event_is_the_begin_or_end_of_a_lifetime(tables: Tables, name: str) -> None:
+    """Each lifetime gives both events once, however often its key comes and goes."""
     sidecar = sidecar_of(name)
     checked = 0
     for row in sidecar.liveliness_received:
         if not is_captured(row, sidecar.capture) or is_own(sidecar, row, row["key"]):
             continue
         column = "declared_ns" if row["kind"] == "put" else "undeclared_ns"
-        lives = [
-            life
-            for life in tokens_told_to(tables, name, row["node"])
-            if life["key"] == row["key"] and is_near(row["t"], life[column])
+        lifetimes = [
+            lifetime
+            for lifetime in tokens_declared_to(tables, name, row["node"])
+            if lifetime["key"] == row["key"] and is_near(row["t"], lifetime[column])
         ]
-        if row["kind"] == "delete" and "undeclare" not in {life["ended_by"] for life in lives}:
+        if row["kind"] == "delete" and "undeclare" not in {
+            lifetime["ended_by"] for lifetime in lifetimes
+        }:
             assert is_lost_with_the_session(sidecar, row), row
             continue
-        assert lives, row
+        assert lifetimes, row
         checked += 1
     assert checked
 
@@ -59,19 +59,19 @@ def interest_for(tables: Tables, name: str, row: Row, mode: str) -> Row | None:
     """The interest in tokens that a call made."""
     zid = sidecar_of(name).zids[row["node"]]
     started = row["started"] if "started" in row else row["t"]
-    for life in tables.of(name, "interests"):
+    for lifetime in tables.of(name, "interests"):
         if (
-            life["sender_zid"] == zid
-            and life["key"] == row["key"]
-            and (life["mode"], life["options"]) == (mode, "KTR")
-            and started - CLOCK_SECONDS < seconds(life["opened_ns"]) < row["t"] + CLOCK_SECONDS
+            lifetime["sender_zid"] == zid
+            and lifetime["key"] == row["key"]
+            and (lifetime["mode"], lifetime["options"]) == (mode, "KTR")
+            and started - CLOCK_SECONDS < seconds(lifetime["opened_ns"]) < row["t"] + CLOCK_SECONDS
         ):
-            return life
+            return lifetime
     return None
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_subscriber_asked_for_what_it_wants_to_know(tables: Tables, name: str) -> None:
+def test_each_liveliness_subscriber_sent_an_interest(tables: Tables, name: str) -> None:
     rows = sidecar_of(name).of("declare_liveliness_subscriber")
     assert rows
     for row in rows:
@@ -84,28 +84,28 @@ def test_each_get_was_answered_with_its_tokens(tables: Tables, name: str) -> Non
     sidecar = sidecar_of(name)
     for row in sidecar.of("liveliness_get"):
         interest = interest_for(tables, name, row, "current")
-        told = tokens_told_to(tables, name, row["node"])
+        declared = tokens_declared_to(tables, name, row["node"])
         if sidecar.roles[sidecar.zids[row["node"]]] == "peer":
-            # Peers tell each other of all their tokens, so that nobody needs to ask.
+            # Peers declare all their tokens to each other, so that no interest is needed.
             assert interest is None
-            assert set(row["tokens"]) <= {life["key"] for life in told}
+            assert set(row["tokens"]) <= {lifetime["key"] for lifetime in declared}
             continue
         assert interest is not None
         assert interest["ended_by"] == "final"
         answers = {
-            life["key"]
-            for life in told
-            if life["interest_id"] == interest["interest_id"]
-            and life["session"] == interest["session"]
-            and interest["opened_ns"] <= life["declared_ns"] <= interest["final_ns"]
+            lifetime["key"]
+            for lifetime in declared
+            if lifetime["interest_id"] == interest["interest_id"]
+            and lifetime["session"] == interest["session"]
+            and interest["opened_ns"] <= lifetime["declared_ns"] <= interest["final_ns"]
         }
         own = own_keys(sidecar, row)
         assert answers - own == set(row["tokens"]) - own
         assert all(includes(row["key"], key) for key in answers)
 
 
-def test_a_killed_client_takes_its_tokens_with_it(tables: Tables) -> None:
-    """Its own told lives end with its session; the router undeclares them to who watches."""
+def test_tokens_of_a_killed_client_end_with_its_session(tables: Tables) -> None:
+    """Its own declarations end with its session; the router undeclares them to subscribers."""
     sidecar = sidecar_of("liveliness")
     (killed,) = (row["t"] for row in sidecar.of("killed"))
     victim = sidecar.zids["victim"]
@@ -115,12 +115,12 @@ def test_a_killed_client_takes_its_tokens_with_it(tables: Tables) -> None:
         if row["entity"] == "token" and row["sender_zid"] == victim
     ]
     assert own
-    for life in own:
-        assert life["ended_by"] == "session"
-        assert is_near(killed, life["undeclared_ns"])
+    for lifetime in own:
+        assert lifetime["ended_by"] == "session"
+        assert is_near(killed, lifetime["undeclared_ns"])
         passed_on = [
             row
-            for row in tokens_told_to(tables, "liveliness", "watch")
-            if row["key"] == life["key"] and row["ended_by"] == "undeclare"
+            for row in tokens_declared_to(tables, "liveliness", "watch")
+            if row["key"] == lifetime["key"] and row["ended_by"] == "undeclare"
         ]
         assert any(is_near(killed, row["undeclared_ns"]) for row in passed_on)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_nothing_is_lost_that_is_there(tables: Tables, name: str) -> None:
+def test_complete_captures_have_no_losses(tables: Tables, name: str) -> None:
     rows = tables.of(name, "losses")
     assert Counter(row["kind"] for row in rows) == MISSING.get(name, {})
     assert all(row["cause"] for row in rows)
@@ -102,7 +102,7 @@ def cut_packets() -> dict[int, int]:
     return cut
 
 
-def test_each_cut_packet_is_told_with_what_it_lacks(tables: Tables) -> None:
+def test_each_truncated_packet_is_a_loss_with_its_missing_bytes(tables: Tables) -> None:
     rows = tables.of("snaplen", "losses")
     assert {row["packet"]: row["bytes"] for row in rows} == cut_packets()
     assert {row["kind"] for row in rows} == {"truncated"}

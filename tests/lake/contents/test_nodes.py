@@ -1,4 +1,4 @@
-"""`nodes`: all that took part, with their roles, and where they listen if anything told."""
+"""`nodes`: all that took part, with their roles, and where they listen, if known."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_locators_are_where_nodes_listen(tables: Tables, name: str) -> None:
 
 @pytest.mark.parametrize("name", PATHS)
 def test_when_nodes_were_seen(tables: Tables, name: str) -> None:
-    """From the first message that they sent, or that told of them, to the last one."""
+    """From the first message that they sent, or that announced them, to the last one."""
     (capture,) = tables.of(name, "captures")
     messages = tables.of(name, "messages")
     for row in tables.of(name, "nodes"):

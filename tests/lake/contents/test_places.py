@@ -22,7 +22,7 @@ BEFORE = {"compression": 1, "cooked_v1": 41, "cooked_v2": 20, "impaired": 12}
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_what_is_known_of_each_file(tables: Tables, name: str) -> None:
+def test_facts_about_each_file(tables: Tables, name: str) -> None:
     (row,) = tables.of(name, "captures")
     assert row["sha256"] == hashlib.sha256(PATHS[name].read_bytes()).hexdigest()
     assert row["last_ns"] < row["read_ns"] <= time.time_ns()
@@ -80,7 +80,7 @@ def batch_of(message: Row, batches: dict[int, Row]) -> Row:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_rows_say_what_their_messages_say(tables: Tables, name: str) -> None:
+def test_rows_have_the_fields_of_their_messages(tables: Tables, name: str) -> None:
     """In `queries` and `replies` the sender has another name."""
     messages = {row["seq"]: row for row in tables.of(name, "messages")}
     for table in (*SENT, *ASKED):
@@ -93,7 +93,7 @@ def test_rows_say_what_their_messages_say(tables: Tables, name: str) -> None:
             for column in {"request_id", "interest_id", "entity_id"} & row.keys():
                 assert row[column] == message[column]
             if row.get("ended_by") != "undeclare" or row["declared_ns"] is not None:
-                assert row["key"] == message["key"] or is_key_told_later(table, row)
+                assert row["key"] == message["key"] or has_key_only_at_the_end(table, row)
 
 
 def ends_of(table: str, row: Row) -> tuple[str | None, str | None]:
@@ -103,7 +103,7 @@ def ends_of(table: str, row: Row) -> tuple[str | None, str | None]:
     return ends if table == "queries" else ends[::-1]
 
 
-def is_key_told_later(table: str, row: Row) -> bool:
+def has_key_only_at_the_end(table: str, row: Row) -> bool:
     """A declaration without a key may be ended with one."""
     return table == "declarations" and row["ended_by"] == "undeclare"
 

@@ -10,9 +10,9 @@ import pytest
 from tests.lake.contents.questions import (
     Questions,
     asked,
+    delivered_to,
     detail,
     is_timed_out,
-    told_to,
     unmatched,
 )
 from tests.lake.contents.tables import Row, Tables, seconds
@@ -38,14 +38,14 @@ def test_each_get_is_asked_once(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_a_get_got_what_is_delivered(tables: Tables, name: str) -> None:
+def test_a_get_received_the_delivered_replies(tables: Tables, name: str) -> None:
     """Queryables of the same node answer it without a message."""
     questions = Questions(tables, name)
     cancelled = 0
     for get, row in questions.gets:
         replies = questions.replies_to(row)
         delivered = [one for one in replies if one["delivered"]]
-        left, missing = unmatched(delivered, told_to(get))
+        left, missing = unmatched(delivered, delivered_to(get))
         assert {plain(one) for one in missing} <= given_by(questions.sidecar, get["node"])
         if get.get("cancelled"):
             cancelled += 1
@@ -62,7 +62,7 @@ def test_a_get_got_what_is_delivered(tables: Tables, name: str) -> None:
 
 def verdict_of(sidecar: Sidecar, get: Row) -> str:
     """What a get went through, by what its caller got from others."""
-    answers = [one for one in told_to(get) if plain(one) not in given_by(sidecar, get["node"])]
+    answers = [one for one in delivered_to(get) if plain(one) not in given_by(sidecar, get["node"])]
     if is_timed_out(get):
         return "timeout"
     if not answers:
@@ -71,7 +71,7 @@ def verdict_of(sidecar: Sidecar, get: Row) -> str:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_verdicts_are_what_callers_saw(tables: Tables, name: str) -> None:
+def test_verdicts_match_what_callers_observed(tables: Tables, name: str) -> None:
     questions = Questions(tables, name)
     for get, row in questions.gets:
         if not get.get("cancelled"):
@@ -109,7 +109,7 @@ def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables,
         assert received["t"] - seconds(row["time_ns"]) < 1
         answers = [answer_told(one) for one in received["replies"] if not one.get("failed")]
         missing = unmatched(questions.replies_to(row), answers)[1]
-        # What a queryable says when its node has told of the timeout stays there.
+        # A reply after the node has reported the timeout stays in the node.
         assert not missing or (row["verdict"], row["parameters"]) == ("timeout", "slow")
         called.add(row["seq"])
     answering = {sidecar.zids[row["node"]] for row in sidecar.of("declare_queryable")} | {None}
@@ -118,7 +118,7 @@ def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables,
 
 
 @pytest.mark.parametrize("name", ANSWERING)
-def test_each_answer_on_a_last_hop_was_given(tables: Tables, name: str) -> None:
+def test_each_reply_on_a_last_hop_was_sent_by_a_queryable(tables: Tables, name: str) -> None:
     """Two queryables of a node answer one request; a node itself tells of a timeout."""
     questions = Questions(tables, name)
     calls: dict[int, list[Row]] = {}

@@ -59,9 +59,9 @@ def test_failed_queries_have_their_hops(data: dict[str, Any]) -> None:
 
 
 def test_real_tokens_have_no_ghosts(data: dict[str, Any]) -> None:
-    told = data["declarations"]
-    assert (told["ghosts"], told["doubles"]) == (0, 0)
-    assert {life["entity"] for life in told["lives"]} == set(told["entities"])
+    shown = data["declarations"]
+    assert (shown["ghosts"], shown["doubles"]) == (0, 0)
+    assert {life["entity"] for life in shown["lives"]} == set(shown["entities"])
 
 
 def test_the_page_is_made_of_all_captures(

@@ -41,7 +41,7 @@ def test_each_call_of_a_peer_is_once_on_each_link_that_needs_it(tables: Tables) 
         assert set(Counter((row["receiver_zid"], found(row)) for row in rows).values()) == {1}
 
 
-def test_what_came_over_a_websocket_is_found_too(tables: Tables) -> None:
+def test_samples_over_a_websocket_are_found(tables: Tables) -> None:
     sidecar = sidecar_of("encrypted_links")
     calls = [row for row in sidecar.events if row["op"] == "put" and row["node"] == "ws"]
     rows = sent_by(tables, "encrypted_links", "ws")
@@ -100,7 +100,7 @@ def test_each_publication_crosses_the_ring_hop_by_hop(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_what_a_row_says_twice_is_the_same(tables: Tables, name: str) -> None:
+def test_redundant_columns_of_a_row_agree(tables: Tables, name: str) -> None:
     messages = {row["seq"]: row for row in tables.of(name, "messages")}
     for row in tables.of(name, "samples"):
         message = messages[row["seq"]]

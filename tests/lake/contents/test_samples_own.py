@@ -52,7 +52,7 @@ def test_each_call_is_once_on_its_link(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_congestion_control_is_as_asked_for(tables: Tables, name: str) -> None:
+def test_congestion_control_is_the_requested_one(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     for row in sidecar.of("put", "delete"):
         asked = sidecar.setting(row, "congestion_control")

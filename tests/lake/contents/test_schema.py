@@ -47,14 +47,14 @@ def comments_of(table: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_spark_tells_what_columns_mean(lake: Path, spark: SparkSession, table: str) -> None:
+def test_spark_shows_the_comments_of_columns(lake: Path, spark: SparkSession, table: str) -> None:
     fields = Lake(lake, spark).table(table).schema.fields
     assert {field.name: field.metadata.get("comment") for field in fields} == comments_of(table)
     assert all(comments_of(table).values())
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_files_tell_what_columns_mean(lake: Path, table: str) -> None:
+def test_files_have_the_comments_of_columns(lake: Path, table: str) -> None:
     for file in files_of(lake, table):
         fields = json.loads((pq.read_schema(file).metadata or {})[SPARK_KEY])["fields"]
         found = {field["name"]: field["metadata"].get("comment") for field in fields}
@@ -66,9 +66,9 @@ def test_duckdb_reads_them_by_a_pattern(lake: Path, tables: Tables, table: str) 
     pattern = str(lake / table / "*.parquet")
     with duckdb.connect() as connection:
         connection.read_parquet(pattern).create_view("found")
-        told = connection.execute("DESCRIBE found").fetchall()
+        described = connection.execute("DESCRIBE found").fetchall()
         wanted = [(one.name, IN_DUCKDB.get(one.type, one.type)) for one in TABLES[table].columns]
-        assert [row[:2] for row in told] == wanted
+        assert [row[:2] for row in described] == wanted
         (count,) = connection.execute("SELECT count(*) FROM found").fetchall()
     assert count == (sum(len(tables.of(name, table)) for name in PATHS),)
 

@@ -44,7 +44,7 @@ def test_sessions_and_how_they_ended(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_who_took_part_and_when(tables: Tables, name: str) -> None:
+def test_nodes_and_times_of_sessions(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     for row in tables.of(name, "sessions"):
         for side in ("opener", "acceptor"):
@@ -148,7 +148,7 @@ def test_terms_of_sessions(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", MIDSTREAM)
-def test_what_a_handshake_would_tell_is_null_without_it(tables: Tables, name: str) -> None:
+def test_negotiated_columns_are_null_without_a_handshake(tables: Tables, name: str) -> None:
     """But for what the bytes themselves show: how batches are framed."""
     for row in tables.of(name, "sessions"):
         assert row["outcome"] == "partial"

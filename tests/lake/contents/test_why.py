@@ -62,7 +62,7 @@ def failures(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
     return place
 
 
-def told(lake: Path, wanted: Wanted) -> dict[str, list[Any]]:
+def stories_of_lake(lake: Path, wanted: Wanted) -> dict[str, list[Any]]:
     return {
         evidence.capture: _stories(report(evidence, wanted))
         for evidence in read_lake(str(lake), wanted)
@@ -118,7 +118,7 @@ def test_failures_of_bundled_captures(lake: Path) -> None:
     ids=str,
 )
 def test_failures(failures: Path, wanted: Wanted) -> None:
-    found = told(failures, wanted)
+    found = stories_of_lake(failures, wanted)
     assert sorted(found) == sorted(path_of(name) for name in FAILURES)
     assert sum(len(stories) - 1 for stories in found.values()) >= 1
     for capture, stories in found.items():

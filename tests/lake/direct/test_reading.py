@@ -105,7 +105,9 @@ def test_a_damaged_capture_is_read_as_far_as_possible(tmp_path: Path) -> None:
         assert rows(tables.snapshot(), "messages")
 
 
-def test_a_full_disk_is_told_in_one_line(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error_in_one_line(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*arguments: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -122,7 +124,7 @@ def test_a_signal_handler_can_remove_the_folder(temporary: Path) -> None:
         assert not list(temporary.iterdir())
 
 
-def test_a_wrong_query_is_told_before_a_large_capture_is_read(
+def test_an_invalid_query_fails_before_a_large_capture_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     direct.check([QUERIES], "SELECT no_column FROM queries")  # it is small
@@ -211,7 +213,7 @@ if __name__ == "__main__":
             process.send_signal(number)
         # A worker holds the other end of the pipes until it ends.
         assert process.communicate(timeout=60) == (b"", b"")
-        if number != signal.SIGKILL:  # after which nobody tidies up
+        if number != signal.SIGKILL:  # which cannot be handled
             assert process.returncode == 128 + number
             assert not list(temporary.iterdir())
     finally:
@@ -219,7 +221,7 @@ if __name__ == "__main__":
         process.wait()
 
 
-def test_rows_are_asked_as_those_of_a_lake() -> None:
+def test_rows_are_queried_like_those_of_a_lake() -> None:
     sql = "SELECT verdict, count(*) AS n FROM queries GROUP BY 1 ORDER BY 1"
     with (
         direct.read([QUERIES], direct.tables_in(sql)) as tables,

@@ -31,7 +31,7 @@ class ScalarLink:
     messages: int = 0
 
 
-class ScalarRoad:
+class ExactReading:
     """A trace of a whole capture, by link."""
 
     def __init__(self, path: str) -> None:
@@ -83,9 +83,9 @@ def packet_fields(packet: Packet) -> tuple[int, int, int, bytes, int, int]:
 
 
 def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
-    """Assert that both roads agree; how many messages are on regular pairs."""
-    road = ScalarRoad(path)
-    trace = road.trace
+    """Asserts that both readers agree; the number of messages on regular pairs."""
+    exact = ExactReading(path)
+    trace = exact.trace
     assert found.packets == trace.packets
     assert (found.first_ns, found.last_ns) == (trace.first_ns or 0, trace.last_ns or 0)
     assert (found.cut_bytes > 0) == trace.is_damaged
@@ -104,9 +104,9 @@ def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
     regular = set(np.flatnonzero(found.regular).tolist())
     assert set(batches) == regular
     for pair in regular:
-        messages += _compare_link(road.links[found.link_name(pair)], found, pair, batches[pair])
+        messages += _compare_link(exact.links[found.link_name(pair)], found, pair, batches[pair])
     names = {found.link_name(pair) for pair in regular}
-    assert order == [one for one in road.order if one[0] in names]
+    assert order == [one for one in exact.order if one[0] in names]
     _compare_packets(path, found, forwarded, regular)
     return messages
 

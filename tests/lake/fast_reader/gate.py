@@ -1,4 +1,4 @@
-"""The whole gate: thousands of captures with something wrong, compared on both roads.
+"""The whole gate: thousands of damaged captures, compared between both readers.
 
 python -m tests.lake.fast_reader.gate [--inputs 5000] [--seed 0] [--captures low]
 

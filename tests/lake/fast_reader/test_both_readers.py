@@ -1,4 +1,4 @@
-"""Both roads on the captures of real traffic: what is regular is the same, what is not is left."""
+"""Both readers on captures of real traffic: regular pairs are equal, others are left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.fast_reader.comparison import ScalarRoad, compare
+from tests.lake.fast_reader.comparison import ExactReading, compare
 from zenlake.lake.fast_reader import Survey, survey
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
@@ -43,7 +43,7 @@ def test_real_captures(path: Path, tmp_path: Path) -> None:
     messages = compare(name, found)
     stem = path.name.partition(".")[0]
     if stem in ORDINARY:
-        assert messages == ScalarRoad(name).tcp_messages > 0
+        assert messages == ExactReading(name).tcp_messages > 0
     elif path.parent == CAPTURES:
         assert (messages == 0) == (stem in IRREGULAR)
 

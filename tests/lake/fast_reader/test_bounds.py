@@ -113,7 +113,7 @@ def test_rows_of_real_messages_are_cleared(tmp_path: Path) -> None:
             assert not any(rows._table.column(one).any() for one in columns())
 
 
-def test_a_survey_that_was_stored(tmp_path: Path) -> None:
+def test_a_stored_survey_is_loaded_unchanged(tmp_path: Path) -> None:
     found = surveyed(CAPTURE)
     found.save(str(tmp_path / "survey.npz"))
     again = Survey.load(str(tmp_path / "survey.npz"))
@@ -146,7 +146,7 @@ def test_more_packets_than_were_surveyed() -> None:
         list(read(str(CAPTURE), found, found.regular))
 
 
-def test_a_survey_tells_whose_each_packet_is() -> None:
+def test_a_survey_has_the_pair_of_each_packet() -> None:
     found = surveyed(CAPTURE)
     assert len(found.pair_of) == found.packets
     counts = np.bincount(found.pair_of[found.pair_of >= 0], minlength=len(found))

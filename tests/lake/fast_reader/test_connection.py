@@ -52,7 +52,7 @@ def whole() -> list[Packet]:
 
 
 def look(folder: Path, those: list[Packet]) -> Survey:
-    """Both roads agree, whatever the survey says."""
+    """Both readers agree, whatever the survey decides."""
     path = folder / "built.pcapng"
     store(path, those)
     found = survey(str(path))
@@ -61,7 +61,7 @@ def look(folder: Path, those: list[Packet]) -> Survey:
     return found
 
 
-def test_as_it_is(whole: list[Packet], tmp_path: Path) -> None:
+def test_an_unchanged_capture_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     assert look(tmp_path, whole).regular.all()
 
 
@@ -179,7 +179,7 @@ def test_fragments_of_ip(whole: list[Packet], tmp_path: Path) -> None:
 
 
 def test_an_answer_to_more_than_the_syn(whole: list[Packet], tmp_path: Path) -> None:
-    """SYN and ACK at once tell as any ACK what the other side has."""
+    """A SYN with ACK acknowledges bytes like any ACK."""
     at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
     data = bytearray(whole[at].data)
     struct.pack_into("!I", data, _TCP_AT + 8, struct.unpack_from("!I", data, _TCP_AT + 8)[0] + 9)

@@ -163,7 +163,7 @@ def test_batches_that_nothing_will_finish_are_not_held(
 
 
 @pytest.mark.usefixtures("in_small_parts")
-def test_the_survey_hashes_what_it_reads(tmp_path: Path) -> None:
+def test_the_survey_feeds_the_hash_with_all_bytes(tmp_path: Path) -> None:
     path = plain(CAPTURES / "queries.pcapng.gz", tmp_path)
     expected = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     with FileDigest() as digest:

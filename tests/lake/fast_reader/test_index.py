@@ -12,7 +12,7 @@ from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packet
 from tests.lake.fast_reader.test_both_readers import CAPTURES, PATHS, plain
 from tests.lake.fast_reader.test_bounds import INIT, tcp
 from tests.lake.fast_reader.test_file_window import connections
-from tests.lake.merge.both_readers import differences, gather, on_scalar_road
+from tests.lake.merge.both_readers import differences, gather, read_by_exact_reader
 from zenlake.capture.packet import Packet
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, check, index, survey
@@ -80,7 +80,7 @@ def test_changed_captures_give_the_rows_of_the_exact_reader(name: str, tmp_path:
         regular += sum(int(one.regular.sum()) for one in some)
         tasks = [Split(str(path), str(path), one, None, n == 0) for n, one in enumerate(some)]
         try:
-            expected = on_scalar_road(str(path))
+            expected = read_by_exact_reader(str(path))
         except CaptureError:
             continue
         assert differences(expected, gather(*tasks)) == [], f"seed {seed}"

@@ -101,7 +101,7 @@ def test_byte_by_byte_it_is_the_same(capture: Path, tmp_path: Path) -> None:
     ],
 )
 def test_other_ends(capture: Path, tmp_path: Path, last: str) -> None:
-    """Both roads say the same, or the pair is left to the other one."""
+    """Both readers agree, or the pair is left to the exact one."""
     packets = load(capture)
     place = farewells(capture, surveyed(capture))[0][0] - 1
     assert payload_of(packets[place]) == FAREWELL_BYTES
@@ -113,7 +113,7 @@ def test_other_ends(capture: Path, tmp_path: Path, last: str) -> None:
     assert found.regular.all() == (last in ("02000301", "02002305"))
 
 
-def test_what_init_agrees_on() -> None:
+def test_low_latency_is_found_in_an_init() -> None:
     chance = random.Random(1)
     for _ in range(2_000):
         init = Init(

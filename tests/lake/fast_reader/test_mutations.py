@@ -1,4 +1,4 @@
-"""Both roads on captures with something wrong: the fast reader may refuse, but never differ."""
+"""Both readers on damaged captures: the fast reader may refuse, but never differ."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("fresh_selection")
 @pytest.mark.parametrize("id", UNDECLARED)
-def test_a_rule_that_declares_nothing_is_not_forgotten(
+def test_a_rule_without_a_declared_screen_is_still_evaluated(
     id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(RULES[id], None, monkeypatch)
@@ -81,7 +81,7 @@ def test_a_rule_that_declares_nothing_is_not_forgotten(
 
 
 @pytest.mark.usefixtures("fresh_selection")
-def test_a_condition_that_the_kernel_has_not_is_not_forgotten(
+def test_a_condition_missing_in_the_kernel_is_still_evaluated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for id in ("put-to-many", "control-qos"):

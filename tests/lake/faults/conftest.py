@@ -22,7 +22,7 @@ collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_kill_stages.py"
 
 @dataclass(frozen=True)
 class Lakes:
-    """Nobody writes to these: take a copy."""
+    """Read-only: tests that write take a copy."""
 
     old: Path
     new: Path

@@ -34,7 +34,7 @@ def test_the_same_again_is_no_version(tmp_path: Path, lakes: Lakes, spark: Spark
 
 
 @pytest.mark.usefixtures("spark")
-def test_the_command_says_what_was_there_already(
+def test_the_command_reports_unchanged_captures(
     lakes: Lakes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = lakes.copy(tmp_path / "lake")

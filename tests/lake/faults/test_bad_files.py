@@ -22,12 +22,12 @@ def test_the_others_are_read(rough: RoughRun) -> None:
     assert {A, B} <= entries.keys()
     for path, cause in rough.bad.items():
         name = Path(path).name.encode("utf-8", "replace").decode()
-        told = [line for line in rough.complaints if f"/{name}: " in line or cause == "UTF-8"]
+        lines = [line for line in rough.complaints if f"/{name}: " in line or cause == "UTF-8"]
         if cause:
             assert path not in entries
-            assert any(cause in line for line in told), path
+            assert any(cause in line for line in lines), path
         else:
-            assert path in entries or len(told) == 1, path
+            assert path in entries or len(lines) == 1, path
     assert len(rough.complaints) == len(rough.bad.keys() - entries.keys())
     for name in ("cut.pcapng", "cut.pcapng.gz"):
         assert 0 < entries[rough.path(name)].rows["messages"] < entries[B].rows["messages"]

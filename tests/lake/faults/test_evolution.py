@@ -1,4 +1,4 @@
-"""R19: files that lack a column, or have one that nobody knows."""
+"""R19: files that lack a column, or have an undeclared one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ask(rough: RoughRun, text: str, capsys: pytest.CaptureFixture[str]) -> dict[
     return answer
 
 
-def test_what_is_missing_is_null(rough: RoughRun, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_columns_are_null(rough: RoughRun, capsys: pytest.CaptureFixture[str]) -> None:
     """The later run has read captures beside old files."""
     for table, column in LOST.items():
         rows = rough.before[table]

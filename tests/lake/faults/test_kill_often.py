@@ -1,4 +1,4 @@
-"""R08 at many instants, most of them spread over a run's life, the others while it publishes."""
+"""R08 at many instants, most of them spread over a whole run, the others while it publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R20: rows that are hard to store: they are stored, bounded or told, and the run goes on."""
+"""R20: rows that are hard to store: they are stored, bounded or reported, and the run goes on."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_times_at_the_edge_are_kept(rows: dict[str, Rows]) -> None:
     assert rows["captures"][1]["error"] is None
 
 
-def test_packets_beyond_all_times_are_told(rows: dict[str, Rows]) -> None:
+def test_packets_with_impossible_times_are_reported(rows: dict[str, Rows]) -> None:
     assert "far away" not in samples(rows)
     capture = rows["captures"][0]
     assert capture["skipped"].startswith("packets whose time is beyond 64 bits of nanoseconds: 3 x")
@@ -69,7 +69,7 @@ def test_numbers_of_64_bits_have_room(rows: dict[str, Rows]) -> None:
     assert query["timeout_ms"] == float(U64_MAX)
 
 
-def test_what_is_too_large_is_told(rows: dict[str, Rows]) -> None:
+def test_a_message_that_is_too_large_is_reported(rows: dict[str, Rows]) -> None:
     assert "too large" not in samples(rows)
     if IS_FULL:
         assert "last" in samples(rows)

@@ -19,7 +19,7 @@ from zenlake.lake.publish import Store
 pytestmark = pytest.mark.xdist_group("faults")
 
 COPIES = 500 if IS_FULL else 100
-"""So many that rows are written while others are still read, on either road."""
+"""So many that rows are written while others are still read, by either reader."""
 ATTEMPTS = 4
 
 

@@ -1,4 +1,4 @@
-"""All tables of a capture, read on either road, as rows that can be compared."""
+"""All tables of a capture, read by either reader, as rows that can be compared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> dict[str, list[Row]]:
-    """The rows of each table, in an order that does not depend on who read what first."""
+    """The rows of each table, in an order that does not depend on the order of reading."""
     parts: dict[str, list[pa.Table]] = {name: [] for name in WRITTEN}
 
     def write(tables: Tables) -> None:
@@ -28,11 +28,11 @@ def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> dict[str, list[Row
     return {name: _rows(found) for name, found in parts.items()}
 
 
-def on_scalar_road(path: str) -> dict[str, list[Row]]:
+def read_by_exact_reader(path: str) -> dict[str, list[Row]]:
     return gather(Split(path, path))
 
 
-def on_both_roads(
+def read_by_both_readers(
     path: str, survey: Survey, splits: int = 1, chunk_bytes: int = CHUNK_BYTES
 ) -> dict[str, list[Row]]:
     """Regular pairs in columns, the others one by one; perhaps in several tasks."""

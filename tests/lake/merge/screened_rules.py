@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.lake.merge.both_readers import Row, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import Row, read_by_both_readers, read_by_exact_reader
 from tests.rules.captures import made_of
 from tests.rules.faults import FAULTS, Fault
 from zenlake.lake import fast_reader
@@ -52,11 +52,11 @@ def samples() -> Iterator[Fault]:
 
 def read(folder: Path, fault: Fault, seed: int) -> Read:
     path = str(made_of(folder / "made.pcapng", seed, fault).path)
-    expected = sorted(on_scalar_road(path)["violations"], key=_order)
+    expected = sorted(read_by_exact_reader(path)["violations"], key=_order)
     survey = fast_reader.survey(path)
     assert isinstance(survey, fast_reader.Survey)
     with _screens() as screens:
-        found = on_both_roads(path, survey)["violations"]
+        found = read_by_both_readers(path, survey)["violations"]
     links = {row["link"] for row in expected if row["rule"] == fault.rule}
     names = {pair: survey.link_name(pair) for pair in np.flatnonzero(survey.regular).tolist()}
     doubted = {names[pair] for pair in names if any(one.doubted[pair] for one in screens)}

@@ -1,4 +1,4 @@
-"""Declarations with the number 0 on both roads, and the table on DuckDB."""
+"""Declarations with the number 0 on both readers, and the table on DuckDB."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.both_readers import differences, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
 from tests.trace.test_interest_answers import CASES, lives, talk
 from tests.why.told import path_of
 from zenlake.lake.fast_reader import Refusal, survey
 
 
 @pytest.mark.parametrize("case", [*CASES, "old_tokens"])
-def test_both_roads_know_an_answer(case: str, tmp_path: Path) -> None:
+def test_both_readers_recognize_an_answer(case: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.pcapng"
     if case in CASES:
         talk(path, *CASES[case][0])
     else:
         path.write_bytes(gzip.decompress(Path(path_of(case)).read_bytes()))
-    expected = on_scalar_road(str(path))
+    expected = read_by_exact_reader(str(path))
     found = survey(str(path))
     assert not isinstance(found, Refusal)
     assert found.regular.all()
-    told = expected["declare_events"]
-    assert any(row["is_answer"] for row in told) == any(life.is_answer for life in lives(path))
+    rows = expected["declare_events"]
+    assert any(row["is_answer"] for row in rows) == any(one.is_answer for one in lives(path))
     for chunk_bytes in (1 << 20, 100):
-        assert differences(expected, on_both_roads(str(path), found, chunk_bytes=chunk_bytes)) == []
+        assert (
+            differences(expected, read_by_both_readers(str(path), found, chunk_bytes=chunk_bytes))
+            == []
+        )

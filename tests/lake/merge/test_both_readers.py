@@ -1,4 +1,4 @@
-"""Both roads give the same rows of all tables, whatever the stretches and the splits."""
+"""Both readers give the same rows of all tables, in chunks and splits of any size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
-from tests.lake.merge.both_readers import differences, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
 from tests.rules.odd_keys import odd_keys
 from tests.trace.sidecar import PATHS
 from zenlake.errors import CaptureError
@@ -41,15 +41,18 @@ def test_every_capture_gives_the_same_rows(name: str, tmp_path: Path) -> None:
     found = _survey(Path(path))
     if name in _ORDINARY:
         assert found.regular.all()
-    expected = on_scalar_road(path)
-    assert differences(expected, on_both_roads(path, found)) == []
-    assert differences(expected, on_both_roads(path, found, chunk_bytes=2_000)) == []
-    assert differences(expected, on_both_roads(path, found, splits=3)) == []
+    expected = read_by_exact_reader(path)
+    assert differences(expected, read_by_both_readers(path, found)) == []
+    assert differences(expected, read_by_both_readers(path, found, chunk_bytes=2_000)) == []
+    assert differences(expected, read_by_both_readers(path, found, splits=3)) == []
 
 
-def test_keys_that_are_none_give_the_same_rows(tmp_path: Path) -> None:
+def test_invalid_keys_give_the_same_rows(tmp_path: Path) -> None:
     path = str(odd_keys(tmp_path / "odd.pcapng"))
-    assert differences(on_scalar_road(path), on_both_roads(path, _survey(Path(path)))) == []
+    assert (
+        differences(read_by_exact_reader(path), read_by_both_readers(path, _survey(Path(path))))
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", _MUTATED)
@@ -69,9 +72,9 @@ def test_changed_captures_too(name: str, tmp_path: Path) -> None:
             continue
         regular += int(found.regular.sum())
         try:
-            expected = on_scalar_road(str(path))
+            expected = read_by_exact_reader(str(path))
         except CaptureError:
             continue
-        both = on_both_roads(str(path), found, splits=chance.choice((1, 2)))
+        both = read_by_both_readers(str(path), found, splits=chance.choice((1, 2)))
         assert differences(expected, both) == [], f"seed {seed}"
     assert regular > _SEEDS

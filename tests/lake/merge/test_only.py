@@ -22,7 +22,7 @@ CHOICES = (
 
 
 @pytest.mark.parametrize("name", ["lowlatency", "multicast", "peers_gossip", "impaired", "queries"])
-def test_what_is_asked_for(name: str, tmp_path: Path) -> None:
+def test_requested_tables_have_the_same_rows(name: str, tmp_path: Path) -> None:
     path = _plain(name, tmp_path)
     survey = _survey(path)
     whole = gather(Split(str(path), str(path)))

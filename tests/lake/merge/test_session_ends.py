@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.both_readers import differences, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
 from tests.trace.recorded_sessions import TRUTH, plain
 from zenlake.lake.fast_reader import Refusal, survey
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
-def test_both_roads_agree(name: str, tmp_path: Path) -> None:
+def test_both_readers_agree(name: str, tmp_path: Path) -> None:
     path = plain(name, tmp_path)
     found = survey(path)
     assert not isinstance(found, Refusal)
-    expected = on_scalar_road(path)
-    assert differences(expected, on_both_roads(path, found)) == []
-    assert differences(expected, on_both_roads(path, found, chunk_bytes=2_000)) == []
+    expected = read_by_exact_reader(path)
+    assert differences(expected, read_by_both_readers(path, found)) == []
+    assert differences(expected, read_by_both_readers(path, found, chunk_bytes=2_000)) == []

@@ -1,6 +1,6 @@
-"""Violations of regular connections: those that the exact reader finds, whoever reads them.
+"""Violations of regular connections: both readers find the same.
 
-Of real captures, `test_roads` compares them with all other tables.
+`test_both_readers` compares those of real captures, with all other tables.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL, first_seed
-from tests.lake.merge.both_readers import Row, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import Row, read_by_both_readers, read_by_exact_reader
 from tests.lake.merge.test_both_readers import _plain, _survey
 from tests.rules.captures import broken, clean, findings, seeds
 from zenlake.lake import fast_reader
@@ -23,19 +23,19 @@ from zenlake.rules import RULES
 def rows_of(path: Path, chunk_bytes: int, splits: int = 1) -> list[Row]:
     survey = fast_reader.survey(str(path))
     assert isinstance(survey, fast_reader.Survey)
-    found = on_both_roads(str(path), survey, splits, chunk_bytes)[TABLE]
+    found = read_by_both_readers(str(path), survey, splits, chunk_bytes)[TABLE]
     return sorted(found, key=_order)
 
 
 def expected(path: Path) -> list[Row]:
-    return sorted(on_scalar_road(str(path))[TABLE], key=_order)
+    return sorted(read_by_exact_reader(str(path))[TABLE], key=_order)
 
 
 def _order(row: Row) -> tuple[int, str, str]:
     return row["packet"], row["rule"], row["message"]
 
 
-def test_both_roads_find_the_same_fault(tmp_path: Path) -> None:
+def test_both_readers_find_the_same_fault(tmp_path: Path) -> None:
     for seed, rule in seeds(1_000 if IS_FULL else 70, first_seed()):
         made = broken(tmp_path / "broken.pcapng", seed, rule)
         chunk_bytes = 2_048 if seed % 2 else 16 << 20
@@ -49,10 +49,10 @@ def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
     """Also of messages that would be written in fewer bytes."""
     for seed in range(first_seed(), first_seed() + 8):
         path = str(broken(tmp_path / "broken.pcapng", seed, rule).path)
-        scalar = on_scalar_road(path)["messages"]
+        scalar = read_by_exact_reader(path)["messages"]
         found = fast_reader.survey(path)
         assert isinstance(found, fast_reader.Survey)
-        assert scalar == on_both_roads(path, found)["messages"], seed
+        assert scalar == read_by_both_readers(path, found)["messages"], seed
 
 
 def test_rows_are_the_findings(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_rows_are_the_findings(tmp_path: Path) -> None:
     }
 
 
-def test_what_breaks_no_rule_is_not_read_again(
+def test_a_capture_without_violations_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise screening would be of no use."""
@@ -87,13 +87,13 @@ def test_what_breaks_no_rule_is_not_read_again(
         path = _plain(name, tmp_path)
         survey = _survey(path)
         assert survey.regular.any()
-        on_both_roads(str(path), survey)
+        read_by_both_readers(str(path), survey)
     for seed in range(20):
         path = clean(tmp_path / "clean.pcapng", seed)
         assert not rows_of(path, 16 << 20)
 
 
-def test_doubted_pairs_are_left_to_the_scalar_road(tmp_path: Path) -> None:
+def test_doubted_pairs_are_left_to_the_exact_reader(tmp_path: Path) -> None:
     survey = _survey(_plain("pubsub_router", tmp_path))
     regular = survey.regular
     again = survey.doubting(regular)

@@ -1,6 +1,6 @@
-"""Splits of a capture put their tables together alone; what crosses them is noticed.
+"""Splits of a capture derive their tables alone; groups that cross splits are noticed.
 
-The tasks run in this process: what Spark adds is tested elsewhere.
+The tasks run in this process, without Spark.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def in_splits(patch: pytest.MonkeyPatch, assign: Callable[[Survey, int], Assignm
     [
         # Nodes that are connected are together: splits decide alone.
         (by_network, True, ["across"]),
-        # Nobody expects splits to decide alone.
+        # Splits are not expected to decide alone.
         (by_session, False, ["across", "captures", "captures"]),
         # They are expected to, but queries and publications cross them.
         (by_session, True, ["across", "captures", "captures"]),

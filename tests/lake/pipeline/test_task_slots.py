@@ -1,4 +1,4 @@
-"""How many tasks run at once: settings and executors of clusters that nobody starts here."""
+"""How many tasks run at once, from settings and executors of simulated clusters."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_slots(settings: dict[str, str], executors: int | None, default: int, sl
 
 
 class Clock:
-    """Time passes only while somebody sleeps."""
+    """A clock that advances only in `sleep`."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -104,5 +104,5 @@ def test_the_wait_for_executors_that_never_come_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"master": "local[2]"}, DYNAMIC])
-def test_nobody_waits_where_executors_do_not_count(settings: dict[str, str]) -> None:
+def test_no_wait_if_executors_are_not_counted(settings: dict[str, str]) -> None:
     assert settle(settings, [])[1] == 0

@@ -29,7 +29,7 @@ def test_results_are_in_the_order_of_the_jobs(spark: SparkSession) -> None:
     assert run_tasks(spark, double, []) == []
 
 
-def test_what_a_task_raises_is_told_in_one_line(spark: SparkSession) -> None:
+def test_an_exception_of_a_task_is_an_error_in_one_line(spark: SparkSession) -> None:
     with pytest.raises(LakeError) as raised, one_line_spark_errors():
         run_tasks(spark, fail, [{"number": 3}])
     assert str(raised.value) == "a task of Spark failed: is one too many"

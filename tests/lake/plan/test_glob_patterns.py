@@ -62,7 +62,7 @@ def test_choices(pattern: str, expected: list[str]) -> None:
     ],
     ids=lambda text: text[:9],
 )
-def test_what_is_no_pattern(pattern: str, cause: str) -> None:
+def test_invalid_patterns_are_errors(pattern: str, cause: str) -> None:
     with pytest.raises(LocalError) as raised:
         name_filter(pattern)
     assert f"is no pattern: {cause}" in str(raised.value)
@@ -101,6 +101,6 @@ def test_paths(tmp_path: Path) -> None:
     assert paths_matching("no such folder/*") == []
 
 
-def test_what_is_a_pattern() -> None:
+def test_paths_with_special_characters_are_patterns() -> None:
     assert [text for text in ("a*", "?", "[a]", "{a}", r"\a") if not is_pattern(text)] == []
     assert not is_pattern("a-b_c.d,e}f]g^h!i")

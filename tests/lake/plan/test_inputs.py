@@ -131,7 +131,7 @@ def test_files_are_chosen_by_time(folder: Path) -> None:
     assert chosen(folder, modified_after_ns=4, modified_before_ns=6) == ["b.pcap"]
 
 
-def test_relative_paths_are_refused_where_nobody_knows_the_folder(
+def test_relative_paths_are_refused_if_the_folder_is_not_known(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over Connect, Spark plans in a folder that is called like the session."""
@@ -145,7 +145,7 @@ def test_relative_paths_are_refused_where_nobody_knows_the_folder(
     check_paths([str(folder), f"file:{folder}/b.pcap"], is_table=False)
 
 
-def test_nothing_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_path_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZenlakeError, match=r"\*.none: no file has such a name$"):
         inputs_of([f"{folder}/*.none"])
     monkeypatch.chdir(folder)

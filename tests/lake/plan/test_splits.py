@@ -11,7 +11,12 @@ import pytest
 from tests.capture.built_files import interface, option, packet_block, section
 from tests.lake.fast_reader.mutations import load
 from tests.lake.fast_reader.test_both_readers import CAPTURES
-from tests.lake.merge.both_readers import differences, gather, on_both_roads, on_scalar_road
+from tests.lake.merge.both_readers import (
+    differences,
+    gather,
+    read_by_both_readers,
+    read_by_exact_reader,
+)
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
 from zenlake.lake.fast_reader.regularity import ranges
@@ -91,12 +96,12 @@ def test_tasks_that_read_parts_give_the_rows_of_the_whole(sequence: str, splits:
     found = surveyed(sequence)
     assert found.regular.any()
     assert not found.regular.all()
-    both = on_both_roads(sequence, found, splits)
-    assert differences(on_scalar_road(sequence), both) == []
+    both = read_by_both_readers(sequence, found, splits)
+    assert differences(read_by_exact_reader(sequence), both) == []
 
 
 @pytest.mark.usefixtures("in_small_parts")
-def test_pairs_that_are_anywhere_give_the_rows_of_the_whole(sequence: str) -> None:
+def test_pairs_from_all_over_the_file_give_the_rows_of_the_whole(sequence: str) -> None:
     """Each task has pairs from all over the file, and reads many ranges."""
     found = surveyed(sequence)
     # Links of the same nodes stay together, as the exact reader needs it.
@@ -104,7 +109,7 @@ def test_pairs_that_are_anywhere_give_the_rows_of_the_whole(sequence: str) -> No
     some = list(parts(found, of_pair, 4))
     assert min(len(part.ranges) for part in some) > 1
     tasks = [Split(sequence, sequence, part, None, n == 0) for n, part in enumerate(some)]
-    assert differences(on_scalar_road(sequence), gather(*tasks)) == []
+    assert differences(read_by_exact_reader(sequence), gather(*tasks)) == []
 
 
 @pytest.mark.usefixtures("in_small_parts")
@@ -204,7 +209,7 @@ def test_a_large_session_does_not_make_loads_uneven(sequence: str) -> None:
     assert np.flatnonzero(of_pair == of_pair[large]).tolist() == [large]
 
 
-def test_a_session_that_lasts_is_given_to_the_split_that_reads_most_of_the_file(
+def test_a_long_session_goes_to_the_split_that_reads_most_of_the_file(
     sequence: str,
 ) -> None:
     """The first split reads what is no TCP; the others are to be short parts of the file."""
@@ -262,7 +267,7 @@ def test_a_file_that_changed_is_an_error_of_each_part(
             pass
 
 
-def test_the_job_says_how_many_splits_there_are_and_how_large(
+def test_the_job_limits_number_and_size_of_splits(
     sequence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(survey_task, "SMALL_BYTES", 0)

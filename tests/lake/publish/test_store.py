@@ -64,7 +64,7 @@ def test_captures_that_share_files_are_removed_one_by_one(tmp_path: Path) -> Non
     assert contents(store) == expected({"a": 1, "c": 2})
 
 
-def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
+def test_the_manifest_lists_the_captures(tmp_path: Path) -> None:
     store = lake(tmp_path, "a", "b")
     manifest = store.manifest()
     assert (manifest.version, list(manifest.captures)) == (2, ["a", "b"])
@@ -154,7 +154,7 @@ def test_runs_that_publish_at_once_wait_for_each_other(tmp_path: Path) -> None:
     assert store.version() == 7
 
 
-def test_a_run_waits_for_one_that_publishes_and_says_whom(
+def test_a_run_that_waits_too_long_names_the_lock_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = lake(tmp_path, "a")
@@ -167,7 +167,7 @@ def test_a_run_waits_for_one_that_publishes_and_says_whom(
     assert contents(store) == expected({"a": 1})
 
 
-def test_what_a_dead_run_committed_is_undone(tmp_path: Path) -> None:
+def test_commits_of_a_dead_run_are_undone(tmp_path: Path) -> None:
     """Killed between two tables: readers of the lake never see it, and the next run removes it."""
     store = lake(tmp_path, "a")
     with store.begin() as run:
@@ -189,7 +189,7 @@ def test_what_a_dead_run_committed_is_undone(tmp_path: Path) -> None:
     assert set((tmp_path / "samples").glob("*.parquet")) == set(store.files("samples"))
 
 
-def test_a_run_that_was_passed_over_cannot_publish(
+def test_a_run_that_lost_the_lock_cannot_publish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = lake(tmp_path, "a")
@@ -208,7 +208,7 @@ def test_a_run_that_was_passed_over_cannot_publish(
     assert contents(store) == expected({"a": 1, "c": 1})
 
 
-def test_a_commit_on_what_was_not_seen_fails(tmp_path: Path) -> None:
+def test_a_commit_on_an_outdated_version_fails(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     one, other = (Table.open(store.address / "messages") for _ in range(2))
     assert one is not None
@@ -239,7 +239,7 @@ def test_unknown_captures_and_tables(tmp_path: Path) -> None:
     assert contents(store) == expected({"a": 1})
 
 
-def test_something_else_is_not_taken_for_a_lake(tmp_path: Path) -> None:
+def test_another_folder_is_not_taken_for_a_lake(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.txt").write_text("")
     for place, cause in (("folder", "something else"), ("folder/notes.txt", "this is a file")):
@@ -273,7 +273,7 @@ def test_a_newer_lake_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         store.snapshot()
 
 
-def test_a_damaged_log_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_damaged_log_is_an_error_in_one_line(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     for log in (tmp_path / "messages" / "_delta_log").glob("*.json"):
         log.write_text("{nonsense")

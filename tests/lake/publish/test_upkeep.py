@@ -45,7 +45,7 @@ def test_a_run_compacts_where_it_leaves_many_small_files(
     assert contents(store) == expected(dict.fromkeys(NAMES, 1))
 
 
-def test_vacuum_deletes_what_no_version_needs(tmp_path: Path) -> None:
+def test_vacuum_deletes_files_that_no_version_needs(tmp_path: Path) -> None:
     store = lake(tmp_path, "a", "b")
     with store.begin() as run:
         add(run, "a", edition=2)
@@ -71,8 +71,8 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     before, after = (int(word) for word in capsys.readouterr().out.split() if word.isdecimal())
     assert before > after
     assert main(["lake", "vacuum", "--json", "--lake", str(tmp_path), "--retain", "0"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["deleted"] == sum(told["by_table"].values()) > 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["deleted"] == sum(printed["by_table"].values()) > 0
     with pytest.raises(SystemExit):
         main(["lake", "vacuum", "--lake", str(tmp_path), "--retain", "-1"])
     assert "not a number of hours: '-1'" in capsys.readouterr().err

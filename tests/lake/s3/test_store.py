@@ -88,7 +88,7 @@ def test_runs_at_once_wait_for_each_other(store: Store, tmp_path: Path) -> None:
     assert contents(store) == expected(dict.fromkeys(["first", *names], 1))
 
 
-def test_a_failed_run_leaves_what_was_there(
+def test_a_failed_run_leaves_the_old_version(
     store: Store, s3: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.begin() as run:

@@ -1,6 +1,6 @@
-"""A column that is declared and not filled, or filled and not declared, is told by its name.
+"""A column that is declared and not filled, or filled and not declared, is an error that names it.
 
-Each test changes a declaration in memory, as one would who forgets the rest.
+Each test changes a declaration in memory, as if the other places had been forgotten.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def test_a_removed_column_is_undeclared_in_the_exact_reader(name: str) -> None:
 
 
 def test_a_table_without_a_record_is_named() -> None:
-    table = Table("unread", "nobody makes it", (Column("capture", STRING, "file"),))
+    table = Table("unread", "made by no reader", (Column("capture", STRING, "file"),))
     with pytest.raises(SchemaError, match=r"^unread: the exact reader does not fill 'capture'$"):
         check_records([table])
     assert problems([table]) == ["unread: the exact reader makes no rows"]

@@ -22,17 +22,17 @@ CREATED = {
     **{"location": f"file:{PATH}", "path": f"file:{PATH}", "option.Table": "queries"},
     **{"table": "queries", "option.pathGlobFilter": "*.gz"},
 }
-"""The properties of a table as Spark 4.3 hands them to a source when the table is created."""
+"""The properties of a table that Spark 4.3 passes to a source when the table is created."""
 
 
-def test_options_of_a_table_are_told_from_its_other_properties() -> None:
+def test_options_of_a_table_are_separated_from_its_other_properties() -> None:
     expected = {"table": "queries", "pathglobfilter": "*.gz", "path": f"file:{PATH}"}
     assert options_of_table(CREATED) == expected
     assert options_of_table({"path": PATH, "table": "queries"}) is None
 
 
 def count(source: ZenohSource, schema: StructType) -> int:
-    """Spark hands both over to other processes, the schema as JSON."""
+    """Spark sends both to other processes, the schema as JSON."""
     sent: ZenohSource = pickle.loads(pickle.dumps(source))
     reader = sent.reader(StructType.fromJson(schema.jsonValue()))
     return sum(b.num_rows for task in reader.partitions() for b in reader.read(task))  # type: ignore[union-attr]  # record batches

@@ -142,7 +142,7 @@ def test_a_bad_one_is_one_clear_error(given: dict[str, str]) -> None:
     assert text.isprintable()
 
 
-def test_an_unknown_one_is_told_with_those_known() -> None:
+def test_an_unknown_option_is_an_error_with_the_known_ones() -> None:
     with pytest.raises(ZenlakeError, match=r"no option 'tabel' \(did you mean table\?\)") as raised:
         read_options({**PATH, "Tabel": "x"})
     assert str(raised.value).endswith(f"there are: {', '.join(KNOWN)}")

@@ -85,9 +85,9 @@ def test_rows_that_pass(filter: Filter, places: list[int]) -> None:
     ],
     ids=str,
 )
-def test_what_is_left_to_spark(filter: Filter) -> None:
+def test_unsupported_filters_are_left_to_spark(filter: Filter) -> None:
     assert not is_supported(filter, ROWS.schema)
 
 
-def test_here_nobody_hands_filters_to_readers() -> None:
+def test_this_process_gets_no_filters() -> None:
     assert not is_asked_for()

@@ -44,7 +44,7 @@ def test_time(messages: pa.Table) -> None:
     ("table", "first", "last"),
     [("nodes", "first_ns", "last_ns"), ("adjacencies", "from_ns", "to_ns")],
 )
-def test_what_lasts_is_kept_while_it_does(table: str, first: str, last: str) -> None:
+def test_rows_that_overlap_the_time_range_are_kept(table: str, first: str, last: str) -> None:
     path = str(FOLDER / "routers_ring.pcapng.gz")
     every = read(path, table).to_pylist()
     moment = sorted(row[first] for row in every)[len(every) // 2]
@@ -66,7 +66,7 @@ def test_kind_and_key(messages: pa.Table) -> None:
 
 
 def test_a_part_of_the_rows_can_be_read() -> None:
-    """What reads ahead ends when nobody wants more."""
+    """The reading thread ends when no more rows are needed."""
     options = read_options({"path": str(FOLDER / "midstream.pcapng.gz")})
     reader = CaptureReader(options, TABLES["messages"].spark)
     [task] = reader.partitions()
@@ -76,7 +76,7 @@ def test_a_part_of_the_rows_can_be_read() -> None:
     assert "zenlake-reader" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_bad_file_is_told_before_tasks_begin(tmp_path: Path) -> None:
+def test_a_bad_file_is_an_error_before_tasks_begin(tmp_path: Path) -> None:
     bad = tmp_path / "bad.pcap"
     bad.write_bytes(b"not a capture")
     with pytest.raises(ZenlakeError, match=r"bad.pcap: neither pcap nor pcapng"):

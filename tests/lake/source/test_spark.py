@@ -51,7 +51,7 @@ def test_options_and_a_schema(reader: DataFrameReader) -> None:
 WHERE = "kind = 'REQUEST' AND packet > 100 AND key LIKE 'db/a%' AND size IS NOT NULL"
 
 
-def test_filters_give_the_same_rows_on_both_ways(
+def test_filters_give_the_same_rows_with_and_without_pushdown(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     def asked() -> DataFrame:
@@ -88,7 +88,7 @@ def plan(frame: DataFrame) -> str:
         ({"kind": "PUT"}, "messages have no kind 'PUT'"),
     ],
 )
-def test_mistakes_are_told_at_once(
+def test_invalid_options_fail_at_load(
     options: dict[str, str], complaint: str, reader: DataFrameReader
 ) -> None:
     from pyspark.errors import AnalysisException
@@ -99,7 +99,7 @@ def test_mistakes_are_told_at_once(
     assert "/zenlake/lake/source/options.py" not in str(raised.value)
 
 
-def test_a_column_that_is_none(reader: DataFrameReader) -> None:
+def test_an_unknown_column_is_an_error(reader: DataFrameReader) -> None:
     from pyspark.errors import AnalysisException
 
     asked = reader.schema("key string, when bigint").load(QUERIES)

@@ -1,4 +1,4 @@
-"""Files are chosen as by Spark's own file sources: `binaryFile` and Hadoop's patterns tell."""
+"""Files are chosen as in Spark's own sources: compared with `binaryFile` and Hadoop's globs."""
 
 from __future__ import annotations
 

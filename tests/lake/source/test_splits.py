@@ -57,7 +57,7 @@ def test_the_same_rows(table: str, large: str, request: pytest.FixtureRequest) -
         ("samples", ["key", "payload"], 3),
     ],
 )
-def test_what_splits_and_what_does_not(
+def test_which_tables_are_read_in_splits(
     table: str, columns: list[str] | None, tasks: int, large: str
 ) -> None:
     source = ZenohSource({"path": large, "table": table, "partitions": "3"})

@@ -76,7 +76,7 @@ def test_frames_know_where_they_come_from(engine: Engine) -> None:
     assert list(joined.batches()) == []
 
 
-def test_what_does_not_fit_the_memory_goes_to_the_disk(tmp_path: Path) -> None:
+def test_rows_that_do_not_fit_into_memory_go_to_the_disk(tmp_path: Path) -> None:
     from zenlake.limits import DERIVE_BYTES_MAX
 
     with Engine(tmp_path) as opened:

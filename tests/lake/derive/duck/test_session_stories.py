@@ -13,7 +13,7 @@ from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
 
 
-def told(made: Report) -> list[Any]:
+def stories_of(made: Report) -> list[Any]:
     return [*(story.as_json(made.evidence.roles) for story in made.stories), made.counts]
 
 
@@ -22,4 +22,6 @@ def test_capture_and_tables_tell_the_same(name: str) -> None:
     path, wanted = path_of(name), Wanted()
     with direct.read([path]) as tables:
         [evidence] = read_snapshot(tables.snapshot(), wanted)
-    assert told(report(evidence, wanted)) == told(report(read_capture(path, wanted), wanted))
+    assert stories_of(report(evidence, wanted)) == stories_of(
+        report(read_capture(path, wanted), wanted)
+    )

@@ -77,7 +77,7 @@ def tables(capture: Path) -> Rows:
 
 
 @pytest.mark.parametrize("key", EXPECTED)
-def test_the_table_says_why_nobody_answered(tables: Rows, key: str) -> None:
+def test_the_table_has_the_cause_of_an_empty_query(tables: Rows, key: str) -> None:
     row = min((row for row in tables["queries"] if row["key"] == key), key=lambda row: row["seq"])
     cause, because = EXPECTED[key]
     assert (row["verdict"], row["cause"]) == ("empty", cause)

@@ -1,4 +1,4 @@
-"""Lives of entities, from events by hand."""
+"""Lifetimes of entities, from events by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CASES: dict[str, list[Row]] = {
     "whole": [declare(1), undeclare(5)],
     "alive": [declare(1)],
     "session": [declare(1), declare(2, 2), undeclare(5)],
-    "told again": [
+    "declared again": [
         declare(1, complete=False, distance=0, interest_id=7),
         declare(2, complete=True, distance=3, interest_id=8),
         declare(3, 2, "other"),
@@ -42,7 +42,7 @@ CASES: dict[str, list[Row]] = {
     "twice": [declare(1), undeclare(2), declare(3), undeclare(4)],
     "another key": [declare(1, key="a"), declare(2, key="b"), declare(3, key="b")],
     "unknown key": [declare(1, key=None), declare(2, key="b"), declare(3, key=None)],
-    "key of a life before": [
+    "key of an earlier lifetime": [
         declare(1, key="a"), undeclare(2, key="a"), declare(3, key=None), declare(4, key="b"),
     ],
     "only its end": [undeclare(3, 4, "k"), undeclare(4, 5)],
@@ -69,7 +69,7 @@ def given() -> Staged:
 
 
 @pytest.fixture(scope="module")
-def lives(engine: Engine) -> dict[str, list[Row]]:
+def lifetimes(engine: Engine) -> dict[str, list[Row]]:
     frames = [frame(engine, name, rows) for name, rows in given().items()]
     return by_case(declarations.build(*frames))
 
@@ -81,15 +81,15 @@ def at(seq: int | None) -> int | None:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        # Key, when it was declared, when it ended, by what, how often it was told.
+        # Key, when it was declared, when it ended, by what, how often it was declared.
         ("whole", [("k", 1, 5, "undeclare", 1)]),
         ("alive", [("k", 1, None, None, 1)]),
         ("session", [("k", 1, 5, "undeclare", 1), ("k", 2, 9, "session", 1)]),
-        ("told again", [("k", 1, None, None, 2), ("other", 3, None, None, 1)]),
+        ("declared again", [("k", 1, None, None, 2), ("other", 3, None, None, 1)]),
         ("twice", [("k", 1, 2, "undeclare", 1), ("k", 3, 4, "undeclare", 1)]),
         ("another key", [("a", 1, None, None, 1), ("b", 2, 9, "session", 2)]),
         ("unknown key", [("b", 1, None, None, 3)]),
-        ("key of a life before", [("a", 1, 2, "undeclare", 1), ("b", 3, None, None, 2)]),
+        ("key of an earlier lifetime", [("a", 1, 2, "undeclare", 1), ("b", 3, None, None, 2)]),
         ("only its end", [("k", None, 3, "undeclare", 0), (None, None, 4, "undeclare", 0)]),
         ("by key", [("k", 1, 2, "undeclare", 1), ("k", 3, 4, "undeclare", 1)]),
         ("by number first", [("k", 1, None, None, 1), ("k", 2, 3, "undeclare", 1)]),
@@ -102,18 +102,20 @@ def at(seq: int | None) -> int | None:
         ),
     ],
 )
-def test_lives(
-    lives: dict[str, list[Row]],
+def test_lifetimes_of_declarations(
+    lifetimes: dict[str, list[Row]],
     case: str,
     expected: list[tuple[str | None, int | None, int | None, str | None, int]],
 ) -> None:
     names = ("key", "declared_ns", "undeclared_ns", "ended_by", "told")
-    assert columns(lives[case], *names) == [
-        (key, at(start), at(end), ended_by, told) for key, start, end, ended_by, told in expected
+    assert columns(lifetimes[case], *names) == [
+        (key, at(start), at(end), ended_by, count) for key, start, end, ended_by, count in expected
     ]
 
 
-def test_first_and_last_say_different_things(lives: dict[str, list[Row]]) -> None:
+def test_a_lifetime_has_its_first_place_and_its_latest_details(
+    lifetimes: dict[str, list[Row]],
+) -> None:
     names = ("packet", "seq", "interest_id", "complete", "distance", "entity_id")
-    assert columns(lives["told again"], *names)[0] == (1, 1, 7, True, 3, 1)
-    assert columns(lives["only its end"], *names)[0] == (3, 3, None, None, None, 4)
+    assert columns(lifetimes["declared again"], *names)[0] == (1, 1, 7, True, 3, 1)
+    assert columns(lifetimes["only its end"], *names)[0] == (3, 3, None, None, None, 4)

@@ -67,9 +67,9 @@ def asked(engine: Engine, staged: Frames) -> Frames:
     traced = keep(traces.join(sent, traces.build(sent)))
     replied = keep(replies.build(events, exchanged, traced))
     known = (staged["sessions"], staged["captures"])
-    lives = declarations.build(staged["declare_events"], staged["sessions"])
+    lifetimes = declarations.build(staged["declare_events"], staged["sessions"])
     hops = unanswered.hops_of(traced, replied, staged["sessions"])
-    causes = unanswered.build(hops, lives, *known)
+    causes = unanswered.build(hops, lifetimes, *known)
     judged = queries.build(events, traced, replied, *known)
     found = queries.not_empty(judged).union(queries.explain(queries.unexplained(judged), causes))
     return {"queries": keep(found), "replies": replied}
@@ -134,9 +134,9 @@ def life(name: str, life: DeclarationLifetime) -> tuple[Any, ...]:
 
 
 _UNICAST = """
-SELECT lives.* FROM {lives} AS lives
+SELECT lifetimes.* FROM {lifetimes} AS lifetimes
 LEFT SEMI JOIN (SELECT capture, session FROM {sessions} WHERE members IS NULL) AS sessions
-    ON sessions.capture = lives.capture AND sessions.session = lives.session
+    ON sessions.capture = lifetimes.capture AND sessions.session = lifetimes.session
 """
 
 
@@ -164,8 +164,8 @@ def test_declarations(staged: Frames) -> None:
         "node_id",
         "told",
     )
-    lives = declarations.build(staged["declare_events"], staged["sessions"])
-    unicast = query(_UNICAST, lives=lives, sessions=staged["sessions"])
+    lifetimes = declarations.build(staged["declare_events"], staged["sessions"])
+    unicast = query(_UNICAST, lifetimes=lifetimes, sessions=staged["sessions"])
     found = rows_of(unicast, *names)
     assert found == sorted(expected, key=str)
     assert len(found) > 500
@@ -195,12 +195,12 @@ def test_interests(staged: Frames) -> None:
         if one.opened is not None
     ]
     names = ("packet", "interest_id", "key", "sender_zid", "options", "opened_ns", "final_ns")
-    lives = interests.build(staged["interest_events"], staged["sessions"])
-    found = rows_of(lives, *names, "closed_ns", "ended_by")
+    lifetimes = interests.build(staged["interest_events"], staged["sessions"])
+    found = rows_of(lifetimes, *names, "closed_ns", "ended_by")
     assert found == sorted(expected, key=str)
 
 
-def test_routers_pass_on_what_they_are_asked(asked: Frames) -> None:
+def test_forwarded_queries_have_one_trace(asked: Frames) -> None:
     """Every query of a client that reached others did so under one trace."""
     names = ("capture", "seq", "trace_id", "requester_zid")
     rows: list[Row] = collected(asked["queries"].select(*names))

@@ -220,7 +220,7 @@ def test_replies_are_dropped_for_a_reason(
     assert delivered == dropped.count(None)
 
 
-def test_a_reply_whose_request_was_not_seen_is_kept_without_judgement(tables: Tables) -> None:
+def test_a_reply_without_its_request_has_no_verdict(tables: Tables) -> None:
     names = ("query_seq", "after_final", "latency_ms", "delivered", "dropped_because", "trace_id")
     assert columns(tables["replies"]["request not seen"], *names) == [
         (None, False, None, None, None, None),

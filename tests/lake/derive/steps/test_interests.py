@@ -45,25 +45,25 @@ def test_interests(engine: Engine) -> None:
     found = by_case(interests.build(*frames))
     names = ("opened_ns", "final_ns", "closed_ns", "ended_by")
 
-    def lives(case: str) -> list[tuple[Any, ...]]:
+    def lifetimes(case: str) -> list[tuple[Any, ...]]:
         return [
             (*(None if ns is None else ns // MS for ns in times), ended_by)
             for *times, ended_by in columns(found[case], *names)
         ]
 
-    assert lives("whole") == [(1, 2, 5, "closed")]
-    assert lives("open") == [(1, 2, None, None)]
-    assert lives("session") == [(1, None, 9, "session")]
-    assert lives("current") == [(1, 2, None, "final")]
-    assert lives("current, no final") == [(1, None, 3, "closed")]
-    assert lives("used again") == [
+    assert lifetimes("whole") == [(1, 2, 5, "closed")]
+    assert lifetimes("open") == [(1, 2, None, None)]
+    assert lifetimes("session") == [(1, None, 9, "session")]
+    assert lifetimes("current") == [(1, 2, None, "final")]
+    assert lifetimes("current, no final") == [(1, None, 3, "closed")]
+    assert lifetimes("used again") == [
         (1, None, None, None),
         (2, 3, 4, "closed"),
         (5, None, None, None),
     ]
-    assert lives("not seen") == [(3, None, None, None)]
-    assert lives("final after close") == [(1, None, 2, "closed")]
-    assert lives("sides") == [(1, None, None, None), (2, 3, None, None)]
+    assert lifetimes("not seen") == [(3, None, None, None)]
+    assert lifetimes("final after close") == [(1, None, 2, "closed")]
+    assert lifetimes("sides") == [(1, None, None, None), (2, 3, None, None)]
     assert columns(found["whole"], "packet", "mode", "options", "key") == [
         (1, "current_future", "KS", "k")
     ]

@@ -25,7 +25,7 @@ BRIDGED = "@/z2/@ros2_lv/MS/odom/nav_msgs§msg§Odometry/:1:0:0,10"
 ACTION = "@/z2/@ros2_lv/AC/go/n§action§Go"
 
 
-def told(capture: str, seq: int, key: str | None, **more: Any) -> Row:
+def declared(capture: str, seq: int, key: str | None, **more: Any) -> Row:
     row = {"capture": capture, "session": "s", "link": "l", "packet": seq, "seq": seq, "key": key}
     times = {"time_ns": seq * MS, "declared_ns": seq * MS}
     return {**row, **times, "entity": "token", "sender_zid": "z1", "receiver_zid": "r", **more}
@@ -42,12 +42,12 @@ def given() -> Staged:
     return {"declare_events": staged({"tokens": rows}, key_identity="", **defaults)}
 
 
-def test_what_tokens_say(engine: Engine) -> None:
+def test_fields_of_tokens(engine: Engine) -> None:
     rows = [
-        told("rmw", 1, NODE),
-        told("rmw", 2, PUBLISHER, undeclared_ns=9 * MS, ended_by="session"),
-        told("dds", 1, BRIDGED),
-        told("dds", 2, ACTION),
+        declared("rmw", 1, NODE),
+        declared("rmw", 2, PUBLISHER, undeclared_ns=9 * MS, ended_by="session"),
+        declared("dds", 1, BRIDGED),
+        declared("dds", 2, ACTION),
     ]
     found = ros_entities.build(frame(engine, "declarations", rows))
     assert shape(found) == declared_shape("ros_entities")
@@ -107,17 +107,17 @@ def test_what_tokens_say(engine: Engine) -> None:
     assert (client["qos"], client["data_key"]) == (None, "go/_action/*")
 
 
-def test_which_tokens_and_which_telling(engine: Engine) -> None:
+def test_every_announcement_of_a_ros_token_has_a_row(engine: Engine) -> None:
     """Every telling has its row; nothing but tokens of ROS has, and nothing of those is dropped."""
     rows = [
-        told("hops", 3, NODE, session="s2", sender_zid="r"),
-        told("hops", 1, NODE),
-        told("hops", 2, NODE, session="s3", sender_zid="r"),
-        told("others", 1, "group/alive"),
-        told("others", 2, None),
-        told("others", 3, NODE, entity="keyexpr"),
-        told("others", 4, "my@ros2_lv/x"),
-        told("others", 5, "@ros2_lv/0"),
+        declared("hops", 3, NODE, session="s2", sender_zid="r"),
+        declared("hops", 1, NODE),
+        declared("hops", 2, NODE, session="s3", sender_zid="r"),
+        declared("others", 1, "group/alive"),
+        declared("others", 2, None),
+        declared("others", 3, NODE, entity="keyexpr"),
+        declared("others", 4, "my@ros2_lv/x"),
+        declared("others", 5, "@ros2_lv/0"),
     ]
     found = by_case(ros_entities.build(frame(engine, "declarations", rows)))
     assert columns(found["hops"], "session", "first_told", "told_by_zid") == [

@@ -55,14 +55,14 @@ CASES: dict[str, list[Row]] = {
     "begins again elsewhere": state(1, "b", sn=5) + state(2, sn=1, session="s2"),
     "without links": state(1, "b") + state(2, has_links=False),
     "tellers": state(1, "b") + state(2, told_by_zid="t2") + state(3, zid="z2"),
-    "told twice": state(1, "b", "b") + state(2, "b"),
+    "announced twice": state(1, "b", "b") + state(2, "b"),
     "other session": state(1, "b") + state(2, "b", session="s2"),
     "gone": state(1, "b"),
     "still here": state(1, "b"),
     "left and came back": state(1, "b") + state(6, "b"),
     "link over": state(1, "b", "c") + state(6, "b", "c"),
     "link made again": state(1, "b") + state(6, "b"),
-    "told too late": state(6, "b"),
+    "announced too late": state(6, "b"),
 }
 
 
@@ -79,7 +79,7 @@ STAYS = [
     stay("link over", "z", "b", 2, 4),
     stay("link made again", "z", "b", 0, 3),
     stay("link made again", "z", "b", 5, None),
-    stay("told too late", "z", "b", 0, 4),
+    stay("announced too late", "z", "b", 0, 4),
 ]
 
 
@@ -112,14 +112,14 @@ def test_adjacencies(engine: Engine) -> None:
     assert edges("left and came back") == [("b", None, 1, 3), ("b", None, 6, 9)]
     assert sorted(edges("link over")) == [("b", None, 1, 4), ("c", None, 1, None)]
     assert edges("link made again") == [("b", None, 1, 3), ("b", None, 6, None)]
-    assert edges("told too late") == [("b", None, 6, None)]
+    assert edges("announced too late") == [("b", None, 6, None)]
     assert edges("comes back") == [("b", None, 1, 2), ("b", None, 3, None)]
     assert edges("weight") == [("b", 1, 1, 2), ("b", 2, 2, None)]
     assert edges("outdated") == [("b", None, 1, None)]
     assert edges("begins again elsewhere") == [("b", None, 1, 2)]
     assert edges("without links") == [("b", None, 1, None)]
     assert edges("tellers") == [("b", None, 1, None)]
-    assert edges("told twice") == [("b", None, 1, None)]
+    assert edges("announced twice") == [("b", None, 1, None)]
     assert columns(found["other session"], "session", "packet", "told_by_zid", "zid") == [
         ("s", 1, "t", "z")
     ]

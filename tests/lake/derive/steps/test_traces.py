@@ -72,7 +72,7 @@ def test_hops(requests: list[Request], trace_ids: list[int | None]) -> None:
     assert [hops.add(request) for request in requests] == trace_ids
 
 
-def test_hops_forget_what_is_over_but_not_what_is_open() -> None:
+def test_hops_drop_ended_requests_and_keep_open_ones() -> None:
     hops = RequestTraces()
     assert hops.add(asked(1, "a", "b")) == 1
     for seq in range(2, 2_000, 2):

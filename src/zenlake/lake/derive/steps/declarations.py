@@ -55,7 +55,7 @@ WITH compared AS (
         -- After an end earlier keys do not count.
         last(CASE WHEN is_end OR key IS NOT NULL THEN struct(is_end, key) END, true)
             OVER before AS known,
-        count_if(NOT is_end) OVER so_far AS told_so_far
+        count_if(NOT is_end) OVER so_far AS declared_so_far
     FROM {{events}}
     WINDOW
         of_identity AS (PARTITION BY {_IDENTITY} ORDER BY seq),
@@ -68,9 +68,9 @@ begun AS (
     FROM compared
 ),
 walked AS (
-    SELECT capture, session, is_answer, is_end, key, time_ns AS last_ns, told_so_far,
+    SELECT capture, session, is_answer, is_end, key, time_ns AS last_ns, declared_so_far,
         lead(begins) OVER of_identity AS is_next_another,
-        last(CASE WHEN begins THEN struct(place, seq, time_ns, is_end, told_so_far) END, true)
+        last(CASE WHEN begins THEN struct(place, seq, time_ns, is_end, declared_so_far) END, true)
             OVER so_far AS first,
         last(CASE WHEN begins OR (NOT is_end AND key IS NOT NULL) THEN struct(key) END, true)
             OVER so_far AS known,
@@ -89,7 +89,7 @@ SELECT capture, session, first.place, first.seq AS first_seq,
     NOT is_answer AND NOT is_end AND is_next_another IS NULL AS is_alive,
     latest.complete,
     latest.distance,
-    if(first.is_end, 0, told_so_far - first.told_so_far + 1) AS told
+    if(first.is_end, 0, declared_so_far - first.declared_so_far + 1) AS told
 FROM walked
 WHERE coalesce(is_next_another, true)
 """
