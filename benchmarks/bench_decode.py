@@ -47,7 +47,7 @@ def build(path: str, size: int) -> None:
 
 
 def run(*arguments: str) -> tuple[str, float, float]:
-    """What a command prints, and how many seconds it took: by the clock, and of the processor."""
+    """The output of a command, its duration, and its processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     command = [sys.executable, "-m", "zenlake.cli.main", "decode", *arguments]

@@ -74,7 +74,7 @@ class Router:
 
 
 def stay_alive(sessions: list[RawSession], seconds: float) -> int:
-    """Send KEEP_ALIVEs, spread over time; says how many."""
+    """Sends KEEP_ALIVEs, spread over time; their number."""
     sent = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -69,7 +69,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 class Poller:
-    """Reads all sockets, and says how long each publication took by the stamp it carries."""
+    """Reads all sockets, and measures the latency of each publication by its timestamp."""
 
     def __init__(self, sessions: list[RawSession]) -> None:
         self._poll = select.epoll()
@@ -224,7 +224,7 @@ class Drain:
 
 
 class Flow:
-    """What a flood sends and a drain receives while somebody looks, in bytes a second."""
+    """The rates of a flood and of its drain over a time, in bytes a second."""
 
     def __init__(self, router: Router, flood: Flood, drain: Drain, secs: float) -> None:
         began, sent, received = time.monotonic(), flood.sent_bytes(), drain.received_bytes()

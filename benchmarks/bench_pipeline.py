@@ -2,10 +2,10 @@
 
     python benchmarks/bench_pipeline.py [--messages 1000000,3000000,10000000] [--master 'local[2]']
 
-Captures are made of real ones, with other keys, ids and times (make_capture.py). `messages` is
-that table alone, `all` is every table; both from a session that is warm to a lake that readers
-see. `one by one` is a decoder that takes message by message, in mapInArrow, writes the same
-table of messages on Spark, and reads the smallest capture. Memory is the highest of each process.
+Captures are copies of real ones, with other keys, ids and times (make_capture.py). `messages` makes
+only that table, `all` every table; both with a warm session, until the lake is published. `one by
+one` decodes message by message in mapInArrow and writes the same table of messages on Spark, from
+the smallest capture. Memory is the peak of each process.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def build(path: Path, messages: int) -> None:
 
 
 class Memory:
-    """The most memory of its own that a process had, by what it is; mapped files do not count."""
+    """The peak of anonymous memory, by kind of process; mapped files do not count."""
 
     def __init__(self) -> None:
         self.highest: dict[str, int] = {}

@@ -1,13 +1,13 @@
-"""How long a router takes to find the way of a key that it has not seen, and what it keeps.
+"""How long a router takes to find the route of a new key, and how much memory routes take.
 
     python benchmarks/bench_routes.py [--subscriptions 100000] [--keys 1000000]
 
 A dispatcher in router mode, without links: clients declare subscribers as those of a fleet would
 (`bench_keyexpr_tree.py`), then another client publishes on keys that have no route yet. A time is
-that of the whole PUSH: key looked up, route found, remembered and taken; `again` is the median of
-the same PUSH when its route is known. Afterwards as many different keys are published as told, and
-memory is looked at in between: it must not grow any more once the caches are full. The longest
-turn is the longest time for which others wait. Run it alone on the machine.
+that of the whole PUSH: key looked up, route found, cached and used; `again` is the median of the
+same PUSH when its route is cached. Then `--keys` different keys are published, and memory is
+measured in between: it must not grow any more once the caches are full. The longest turn is the
+longest time for which others wait for the lock. Run it alone on the machine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MIB = 1 << 20
 
 
 class Sink(Outlet):
-    """Counts what it is sent."""
+    """Counts the messages that it receives."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -161,7 +161,7 @@ def declare_all(router: Router, expressions: list[str]) -> None:
 
 
 def publish_many(router: Router, face: Face, count: int) -> None:
-    """Publish on different keys that nobody has subscribed to, and some that somebody has."""
+    """Publishes on different keys, some of which have a subscriber."""
     gc.collect()
     first = highest = resident_mib()
     began = time.perf_counter()

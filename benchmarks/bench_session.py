@@ -218,7 +218,7 @@ class Node:
         return report
 
     def settled(self, expected: float) -> Report:
-        """As it is when a subscriber has all samples, or no more come."""
+        """The state after a subscriber has all samples, or no more arrive."""
         report, since = self.act(), now()
         while report.get("count", expected) < expected and now() < since + STALLED_SECS:
             time.sleep(0.02)

@@ -2,9 +2,9 @@
 
     python benchmarks/bench_source.py [--messages 1000000] [--master 'local[2]']
 
-`written` are all rows to Spark's sink that throws them away, so that they all cross into Java;
-`counted` are the rows of two columns; `one kind` and `one key` are chosen while reading. The
-pipeline writes the table of messages into a lake. Sessions are warm: each was asked once before.
+`written` writes all rows to Spark's `noop` sink, so that they all cross into Java;
+`counted` counts rows of two columns; `one kind` and `one key` are filtered while reading. The
+pipeline writes the table of messages into a lake. The session is warm: each case ran once before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from bench_pipeline import build
 
 from zenlake._compiled import is_compiled
-from zenlake.lake.publish import run
+from zenlake.lake.pipeline import run
 from zenlake.lake.spark import session
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def measure(title: str, rows: int, work: Callable[[], object]) -> None:
     print(f"{title:28} {seconds:6.1f} s  {rows / seconds:9,.0f} messages/s", flush=True)
 
 
-def throw_away(frame: DataFrame) -> None:
+def write_to_noop(frame: DataFrame) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
@@ -60,18 +60,18 @@ def main() -> None:
     counted = time.perf_counter()
     print(f"the first load takes {loaded - begun:.1f} s, its count {counted - loaded:.1f} s")
     two = reader().schema("key string, time_ns bigint")
-    measure("written", rows, lambda: throw_away(reader().load(str(path))))
+    measure("written", rows, lambda: write_to_noop(reader().load(str(path))))
     measure("counted", rows, lambda: two.load(str(path)).count())
     chosen = reader().option("kind", "REQUEST")
-    measure("one kind", rows, lambda: throw_away(chosen.load(str(path))))
+    measure("one kind", rows, lambda: write_to_noop(chosen.load(str(path))))
     keyed = reader().option("key", "*/demo/**")
-    measure("one key", rows, lambda: throw_away(keyed.load(str(path))))
+    measure("one key", rows, lambda: write_to_noop(keyed.load(str(path))))
     for table in ("samples", "declarations", "queries"):
         asked = reader().option("table", table)
-        measure(f"written: {table}", rows, lambda asked=asked: throw_away(asked.load(str(path))))
-    for turn in range(2):
-        lake = folder / f"lake-{turn}"
-        title = ("pipeline, cold", "pipeline: messages")[turn]
+        measure(f"written: {table}", rows, lambda asked=asked: write_to_noop(asked.load(str(path))))
+    for attempt in range(2):
+        lake = folder / f"lake-{attempt}"
+        title = ("pipeline, cold", "pipeline: messages")[attempt]
         measure(title, rows, lambda lake=lake: run([str(path)], lake, spark, only=["messages"]))
     spark.stop()
     shutil.rmtree(folder)

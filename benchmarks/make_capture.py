@@ -2,9 +2,9 @@
 
     python benchmarks/make_capture.py home.pcapng ring.pcapng -o big.pcapng --bytes 1GB
 
-What a copy has in common with its capture and what not is said in `zenlake.testing.replicate`.
-The same captures, seed and size give the same file. Packets of classic pcap (nanoseconds) are
-of one link type; pcapng takes all.
+`zenlake.testing.replicate` documents in what a copy differs from its capture. The same captures,
+seed and size give the same file. A classic pcap (nanoseconds) has packets of one link type; pcapng
+may have several.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def copies_wanted(text: str) -> int:
 
 
 def copies_for(size: int, replicas: Replicas, envelope: Envelope) -> int:
-    """As many as take at least so many bytes."""
+    """The number of copies that have at least so many bytes."""
     copy_bytes = sum(
         len(b"".join(envelope.around(packet))) + 8 + len(packet.data)
         for packet in replicas.originals
@@ -47,7 +47,7 @@ def copies_for(size: int, replicas: Replicas, envelope: Envelope) -> int:
 
 
 def make(arguments: argparse.Namespace) -> str:
-    """Writes the file, and says in words what it has."""
+    """Writes the file; a summary of its content."""
     begun = time.perf_counter()
     skipped = Skipped()
     captures = [list(packets([path], skipped)) for path in arguments.inputs]

@@ -27,7 +27,7 @@ def resident_kib(pid: int) -> int:
 
 
 def soak(case: Case, seconds: float) -> list[list[int]]:
-    """Of who acts and of who answers: KiB, every half second."""
+    """Memory in KiB, every half second, of the acting and the answering node."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
     with Node(THEIRS, router, endpoint, case) as middle:
