@@ -33,7 +33,8 @@ def without_captures(
             remove.append(file)
             continue
         place = lake / name / file.name
-        written = rewrite_without(fetch(place, folder), name, gone, folder)
+        # Tables are changed in parallel, and a task uses one name for its files of all tables.
+        written = rewrite_without(fetch(place, folder / "fetched" / name), name, gone, folder)
         if written is not None:
             remove.append(file)
             kept += [written] if written.rows else []

@@ -1,0 +1,33 @@
+"""Removal of captures from files that several captures share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.lake.publish.small_lake import ROWS, add
+from zenlake.lake.address import Address
+from zenlake.lake.publish import Store, removal
+
+
+def test_files_of_different_tables_are_copied_to_different_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task uses one name for its files of all tables, and tables are changed in parallel."""
+    fetched: list[tuple[str, Path]] = []
+
+    def fetch(source: Address, folder: Path) -> Path:
+        fetched.append((source.name, folder))
+        return Path(source.path)
+
+    store = Store(tmp_path)
+    with store.begin() as run:
+        add(run, "a", "b")
+    monkeypatch.setattr(removal, "fetch", fetch)
+    with store.begin() as run:
+        run.publish(remove={"a"})
+    names = Counter(name for name, _ in fetched)
+    assert max(names.values()) == len(ROWS)
+    assert len(set(fetched)) == len(fetched)
