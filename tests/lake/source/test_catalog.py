@@ -78,7 +78,7 @@ def test_temporary_views(catalog: SparkSession) -> None:
     [
         ("CREATE TABLE t USING zenoh", "no path: give one or several"),
         ("CREATE TABLE t USING zenoh LOCATION 'a/b.pcap'", "'a/b.pcap' is a relative path"),
-        ("CREATE TABLE t USING zenoh OPTIONS (path 'a.pcap')", "from its warehouse"),
+        ("CREATE TABLE t USING zenoh OPTIONS (path 'a.pcap')", "from Spark's warehouse"),
         ("CREATE TABLE t USING zenoh LOCATION 'foo://a/b'", "there is no address scheme 'foo'"),
         (f"CREATE TABLE t USING zenoh {OPTIONS[:-1]}, tabel 'x')", "no option 'tabel'"),
         ("CREATE TABLE t USING zenoh OPTIONS (table 'x') LOCATION '/a'", "there is no table 'x'"),
