@@ -1,4 +1,4 @@
-# Parts: a2016899b37b6781
+# Parts: a80064ca56b8eda2
 """Kernel: packets to pairs, to streams, to batches, in one loop over a stretch of packets."""
 
 from __future__ import annotations

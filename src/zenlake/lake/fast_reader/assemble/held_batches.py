@@ -1,4 +1,4 @@
-# Parts: c8e02653322c9359
+# Parts: cfca898aa98ea04f
 """HeldBatches: the parts of unfinished batches, which are kept when the window moves on."""
 
 from __future__ import annotations
