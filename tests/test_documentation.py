@@ -115,3 +115,14 @@ def test_glossary_terms_are_used() -> None:
 def test_documents_give_the_number_of_rules() -> None:
     figures = (ROOT / "docs" / "figures.md").read_text()
     assert f"| conformance rules | {len(RULES)};" in figures
+
+
+def test_modules_named_in_documents_exist() -> None:
+    """A path such as `wire/runs.py` is below src/zenlake, tests or the root."""
+    bases = (ROOT, ROOT / "src" / "zenlake", ROOT / "src" / "zenlake" / "lake", ROOT / "tests")
+    wrong = []
+    for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")):
+        for path in re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`", document.read_text()):
+            if not any((base / path).exists() for base in bases):
+                wrong.append(f"{document.name}: {path}")
+    assert wrong == []
