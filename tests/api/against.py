@@ -1,4 +1,4 @@
-"""Asking zenlake and eclipse-zenoh the same question, and comparing what they say."""
+"""Runs the same code on zenlake and eclipse-zenoh, to compare the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ask = Callable[[Any], object]
 
 
 def outcome(library: ModuleType, ask: Ask) -> tuple[str, object]:
-    """What `ask` gives for this library: a plain value or text, or the kind of exception."""
+    """The result of `ask` with this library: a plain value or text, or the kind of exception."""
     try:
         value = ask(library)
     except library.ZError:
@@ -26,5 +26,5 @@ def outcome(library: ModuleType, ask: Ask) -> tuple[str, object]:
 
 
 def both(ask: Ask) -> tuple[tuple[str, object], tuple[str, object]]:
-    """Ours, theirs."""
+    """The results of zenlake and of eclipse-zenoh."""
     return outcome(zenlake, ask), outcome(zenoh, ask)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import zenlake
 from tests.hosts import host_mode
+from tests.waiting import until
 from zenlake.node import Node
-
-PATIENCE_S = 20.0
 
 
 def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
@@ -47,17 +45,6 @@ def node_of(session: zenlake.Session) -> Node:
     node = session._handle.node
     assert isinstance(node, Node)
     return node
-
-
-def until(is_done: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
-    deadline = time.monotonic() + patience_s
-    while not is_done():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.001)
-
-
-def until_more(items: Sized, than: int, patience_s: float = PATIENCE_S) -> None:
-    until(lambda: len(items) > than, patience_s)
 
 
 def publisher_of(session: zenlake.Session, key: str, **options: Any) -> zenlake.Publisher:

@@ -1,4 +1,4 @@
-"""The printed documents are what the tables say now."""
+"""The generated documents are up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes that nobody may derive from."""
+"""Classes without subclasses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from tests.api.against import both
 @pytest.mark.parametrize(
     "name", ["Config", "Encoding", "NTP64", "Timestamp", "TimestampId", "ZBytes", "ZenohId"]
 )
-def test_nobody_derives_from_values(name: str) -> None:
+def test_values_refuse_subclasses(name: str) -> None:
     ours, theirs = both(lambda z: type("Mine", (getattr(z, name),), {}))
     assert ours == theirs == ("raises", "TypeError")

@@ -13,7 +13,8 @@ import zenoh
 
 import zenlake
 from tests.api.against import both
-from tests.api.linked import two_sessions, until
+from tests.api.linked import two_sessions
+from tests.waiting import until
 from zenlake.api.documents.compatibility import NOT_OFFERED
 
 NAMES = [name for name in dir(zenoh) if not name.startswith("_")]

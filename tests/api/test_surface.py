@@ -49,14 +49,14 @@ def test_nothing_is_missing() -> None:
     assert [name for name in OFFERED if not exists(name)] == []
 
 
-def test_what_is_not_offered_is_not_there() -> None:
+def test_names_that_are_not_offered_do_not_exist() -> None:
     for name in NOT_OFFERED:
         assert not exists(name), name
         assert name in STUB or name == "shm"
 
 
 @pytest.mark.parametrize("name", [name for name in OFFERED if isinstance(STUB[name], list)])
-def test_functions_take_the_same(name: str) -> None:
+def test_functions_have_the_same_parameters(name: str) -> None:
     assert signature_of(ours(name)) == STUB[name]
 
 
@@ -86,7 +86,7 @@ def known_part(path: str, signature: Signature) -> Signature:
     return [each for each in signature if each.name not in added]
 
 
-def test_names_are_offered_to_everybody() -> None:
+def test_names_are_in_all() -> None:
     for name in OFFERED:
         if exists(name) and "." not in name:
             assert name in zenlake.__all__

@@ -28,7 +28,7 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def complaints(files: list[Path], cache: Path) -> set[Complaint]:
-    """What mypy says about files, checked as users do: not strictly, without configuration."""
+    """The errors of mypy in files, checked as users do: not strictly, without configuration."""
     options = ["--config-file=", "--follow-imports=silent", f"--cache-dir={cache}"]
     said, failure, _ = mypy.run([*options, *map(str, files)])
     assert failure == ""
@@ -64,7 +64,7 @@ def ours(caches: Path) -> set[Complaint]:
         return complaints(on_zenlake(FILES, caches), caches)
 
 
-def test_what_is_accepted_there_is_accepted_here(
+def test_programs_accepted_on_eclipse_zenoh_are_accepted_on_zenlake(
     ours: set[Complaint], theirs: set[Complaint]
 ) -> None:
     assert ours - theirs == set()

@@ -139,7 +139,7 @@ def test_a_damaged_capture_is_answered_and_said(
         ([QUERIES, "SELECT 1", "--lake", "x"], "expected one query, and no captures with --lake"),
     ],
 )
-def test_mistakes_are_told_in_one_line(
+def test_mistakes_are_an_error_in_one_line(
     arguments: list[str], cause: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = answer(capsys, *arguments)

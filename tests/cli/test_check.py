@@ -29,12 +29,12 @@ def test_an_error_is_shown_with_its_page(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_json_has_a_line_for_each_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--json", REMAPPED]) == 1
-    *told, summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    *printed, summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = findings(Path(REMAPPED))
-    assert [(one["rule"], one["packet"]) for one in told] == [
+    assert [(one["rule"], one["packet"]) for one in printed] == [
         (one.rule.id, one.packet) for one in found
     ]
-    assert told[1] == {
+    assert printed[1] == {
         "file": REMAPPED,
         "event": "finding",
         "rule": "alias-redefined",
@@ -104,14 +104,14 @@ def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["--port", "0", REMAPPED], "--port must be 1 to 65535, not 0"),
     ],
 )
-def test_wrong_calls_are_told_in_one_line(
+def test_wrong_arguments_are_an_error_in_one_line(
     arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", *arguments]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"zenlake: {complaint}")
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"zenlake: {complaint}")
+    assert printed.err.count("\n") == 1
 
 
 def test_a_damaged_file_is_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

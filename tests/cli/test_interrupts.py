@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from tests.trace.sidecar import PATHS
+from tests.waiting import until
 
 CAPTURE = str(PATHS["queries"])
 DEMO = str(resources.files("zenlake.cli") / "demo_data" / "robot.pcapng")
@@ -37,13 +38,6 @@ def start(folder: Path, *arguments: str, before: str = "") -> subprocess.Popen[b
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-
-
-def wait_until(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < until, "waited for too long"
-        time.sleep(0.002)
 
 
 def in_session(process: subprocess.Popen[bytes]) -> list[str]:
@@ -134,7 +128,7 @@ def slow(self, packet, comment=""):
 PcapngWriter.write = slow
 """
     process = start(tmp_path, "decode", "-q", "-w", "out.pcapng", CAPTURE, before=before)
-    wait_until(lambda: os.listdir(tmp_path))
+    until(lambda: os.listdir(tmp_path), WAIT_SECONDS)
     code, out, err = interrupt(process)
     assert (code, out) == (130, b"")
     assert b"Traceback" not in err
@@ -206,9 +200,9 @@ def test_a_pipeline_leaves_nothing(
 ) -> None:
     """While Java starts, and while its tasks read."""
     if moment == "java":
-        wait_until(lambda: "java" in in_session(spark_command))
+        until(lambda: "java" in in_session(spark_command), WAIT_SECONDS)
     else:
-        wait_until(lambda: [*tmp_path.glob("lake/_staging/*/task-*")])
+        until(lambda: [*tmp_path.glob("lake/_staging/*/task-*")], WAIT_SECONDS)
     begun = time.monotonic()
     assert interrupt(spark_command) == (130, b"", b"")
     spent = time.monotonic() - begun

@@ -11,7 +11,7 @@ from tests.lake.publish.small_lake import capture_row, contents, expected, lake
 from zenlake.cli.main import main
 
 
-def test_ls_tells_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ls_lists_the_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, "a.pcap", "b.pcap")
     assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
     header, _, *rows = capsys.readouterr().out.splitlines()

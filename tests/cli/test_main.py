@@ -132,7 +132,7 @@ def test_ke_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer == {"operation": "intersects", "a": "a/*", "b": "a/b", "answer": True}
 
 
-def test_demo_tells_what_failed_in_the_capture_that_ships() -> None:
+def test_demo_shows_failures_of_the_shipped_capture() -> None:
     """With nothing but the package: no Java, no Spark, no extra."""
     program = """
 import sys

@@ -48,7 +48,7 @@ def test_a_summary_that_says_why(tmp_path: Path) -> None:
         (["nothing.pcap"], "nothing.pcap: cannot be opened: No such file or directory"),
     ],
 )
-def test_wrong_calls_are_told_in_one_line(
+def test_wrong_arguments_are_an_error_in_one_line(
     arguments: list[str], complaint: str, tmp_path: Path
 ) -> None:
     done = run(*arguments, "--lake", str(tmp_path / "lake"), "--master", "local[1]")
@@ -56,7 +56,7 @@ def test_wrong_calls_are_told_in_one_line(
     assert done.stderr == f"zenlake: {complaint}\n"
 
 
-def test_progress_adds_up_what_tasks_tell(tmp_path: Path) -> None:
+def test_progress_adds_up_the_counts_of_tasks(tmp_path: Path) -> None:
     class Terminal:
         def isatty(self) -> bool:
             return False

@@ -28,14 +28,14 @@ def test_the_page_is_named_as_the_lake(lake: str, capsys: pytest.CaptureFixture[
     assert page.rstrip().endswith("</html>")
 
 
-def test_json_tells_about_it(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_describes_the_page(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "--lake", lake, "--json", "-o", "a.html", "--key", "arm/joint/0"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["path"] == "a.html"
-    assert told["bytes"] == Path("a.html").stat().st_size
-    assert told["messages"] == 10
-    assert told["seconds"] > 0
-    assert any("Sequence numbers are missing" in finding for finding in told["findings"])
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["path"] == "a.html"
+    assert summary["bytes"] == Path("a.html").stat().st_size
+    assert summary["messages"] == 10
+    assert summary["seconds"] > 0
+    assert any("Sequence numbers are missing" in finding for finding in summary["findings"])
 
 
 def test_nothing_fits(lake: str, capsys: pytest.CaptureFixture[str]) -> None:

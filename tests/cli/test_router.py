@@ -1,4 +1,4 @@
-"""zenlake router: a process that real clients use, and that ends when it is told to."""
+"""zenlake router: a process that real clients use, and that ends by a signal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 
 import zenlake
 from tests.api.linked import config_of as client_config
-from tests.api.linked import until
 from tests.cli.router_process import RouterProcess
 from tests.interop.puppets import Held, settings, theirs
+from tests.waiting import until
 from zenlake.cli.router import add_arguments, config_of
 
 
@@ -109,7 +109,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: 
     assert result.stdout == ""
 
 
-def test_an_address_in_use_is_told_in_one_line() -> None:
+def test_address_in_use_is_an_error_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
         command = [sys.executable, "-m", "zenlake.cli.main", "router", "-l", endpoint]

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.api.linked import config_of, until
+from tests.api.linked import config_of
 from tests.cli.router_process import RouterProcess
+from tests.waiting import until
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
 from zenlake.cli.router_explain_text import text_of
 from zenlake.node.stats import NO_LOSSES
@@ -44,8 +45,8 @@ def test_a_publication_for_a_client_of_the_same_router() -> None:
     with RouterProcess("-i", "a1") as process, client_of(process, "c1") as client:
         subscriber = client.declare_subscriber("demo/**")
         until(lambda: "c1" in explain("demo/a", "-e", process.endpoint).stdout)
-        told = json.loads(explain("demo/a", "-e", process.endpoint, "--json").stdout)
-        assert [one["zid"] for one in told["sent_to"]] == ["c1"]
+        answer = json.loads(explain("demo/a", "-e", process.endpoint, "--json").stdout)
+        assert [one["zid"] for one in answer["sent_to"]] == ["c1"]
         result = explain("demo/a", "-e", process.endpoint, "--from", "c1")
         assert result.returncode == 1
         assert (
@@ -108,7 +109,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: 
     assert result.stdout == ""
 
 
-def test_a_source_that_is_unknown_is_told() -> None:
+def test_unknown_source_is_an_error() -> None:
     with RouterProcess("-i", "a1") as process:
         result = explain("a", "-e", process.endpoint, "--from", "ff")
     assert result.returncode == 2
@@ -187,7 +188,7 @@ def test_words_for_each_obstacle(verdict: str, words: str) -> None:
     assert text.endswith("Nobody gets it.")
 
 
-def test_words_for_neighbours_that_have_not_told() -> None:
+def test_text_for_neighbours_that_have_sent_no_declarations() -> None:
     group = {"zid": "group", "whatami": "peer", "region": "north"}
     above = node("b2", "router")
     decisions = [decision("unknown", group, declared=""), decision("unknown", above, declared="")]
@@ -196,7 +197,7 @@ def test_words_for_neighbours_that_have_not_told() -> None:
     assert "router b2, because it has not sent its declarations for this key yet." in text
 
 
-def test_a_link_in_trouble_is_told() -> None:
+def test_congested_link_is_shown() -> None:
     drops = {"dropped_messages": 1234, "dropped_datagrams": 1, "a_new_cause": 2}
     trouble = {**node("c2"), "queued_bytes": 12345, "drops": drops}
     decisions = [decision("sent", node("c2"))]
@@ -212,7 +213,7 @@ def test_a_link_in_trouble_is_told() -> None:
     assert len(text.splitlines()) == 3
 
 
-def test_losses_before_routing_and_refusals_are_told() -> None:
+def test_losses_before_routing_and_refusals_are_shown() -> None:
     refusals = {"refused_declarations": 2, "refused_requests": 1}
     text = text_of([step(source_drops={"stale_frames": 3}, refusals=refusals)])
     assert text.splitlines() == [

@@ -235,11 +235,11 @@ def test_only_the_table_of_a_damaged_file_is_affected(
         "DESCRIBE samples",
     ):
         assert main(["sql", "--lake", str(tmp_path), query]) == 2, query
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert "/samples: " in told.err
-        assert file.name in told.err
-        assert told.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "/samples: " in printed.err
+        assert file.name in printed.err
+        assert printed.err.count("\n") == 1
     query = "SELECT count(*) AS count FROM messages"
     assert main(["sql", "--lake", str(tmp_path), "--csv", query]) == 0
     assert capsys.readouterr().out.splitlines() == ["count", str(2 * small_lake.ROWS["messages"])]

@@ -14,7 +14,8 @@ import pytest
 pytest.importorskip("duckdb")
 
 from tests.cli import sql_lake
-from tests.cli.test_interrupts import in_session, start, wait_until
+from tests.cli.test_interrupts import WAIT_SECONDS, in_session, start
+from tests.waiting import until
 from zenlake.cli.main import main
 from zenlake.cli.sql import MEMORY_MIB_MIN
 from zenlake.lake.sql.bounded_process import engine_bytes
@@ -101,8 +102,8 @@ def test_no_statement_takes_more_than_it_may(lake: Path) -> None:
     results, peak = run_all(lake, MIB, *HUNGRY)
     assert len(results) == len(HUNGRY)
     for sql, result in zip(HUNGRY, results, strict=True):
-        told = f"SQL: the statement needs more than {MIB} MiB of memory: "
-        assert str(result).startswith(told), f"{sql}: {str(result)[:200]}"
+        expected = f"SQL: the statement needs more than {MIB} MiB of memory: "
+        assert str(result).startswith(expected), f"{sql}: {str(result)[:200]}"
         assert "\n" not in str(result)
         assert "Possible solutions" not in str(result)
     assert peak < (MIB + 64) << 10
@@ -177,7 +178,7 @@ def test_signal_ends_a_function_at_once(
     lake: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     process = start(tmp_path, "sql", "--lake", str(lake), "--timeout", "0", STUCK)
-    wait_until(lambda: len(in_session(process)) == 2)
+    until(lambda: len(in_session(process)) == 2, WAIT_SECONDS)
     os.killpg(process.pid, number)
     assert process.communicate(timeout=60) == (b"", b"")
     assert process.returncode == code
@@ -187,10 +188,10 @@ def test_signal_ends_a_function_at_once(
 
 def test_statement_ends_when_the_command_is_killed(lake: Path, tmp_path: Path) -> None:
     process = start(tmp_path, "sql", "--lake", str(lake), "--timeout", "0", STUCK)
-    wait_until(lambda: len(in_session(process)) == 2)
+    until(lambda: len(in_session(process)) == 2, WAIT_SECONDS)
     process.kill()
     process.communicate(timeout=60)
-    wait_until(lambda: not in_session(process))
+    until(lambda: not in_session(process), WAIT_SECONDS)
 
 
 ABORT = """
@@ -204,11 +205,11 @@ on_duckdb.query = query
 
 
 @pytest.mark.parametrize("name", ["SIGABRT", "SIGSEGV", "SIGKILL"])
-def test_process_that_dies_is_told_in_one_line(lake: Path, tmp_path: Path, name: str) -> None:
+def test_process_that_dies_is_an_error_in_one_line(lake: Path, tmp_path: Path, name: str) -> None:
     before = ABORT % f"os.kill(os.getpid(), signal.{name})"
     process = start(tmp_path, "sql", "--lake", str(lake), "SELECT 1", before=before)
-    told = f"zenlake: SQL: the statement needs more than {SQL_BYTES_MAX >> 20} MiB of memory: "
-    assert process.communicate() == (b"", f"{told}its process ended with {name}\n".encode())
+    expected = f"zenlake: SQL: the statement needs more than {SQL_BYTES_MAX >> 20} MiB of memory: "
+    assert process.communicate() == (b"", f"{expected}its process ended with {name}\n".encode())
     assert process.returncode == 2
 
 

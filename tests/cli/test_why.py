@@ -24,13 +24,13 @@ PAGE = (ROOT / "docs" / "why.md").read_text()
 EXAMPLES = re.findall(r"```\n\$ zenlake (why .*?)\n(.*?)```", PAGE, re.DOTALL)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+def run_why(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     code = main(["why", *arguments])
     return code, capsys.readouterr().out
 
 
-def told_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    _, out = told(capsys, "--json", *arguments)
+def stories_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    _, out = run_why(capsys, "--json", *arguments)
     return [json.loads(line) for line in out.splitlines()]
 
 
@@ -61,12 +61,12 @@ def test_the_page_shows_what_is_printed(
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert told(capsys, path_of("held_query"))[0] == 1
-    assert told(capsys, path_of("consolidated"))[0] == 0
-    assert told(capsys, path_of("held_query"), "--key", "nothing/here")[0] == 0
+    assert run_why(capsys, path_of("held_query"))[0] == 1
+    assert run_why(capsys, path_of("consolidated"))[0] == 0
+    assert run_why(capsys, path_of("held_query"), "--key", "nothing/here")[0] == 0
     damaged = tmp_path / "cut.pcapng.gz"
     damaged.write_bytes(Path(path_of("consolidated")).read_bytes()[:-40])
-    assert told(capsys, str(damaged))[0] == 1
+    assert run_why(capsys, str(damaged))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_wrong_calls(arguments: list[str], says: str, capsys: pytest.CaptureFixt
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     truth = truth_of("held_query")
-    story, summary = told_json(capsys, path_of("held_query"))
+    story, summary = stories_json(capsys, path_of("held_query"))
     assert story["cause"] == "final_missing"
     assert story["failed"] is True
     assert story["culprit_zid"] == truth["server"]
@@ -109,10 +109,10 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_query_by_every_name(capsys: pytest.CaptureFixture[str]) -> None:
-    [story, _] = told_json(capsys, path_of("nothing_came"), "--query", "3")
+    [story, _] = stories_json(capsys, path_of("nothing_came"), "--query", "3")
     assert story["request_id"] == 3
     for name in (f"{story['session']}/3", str(story["trace_id"])):
-        assert told_json(capsys, path_of("nothing_came"), "--query", name)[0] == story
+        assert stories_json(capsys, path_of("nothing_came"), "--query", name)[0] == story
 
 
 def test_a_number_that_several_queries_have(
@@ -120,25 +120,25 @@ def test_a_number_that_several_queries_have(
 ) -> None:
     monkeypatch.chdir(ROOT)
     capture = "tests/data/captures/old_release_1_0_4.pcapng.gz"
-    code, out = told(capsys, capture, "--query", "1")
+    code, out = run_why(capsys, capture, "--query", "1")
     names = re.findall(r"--query (\S+)", out)
     assert len(names) == len(set(names)) > 1
     assert code in (0, 1)
     for name in names:
-        assert told(capsys, capture, "--query", name)[1].startswith("Query 1 from ")
+        assert run_why(capsys, capture, "--query", name)[1].startswith("Query 1 from ")
 
 
 def test_what_a_packet_belongs_to(capsys: pytest.CaptureFixture[str]) -> None:
     [packet] = packets_of("dropped", "PUSH/PUT", key="lidar/image")[:1]
-    [story, _] = told_json(capsys, path_of("dropped"), "--at", str(packet))
+    [story, _] = stories_json(capsys, path_of("dropped"), "--at", str(packet))
     assert (story["subject"], story["key"]) == ("publication", "lidar/image")
 
 
 def test_at_most_so_many(capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(told_json(capsys, path_of("nothing_came"), "-n", "2")) == 3
+    assert len(stories_json(capsys, path_of("nothing_came"), "-n", "2")) == 3
     assert (
         "3 further stories not shown (-n 5 shows all)"
-        in (told(capsys, path_of("nothing_came"), "-n", "2")[1])
+        in (run_why(capsys, path_of("nothing_came"), "-n", "2")[1])
     )
 
 
@@ -147,7 +147,7 @@ def test_from_standard_input(
 ) -> None:
     data = Path(path_of("held_query")).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    code, out = told(capsys, "-")
+    code, out = run_why(capsys, "-")
     assert code == 1
     assert "never sent its RESPONSE_FINAL" in " ".join(out.split())
 
@@ -171,9 +171,9 @@ def test_what_is_missing_is_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "tests" / "data" / "captures")
-    assert "are encrypted (TLS or QUIC)" in told(capsys, "encrypted_links.pcapng.gz")[1]
-    assert "began before the capture" in told(capsys, "midstream.pcapng.gz")[1]
-    assert "The capture lacks" in told(capsys, "impaired.pcapng.gz")[1]
+    assert "are encrypted (TLS or QUIC)" in run_why(capsys, "encrypted_links.pcapng.gz")[1]
+    assert "began before the capture" in run_why(capsys, "midstream.pcapng.gz")[1]
+    assert "The capture lacks" in run_why(capsys, "impaired.pcapng.gz")[1]
 
 
 def without_extras(path: str) -> subprocess.CompletedProcess[str]:
@@ -202,7 +202,7 @@ def test_a_lake_needs_one(tmp_path: Path) -> None:
 
 def test_several_captures(capsys: pytest.CaptureFixture[str]) -> None:
     one, other = sorted(str(path) for path in DATA.glob("*.pcapng.gz"))[:2]
-    code, out = told(capsys, one, other)
+    code, out = run_why(capsys, one, other)
     assert code in (0, 1)
     assert one in out
     assert other in out

@@ -262,8 +262,8 @@ def a_timeout(a: Held, b: Held) -> None:
     first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
     assert {error["error"] for error in errors} == {b"Timeout".hex()}
-    # A real router's timer races with that of a real asker: one of a hundred is told by both,
-    # also where all three are real. Between ours and anyone it is told once.
+    # A real router's timer races with that of a real asker: one of a hundred is reported by both,
+    # also where all three are real. With ours on either side it is reported once.
     is_raced = not a.is_ours and bool(a.ask("info")["routers"])
     assert len(errors) <= (2 if is_raced else 1)
     assert answer["seconds"] > 0.9
@@ -314,8 +314,8 @@ def assert_alive(b: Held, key: str, keys: list[str]) -> None:
     assert found == keys
 
 
-def told(b: Held, name: str, count: int) -> list[list[str]]:
-    """What a watcher was told. A real one that asks meanwhile may be told of a token twice."""
+def events_of(b: Held, name: str, count: int) -> list[list[str]]:
+    """The events of a watcher. A real one that queries meanwhile may get a token twice."""
     items = b.items(name, count)
     if b.is_ours:
         return items
@@ -339,14 +339,14 @@ def liveliness(a: Held, b: Held) -> None:
     b.items("all", 3)
     a.ask("undeclare", name="early")
     assert_alive(b, "group/**", [])
-    assert told(b, "all", 4) == [
+    assert events_of(b, "all", 4) == [
         ["PUT", "group/early"],
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
         ["DELETE", "group/early"],
     ]
     # Whether it hears of the early one is open: its neighbour asked for what there was.
-    assert [one for one in told(b, "new", 2) if one[1] == "group/late"] == [
+    assert [one for one in events_of(b, "new", 2) if one[1] == "group/late"] == [
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
     ]
@@ -399,10 +399,10 @@ def localities(a: Held, b: Held) -> None:
 @case()
 def who_is_there(a: Held, b: Held) -> None:
     """A peer does not tell of its clients, but they do of it."""
-    told = 0
+    received = 0
     for one, other in ((a, b), (b, a)):
         info = one.ask("info")
         if info != {"routers": [], "peers": []}:
             assert info["routers"] or other.zid in info["peers"]
-            told += 1
-    assert told > 0
+            received += 1
+    assert received > 0

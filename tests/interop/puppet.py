@@ -1,7 +1,7 @@
-"""A node that does what it is told: `puppet.py MODULE` runs on any module with Zenoh's API.
+"""A node that another process controls: `puppet.py MODULE` runs on any module with Zenoh's API.
 
 One JSON object a line on standard input (`{"do": name, ...}`), one answer a line on standard
-output. It uses only what eclipse-zenoh has had since 1.0, unless it is told more, so that every
+output. It uses only what eclipse-zenoh has had since 1.0, unless asked for more, so that every
 release can be the other side; it must not import anything of this project.
 """
 
@@ -72,7 +72,7 @@ class Puppet:
         return {}
 
     def fill(self, key: str, bytes: int, **options: Any) -> Json:
-        """A payload too large to be told."""
+        """A payload too large to be reported."""
         self.session.put(key, _pattern(bytes), **self._options(options))
         return {}
 

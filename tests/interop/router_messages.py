@@ -37,12 +37,12 @@ EXPLAINED = (
     (
         "c3",
         r"OAM/LINKSTATE",
-        "the version of a node is told to a router that has an older one (SN-110)",
+        "the version of a node is sent to a router that has an older one (SN-110)",
     ),
     (
         "d4",
         r"DECLARE/D_TOKEN t/x",
-        "from 1.9 on, a client is told of its own tokens; 1.5.1 does not do it",
+        "from 1.9 on, a client receives its own tokens; 1.5.1 does not do it",
     ),
     (
         "e5",

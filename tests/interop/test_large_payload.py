@@ -61,7 +61,7 @@ class Program:
         command = [sys.executable, "-c", _COMMON + text, *map(str, arguments)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
-    def told(self) -> dict[str, Any]:
+    def answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         found = json.loads(self._process.stdout.readline())
         assert isinstance(found, dict)
@@ -84,12 +84,12 @@ def test_a_payload_of_60_mib_arrives_twice() -> None:
             subscribers = [Program(_SUBSCRIBER, endpoint) for _ in range(2)]
             programs += subscribers
             for one in subscribers:
-                one.told()
+                one.answer()
             publisher = Program(_PUBLISHER, endpoint, seed, PAYLOAD_BYTES)
             programs.append(publisher)
-            began = publisher.told()["at"]
-            arrived = [one.told() for one in subscribers]
-            sent = publisher.told()
+            began = publisher.answer()["at"]
+            arrived = [one.answer() for one in subscribers]
+            sent = publisher.answer()
         finally:
             for one in programs:
                 one.end()

@@ -11,7 +11,8 @@ import time
 import pytest
 
 import zenlake
-from tests.api.linked import connected, listening, node_of, until
+from tests.api.linked import connected, listening, node_of
+from tests.waiting import until
 
 SUBSCRIBERS = 3000
 

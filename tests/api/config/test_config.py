@@ -127,7 +127,7 @@ def test_whole_texts(text: str) -> None:
     assert ours == theirs
 
 
-def test_what_theirs_takes_and_ours_refuses() -> None:
+def test_values_that_only_eclipse_zenoh_accepts_are_refused() -> None:
     config = Config()
     for path, text in [
         ("transport/link/tx/lease", "-1"),
@@ -204,7 +204,7 @@ def test_limits_that_are_built_in_cannot_be_set() -> None:
             config.insert_json5(path, str(config.get(path) + 1))
 
 
-def test_values_that_are_read_and_copies_are_one_s_own() -> None:
+def test_values_and_copies_are_independent() -> None:
     config = Config.from_json5("{connect: {endpoints: ['tcp/a:1']}}")
     config.get("connect/endpoints").append("tcp/b:1")
     copied = config.copy()
@@ -228,8 +228,8 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ZENOH_CONFIG")
     with pytest.raises(ZError, match="environment variable not found"):
         Config.from_env()
-    for name, told in [("none.json5", "none.json5"), ("a.yaml", "JSON5"), ("b.txt", ".json5")]:
-        with pytest.raises(ZError, match=told):
+    for name, expected in [("none.json5", "none.json5"), ("a.yaml", "JSON5"), ("b.txt", ".json5")]:
+        with pytest.raises(ZError, match=expected):
             Config.from_file(tmp_path / name)
     file.write_text("{mode: 'nobody'}")
     with pytest.raises(ZError, match=r"node\.json5: mode: expected one of router, peer, client"):

@@ -100,7 +100,7 @@ def test_defaults_are_accepted_silently(path: str) -> None:
         assert says(config) == []
 
 
-def test_what_is_switched_off_is_accepted_silently() -> None:
+def test_disabled_sections_are_accepted_silently() -> None:
     rules = OTHER_VALUES["access_control/rules"]
     config = zenlake.Config.from_json5(f"""{{
         access_control: {{enabled: false, default_permission: "allow", rules: {rules}}},

@@ -1,4 +1,4 @@
-"""The table of keys is true: what it calls honoured is what opening a session reads."""
+"""Keys that the table calls honoured are those that opening a session reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ opening = pytest.importorskip("zenlake.api.session.opening", exc_type=ImportErro
 
 
 class Recorder:
-    """A configuration that notes which keys are asked for."""
+    """A configuration that records which keys are read."""
 
     def __init__(self) -> None:
         self.config = Config()

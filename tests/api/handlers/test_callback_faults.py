@@ -1,4 +1,4 @@
-"""Callbacks that sleep, raise, come back in or close the session (limits: Q11)."""
+"""Callbacks that sleep, raise, use or close the session (limits: Q11)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,16 @@ from statistics import median
 import pytest
 
 import zenlake
-from tests.api.linked import (
-    connected,
-    listening,
-    publisher_of,
-    two_sessions,
-    until,
-    until_more,
-)
+from tests.api.linked import connected, listening, publisher_of, two_sessions
 from tests.faults import scaled, seeded
+from tests.waiting import PATIENCE_S, until, until_more
 from zenlake.handlers import Callback
 
 SAMPLES = scaled(200, 5_000)
 RUNS = scaled(50, 1_000)
-PATIENCE_S = 20.0
 
 
-def test_one_that_sleeps_does_not_delay_others() -> None:
+def test_a_sleeping_callback_does_not_delay_others() -> None:
     with two_sessions() as (a, b):
         arrived: list[float] = []
         a.declare_subscriber("quick", lambda _: arrived.append(time.monotonic()))
@@ -113,7 +106,7 @@ class Mischief:
         self.session.close()
 
 
-def test_no_deed_of_a_callback_leads_to_a_deadlock() -> None:
+def test_callbacks_cause_no_deadlock() -> None:
     chance = seeded()
     logging.getLogger("zenlake.handlers").setLevel(logging.CRITICAL)
     try:
@@ -164,7 +157,7 @@ print("ready", flush=True)
 
 
 @pytest.mark.parametrize("indirect", [True, False])
-def test_the_interpreter_does_not_wait_for_one_that_sleeps(indirect: bool) -> None:
+def test_interpreter_does_not_wait_for_a_sleeping_callback(indirect: bool) -> None:
     took_s = seconds_to_exit(_PROGRAM.format(indirect=indirect))
     print(f"exit after {took_s:.2f} s")
     assert took_s < 5.0  # 0.7 on an idle machine; the callback sleeps for 30

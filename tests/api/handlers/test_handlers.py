@@ -1,4 +1,4 @@
-"""Channels and callbacks: what a reader sees, who waits, and when a callback is dropped."""
+"""Channels and callbacks: order, blocking, limits, and the call of `drop`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import until
 from zenlake import ZError, handlers, wire
+from zenlake.api.handlers.channels import FifoChannelSink
 from zenlake.api.handlers.handler_types import is_background, make_sink
 from zenlake.api.publication.sample import make_sample
 from zenlake.api.query.query import Query
@@ -28,7 +30,7 @@ LONG_S = 20.0
 
 
 def feed(sink: Sink, *items: object) -> None:
-    """As the node does: push under its lock, settle outside."""
+    """As the node does: `push` under its lock, `after_unlock` outside."""
     for item in items:
         sink.push(item)
     sink.after_unlock()
@@ -45,15 +47,8 @@ def in_thread(work: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LONG_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 @pytest.mark.parametrize("given", [None, DefaultHandler(), FifoChannel(3), RingChannel(3)])
-def test_a_channel_gives_items_in_order_then_ends(given: object) -> None:
+def test_channel_returns_items_in_order_then_ends(given: object) -> None:
     sink, handler = make_sink(given)
     assert isinstance(handler, Handler)
     assert handler.try_recv() is None
@@ -79,38 +74,38 @@ def test_a_ring_keeps_the_newest() -> None:
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3, HANDLER_ITEMS_MAX])
-def test_a_full_fifo_holds_its_feeder_back(capacity: int) -> None:
+def test_full_fifo_blocks_its_writer(capacity: int) -> None:
     sink, handler = make_sink(FifoChannel(capacity))
     feed(sink, *range(capacity))
-    feeder = in_thread(lambda: feed(sink, "more"))
-    feeder.join(0.05)
-    assert feeder.is_alive()
+    writer = in_thread(lambda: feed(sink, "more"))
+    writer.join(0.05)
+    assert writer.is_alive()
     assert handler.recv() == (0 if capacity else "more")
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
+    writer.join(LONG_S)
+    assert not writer.is_alive()
 
 
-def test_the_end_and_a_lost_reader_free_a_feeder() -> None:
+def test_closing_and_a_lost_reader_release_a_writer() -> None:
     sink, handler = make_sink(FifoChannel(1))
-    feeder = in_thread(lambda: feed(sink, 1, 2, 3))
-    feeder.join(0.02)
+    writer = in_thread(lambda: feed(sink, 1, 2, 3))
+    writer.join(0.02)
     finish(sink)
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
+    writer.join(LONG_S)
+    assert not writer.is_alive()
     assert list(handler) == [1, 2, 3]
 
     sink, handler = make_sink(FifoChannel(1))
-    feeder = in_thread(lambda: feed(sink, 1, 2, 3))
-    feeder.join(0.02)
-    assert feeder.is_alive()
+    writer = in_thread(lambda: feed(sink, 1, 2, 3))
+    writer.join(0.02)
+    assert writer.is_alive()
     del handler
     gc.collect()
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
+    writer.join(LONG_S)
+    assert not writer.is_alive()
     feed(sink, *range(1000))
 
 
-def test_several_readers_and_feeders_lose_nothing() -> None:
+def test_several_readers_and_writers_lose_nothing() -> None:
     sink, handler = make_sink(FifoChannel(8))
     got: list[int] = []
     readers = [in_thread(lambda: got.extend(handler)) for _ in range(3)]
@@ -123,8 +118,8 @@ def test_several_readers_and_feeders_lose_nothing() -> None:
             sink.after_unlock()
 
     feeders = [in_thread(lambda first=first: work(first)) for first in range(3)]  # type: ignore[misc]
-    for feeder in feeders:
-        feeder.join(LONG_S)
+    for writer in feeders:
+        writer.join(LONG_S)
     finish(sink)
     for reader in readers:
         reader.join(LONG_S)
@@ -155,12 +150,12 @@ def test_a_fifo_is_full_of_bytes_too(kind: int) -> None:
     item = large(HANDLER_BYTES_MAX // 2)[kind]
     sink, handler = make_sink(None)
     feed(sink, item, item)
-    feeder = in_thread(lambda: feed(sink, item))
-    feeder.join(0.02)
-    assert feeder.is_alive()
+    writer = in_thread(lambda: feed(sink, item))
+    writer.join(0.02)
+    assert writer.is_alive()
     assert handler.recv() is item
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
+    writer.join(LONG_S)
+    assert not writer.is_alive()
 
 
 def test_a_fifo_has_room_for_one_item_however_large() -> None:
@@ -199,25 +194,26 @@ def test_the_queue_of_a_callback_is_limited_in_bytes(indirect: bool) -> None:
 
     sink, _ = make_sink(Callback(call, indirect=indirect))
     in_thread(lambda: feed(sink, item))
-    wait_until(lambda: len(called) == 1)
+    until(lambda: len(called) == 1)
     feed(sink, item)
     feed(sink, item)
-    feeder = in_thread(lambda: feed(sink, item))
-    feeder.join(0.02)
-    assert feeder.is_alive()
+    writer = in_thread(lambda: feed(sink, item))
+    writer.join(0.02)
+    assert writer.is_alive()
     release.set()
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
-    wait_until(lambda: len(called) == 4)
+    writer.join(LONG_S)
+    assert not writer.is_alive()
+    until(lambda: len(called) == 4)
 
 
 def test_recv_waits_for_an_item_and_for_the_end() -> None:
     sink, handler = make_sink(None)
     got: list[object] = []
     reader = in_thread(lambda: got.extend(handler))
-    time.sleep(0.02)
+    assert isinstance(sink, FifoChannelSink)
+    until(lambda: sink._readers)
     feed(sink, "a")
-    wait_until(lambda: got == ["a"])
+    until(lambda: got == ["a"])
     finish(sink)
     reader.join(LONG_S)
     assert not reader.is_alive()
@@ -236,32 +232,37 @@ def test_an_indirect_callback_runs_elsewhere_in_order_then_drops() -> None:
     feed(sink, *range(1000))
     finish(sink)
     finish(sink)
-    wait_until(lambda: len(calls) == 1001)
+    until(lambda: len(calls) == 1001)
     assert calls == [*range(1000), "drop"]
     assert threads == {"zenlake-callback"}
 
 
-def test_a_callback_that_got_nothing_is_dropped_too() -> None:
+def test_callback_without_items_is_dropped_too() -> None:
     dropped = threading.Event()
     sink, _ = make_sink(Callback(print, dropped.set))
     finish(sink)
     assert dropped.wait(LONG_S)
 
 
-def test_an_indirect_callback_that_is_behind_holds_its_feeder_back() -> None:
-    go = threading.Event()
-    sink, _ = make_sink(lambda _item: go.wait(LONG_S))
+def test_slow_indirect_callback_blocks_its_writer() -> None:
+    go, started = threading.Event(), threading.Event()
+
+    def call(_item: object) -> None:
+        started.set()
+        go.wait(LONG_S)
+
+    sink, _ = make_sink(call)
     feed(sink, 0)
-    time.sleep(0.02)
-    feeder = in_thread(lambda: feed(sink, *range(HANDLER_ITEMS_MAX + 1)))
-    feeder.join(0.05)
-    assert feeder.is_alive()
+    assert started.wait(LONG_S)
+    writer = in_thread(lambda: feed(sink, *range(HANDLER_ITEMS_MAX + 1)))
+    writer.join(0.05)
+    assert writer.is_alive()
     go.set()
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
+    writer.join(LONG_S)
+    assert not writer.is_alive()
 
 
-def test_a_feeder_waits_for_no_longer_than_a_link_reader_calls() -> None:
+def test_writer_waits_no_longer_than_a_link_reader_calls() -> None:
     called: list[int] = []
     has_begun, go = threading.Event(), threading.Event()
 
@@ -274,18 +275,18 @@ def test_a_feeder_waits_for_no_longer_than_a_link_reader_calls() -> None:
     sink.push(0)
     reader = in_thread(sink.run_on_reader)
     assert has_begun.wait(LONG_S)
-    feeder = in_thread(lambda: feed(sink, *range(1, HANDLER_ITEMS_MAX + 10)))
-    feeder.join(0.05)
-    assert feeder.is_alive(), "it brought more than there is room for"
+    writer = in_thread(lambda: feed(sink, *range(1, HANDLER_ITEMS_MAX + 10)))
+    writer.join(0.05)
+    assert writer.is_alive(), "it brought more than there is room for"
     go.set()
     reader.join(LONG_S)
-    feeder.join(LONG_S)
-    assert not feeder.is_alive()
-    wait_until(lambda: called == list(range(HANDLER_ITEMS_MAX + 10)))
+    writer.join(LONG_S)
+    assert not writer.is_alive()
+    until(lambda: called == list(range(HANDLER_ITEMS_MAX + 10)))
 
 
 @pytest.mark.parametrize("indirect", [True, False])
-def test_a_callback_may_feed_itself(indirect: bool) -> None:
+def test_callback_may_publish_to_itself(indirect: bool) -> None:
     calls: list[int] = []
 
     def call(depth: int) -> None:
@@ -295,11 +296,11 @@ def test_a_callback_may_feed_itself(indirect: bool) -> None:
 
     sink, _ = make_sink(Callback(call, indirect=indirect))
     feed(sink, 0)
-    wait_until(lambda: len(calls) == 1023)
+    until(lambda: len(calls) == 1023)
     assert calls == sorted(calls)
 
 
-def test_a_direct_callback_runs_on_the_feeding_thread() -> None:
+def test_direct_callback_runs_on_the_writing_thread() -> None:
     calls: list[object] = []
 
     def call(item: object) -> None:
@@ -337,14 +338,16 @@ def test_direct_calls_never_overlap() -> None:
             feed(sink, number)
 
     feeders = [in_thread(work) for _ in range(4)]
-    for feeder in feeders:
-        feeder.join(LONG_S)
-    wait_until(lambda: len(total) == 2000)
+    for writer in feeders:
+        writer.join(LONG_S)
+    until(lambda: len(total) == 2000)
     assert set(overlaps) == {1}
 
 
 @pytest.mark.parametrize("indirect", [True, False])
-def test_what_callbacks_raise_is_logged(indirect: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_exceptions_of_callbacks_are_logged(
+    indirect: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     def call(item: object) -> None:
         raise RuntimeError(f"bad {item}")
 
@@ -355,13 +358,13 @@ def test_what_callbacks_raise_is_logged(indirect: bool, caplog: pytest.LogCaptur
         sink, _ = make_sink(Callback(call, drop, indirect=indirect))
         feed(sink, 1, 2)
         finish(sink)
-        wait_until(lambda: len(caplog.records) == 3)
-    told = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
-    assert told == ["bad 1", "bad 2", "bad drop"]
+        until(lambda: len(caplog.records) == 3)
+    raised = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
+    assert raised == ["bad 1", "bad 2", "bad drop"]
     assert {record.message for record in caplog.records} == {"callback error"}
 
 
-def test_what_is_no_handler() -> None:
+def test_invalid_handlers_are_refused() -> None:
     wrong: list[Any] = [3, "x", (print,), (3, print), [print, 3], object(), (print, 3, 4)]
     for given in wrong:
         with pytest.raises(ValueError, match="Invalid handler type"):
@@ -375,7 +378,7 @@ def test_what_is_no_handler() -> None:
     assert handlers.Callback(len)("abc") == 3
 
 
-def test_who_lives_on_in_the_background() -> None:
+def test_entities_with_callbacks_stay_in_the_background() -> None:
     assert is_background(print)
     assert is_background(Callback(print))
     others: list[object] = [None, (print, 3), FifoChannel(1), RingChannel(1), DefaultHandler()]
@@ -386,6 +389,7 @@ PRELUDE = """
 import threading, time
 from zenlake.api.handlers.handler_types import make_sink
 from zenlake.handlers import Callback
+began = threading.Event()
 sink, handler = make_sink({handler})
 """
 
@@ -399,18 +403,24 @@ def run(code: str, handler: str) -> subprocess.Popen[str]:
 def test_ctrl_c_interrupts_recv() -> None:
     # Where the tests run in the background, SIGINT is ignored, and children inherit that.
     default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    process = run(f"{default}print('ready', flush=True)\nhandler.recv()", "None")
+    waits = """
+def report():
+    while not sink._readers:
+        time.sleep(0.001)
+    print("ready", flush=True)
+threading.Thread(target=report, daemon=True).start()
+handler.recv()"""
+    process = run(default + waits, "None")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=LONG_S)
     assert "KeyboardInterrupt" in errors
 
 
 def test_a_busy_callback_does_not_keep_python_alive() -> None:
-    busy = "sink.push(1); sink.after_unlock(); time.sleep(0.05); print(time.monotonic())"
-    process = run(busy, "lambda _: time.sleep(120)")
+    busy = "sink.push(1); sink.after_unlock(); began.wait(); print(time.monotonic())"
+    process = run(busy, "lambda _: (began.set(), time.sleep(120))")
     out, errors = process.communicate(timeout=3 * LONG_S)  # importing takes long at times
     assert time.monotonic() - float(out) < 60  # the callback sleeps for 120
     assert process.returncode == 0, errors

@@ -1,19 +1,20 @@
-"""Callbacks on the thread that reads a link: sooner, and never at the cost of the link."""
+"""Callbacks on the reader thread of a link do not block the link."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Iterator, Sized
 
 import pytest
 
 import zenlake
+from tests.api.linked import publisher_of
 from tests.faults import least
+from tests.waiting import PATIENCE_S, until
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
 from zenlake.node import Node
 
-PATIENCE_S = 20.0
 HOLD_S = CALLBACK_HOLD_MS_MAX / 1000
 
 
@@ -38,22 +39,8 @@ def pair() -> Iterator[tuple[zenlake.Session, zenlake.Session]]:
         yield a, b
 
 
-def until(is_done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_done():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def until_long(items: Sized, count: int) -> None:
     until(lambda: len(items) == count)
-
-
-def tell(session: zenlake.Session, key: str) -> zenlake.Publisher:
-    """A publisher whose subscriber is known already."""
-    publisher = session.declare_publisher(key)
-    until(lambda: publisher.matching_status.matching)
-    return publisher
 
 
 def readers() -> set[int | None]:
@@ -66,7 +53,7 @@ def test_a_quick_callback_runs_on_the_reader(
     a, b = pair
     threads: list[int] = []
     subscriber = a.declare_subscriber("k", lambda _: threads.append(threading.get_ident()))
-    publisher = tell(b, "k")
+    publisher = publisher_of(b, "k")
     for count in range(1, 4):
         publisher.put(b"")
         until_long(threads, count)
@@ -74,7 +61,7 @@ def test_a_quick_callback_runs_on_the_reader(
     subscriber.undeclare()
 
 
-def test_a_slow_one_does_not_keep_the_link_from_being_read(
+def test_slow_callback_does_not_block_its_link(
     pair: tuple[zenlake.Session, zenlake.Session],
 ) -> None:
     a, b = pair
@@ -89,7 +76,7 @@ def test_a_slow_one_does_not_keep_the_link_from_being_read(
 
     a.declare_subscriber("slow", hold)
     a.declare_subscriber("quick", lambda _: quick.append(time.monotonic()))
-    publisher, other = tell(b, "slow"), tell(b, "quick")
+    publisher, other = publisher_of(b, "slow"), publisher_of(b, "quick")
     publisher.put(b"0")
     time.sleep(2 * HOLD_S)
     for number in range(1, 10):
@@ -103,7 +90,7 @@ def test_a_slow_one_does_not_keep_the_link_from_being_read(
     until(lambda: len(readers()) <= before)  # the old one has ended with its callback
 
 
-def test_a_callback_may_ask_and_wait(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
+def test_callback_may_query_and_wait(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
     """The answer comes on the link whose reader runs the callback."""
     a, b = pair
     took_s: list[float] = []
@@ -122,7 +109,7 @@ def test_a_callback_may_ask_and_wait(pair: tuple[zenlake.Session, zenlake.Sessio
 
     b.declare_queryable("question", answer)
     a.declare_subscriber("k", ask)
-    publisher = tell(b, "k")
+    publisher = publisher_of(b, "k")
     for count in range(1, 11):
         publisher.put(b"")
         until_long(took_s, count)
@@ -140,7 +127,7 @@ def test_a_callback_may_close_the_session(pair: tuple[zenlake.Session, zenlake.S
         closed.set()
 
     a.declare_subscriber("k", close)
-    tell(b, "k").put(b"")
+    publisher_of(b, "k").put(b"")
     assert closed.wait(PATIENCE_S)
     assert a.is_closed()
     until(lambda: not b.info.transports())
@@ -158,7 +145,7 @@ def test_a_callback_may_undeclare_itself(pair: tuple[zenlake.Session, zenlake.Se
         assert not dropped.is_set()
 
     subscriber = a.declare_subscriber("k", zenlake.handlers.Callback(once, dropped.set))
-    publisher = tell(b, "k")
+    publisher = publisher_of(b, "k")
     publisher.put(b"1")
     assert dropped.wait(PATIENCE_S)
     publisher.put(b"2")
@@ -221,7 +208,7 @@ def test_a_reader_of_another_node_sends_a_reply_at_once(
 
     with peer(listen="tcp/127.0.0.1:0") as c, peer(connect=node_of(c).locators()[0]) as d:
         c.declare_subscriber("now", answer)
-        publisher = tell(d, "now")
+        publisher = publisher_of(d, "now")
 
         def measure() -> float:
             replies = querier.get()

@@ -1,4 +1,4 @@
-"""What a session says to itself on `@/<zid>/session/**`."""
+"""The answers of a session to its own queries on `@/<zid>/session/**`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 import zenlake
-from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
+from tests.api.linked import connected, listening, node_of, two_sessions
+from tests.waiting import until, until_more
 from zenlake import ConsolidationMode, Locality, SampleKind
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def asked(session: zenlake.Session, keys: str = "**") -> dict[str, dict[str, obj
 
 
 @pytest.mark.parametrize("mode", ["client", "peer"])
-def test_a_session_tells_itself_who_it_is_connected_to(mode: str) -> None:
+def test_session_answers_queries_about_its_connections(mode: str) -> None:
     with two_sessions(mode) as (a, b):
         for one, other in ((a, b), (b, a)):
             root = f"@/{one.zid()}/session/transport/unicast/{other.zid()}"
@@ -56,7 +57,7 @@ def test_a_session_tells_itself_who_it_is_connected_to(mode: str) -> None:
             assert (info.priorities, info.reliability) == ((0, 7), zenlake.Reliability.RELIABLE)
 
 
-def test_nobody_else_is_answered() -> None:
+def test_other_sessions_get_no_answer() -> None:
     with two_sessions() as (a, b):
         asked(a)
         assert list(b.get(f"@/{a.zid()}/session/**")) == []
@@ -67,16 +68,16 @@ def test_transports_that_come_and_go_are_published_in_the_session_alone() -> Non
     """Also where the configuration sends publications to the network."""
     rule = '{key_exprs: ["@/**"], config: {allowed_destination: "remote"}}'
     with listening(qos__publication=f"[{rule}]") as a, connected(a) as far:
-        heard: list[zenlake.Sample] = []
+        samples: list[zenlake.Sample] = []
         elsewhere: list[zenlake.Sample] = []
         far.declare_subscriber(f"@/{a.zid()}/session/**", elsewhere.append)
-        a.declare_subscriber(f"@/{a.zid()}/session/**", heard.append)
+        a.declare_subscriber(f"@/{a.zid()}/session/**", samples.append)
         with connected(a) as b:
             zid = str(b.zid())
-            until(lambda: len(heard_of(zid, heard)) > 1)
+            until(lambda: len(events_of(zid, samples)) > 1)
             keys = list(asked(a, f"transport/unicast/{zid}/**"))
-        until(lambda: len(heard_of(zid, heard)) > 3)
-        samples = heard_of(zid, heard)
+        until(lambda: len(events_of(zid, samples)) > 3)
+        samples = events_of(zid, samples)
         assert [(one.kind, str(one.key_expr)) for one in samples] == [
             (SampleKind.PUT, keys[0]),
             (SampleKind.PUT, keys[1]),
@@ -87,12 +88,12 @@ def test_transports_that_come_and_go_are_published_in_the_session_alone() -> Non
         assert elsewhere == []
 
 
-def heard_of(zid: str, heard: list[zenlake.Sample]) -> list[zenlake.Sample]:
+def events_of(zid: str, samples: list[zenlake.Sample]) -> list[zenlake.Sample]:
     """Without those of another transport, which may have opened a moment before."""
-    return [one for one in list(heard) if zid in str(one.key_expr)]
+    return [one for one in list(samples) if zid in str(one.key_expr)]
 
 
-def test_sessions_that_never_ask_have_neither_queryable_nor_listener() -> None:
+def test_sessions_without_such_queries_have_neither_queryable_nor_listener() -> None:
     with two_sessions() as (a, b):
         a.declare_subscriber("demo/**", print)
         list(a.get("demo/x"))
@@ -102,7 +103,7 @@ def test_sessions_that_never_ask_have_neither_queryable_nor_listener() -> None:
         assert node_of(b).events.has_listeners
 
 
-def test_more_replies_than_a_channel_holds_do_not_block_who_asks() -> None:
+def test_more_replies_than_a_channel_holds_do_not_block_the_requester() -> None:
     """`get` returns before it is answered: its replies are read while they are made."""
     with two_sessions() as (a, _):
         asked(a)  # which begins it, with the real node
@@ -129,11 +130,11 @@ class Crowded:
 
 
 def test_closing_with_open_transports_publishes_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    heard: list[zenlake.Sample] = []
+    samples: list[zenlake.Sample] = []
     with caplog.at_level(logging.WARNING), listening() as a:
-        a.declare_subscriber("@/**", heard.append)
+        a.declare_subscriber("@/**", samples.append)
         with connected(a):
-            until_more(heard, 1)
+            until_more(samples, 1)
             a.close()
-            assert [one.kind for one in heard] == [SampleKind.PUT, SampleKind.PUT]
+            assert [one.kind for one in samples] == [SampleKind.PUT, SampleKind.PUT]
     assert [one for one in caplog.records if one.name == "zenlake.node"] == []

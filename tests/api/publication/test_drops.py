@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 
-from tests.api.linked import listening, publisher_of, two_sessions, until
+from tests.api.linked import listening, publisher_of, two_sessions
+from tests.waiting import until
 from zenlake.handlers import FifoChannel, RingChannel
 
 

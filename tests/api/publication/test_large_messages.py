@@ -1,4 +1,4 @@
-"""Messages that are too large for somebody: who says so, and who does not lose anything."""
+"""Messages beyond a limit of size: warnings, errors, and what still arrives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.api.linked import connected, listening, publisher_of, until
+from tests.api.linked import connected, listening, publisher_of
+from tests.waiting import until
 
 BLOCK: Any = {"congestion_control": zenlake.CongestionControl.BLOCK}
 LOW_LATENCY: Any = {

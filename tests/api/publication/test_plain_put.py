@@ -1,4 +1,4 @@
-"""Publications that go straight to the one link they are for."""
+"""Publications by the shortcut to a single link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.api.linked import publisher_of, two_sessions, until
+from tests.api.linked import publisher_of, two_sessions
+from tests.waiting import until
 from zenlake import CongestionControl, Sample, Subscriber, ZBytes, ZError
 from zenlake.handlers import Handler, RingChannel
 
@@ -17,7 +18,7 @@ Linked = tuple[zenlake.Publisher, Subscriber[Handler[Sample]]]
 
 @pytest.fixture
 def linked() -> Iterator[Linked]:
-    """A publisher that found its way already, and the one subscriber it is for."""
+    """A publisher that has found its shortcut, and its only subscriber."""
     with two_sessions() as (a, b):
         subscriber = a.declare_subscriber("plain/put")
         publisher = publisher_of(b, "plain/put", congestion_control=CongestionControl.BLOCK)
@@ -39,7 +40,7 @@ def test_what_is_no_payload_is_an_error_that_names_the_argument(linked: Linked) 
         linked[0].put(1.5)
 
 
-def test_publisher_is_of_no_use_once_it_is_undeclared(linked: Linked) -> None:
+def test_undeclared_publisher_raises(linked: Linked) -> None:
     publisher, subscriber = linked
     publisher.undeclare()
     for payload in (b"late", 1.5):

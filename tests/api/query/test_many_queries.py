@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.api.linked import connected, listening, node_of, two_sessions, until, until_more
+from tests.api.linked import connected, listening, node_of, two_sessions
 from tests.faults import MIB, least, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.waiting import until, until_more
 
 pytestmark = pytest.mark.usefixtures("host")
 
@@ -55,7 +56,7 @@ def has_no_queries(session: zenlake.Session) -> bool:
 
 
 def discarded(*sessions: zenlake.Session) -> int:
-    """Replies that came too late, at the node of who asked or of who replied."""
+    """Replies that came too late, at the node of the requester or of the replier."""
     every = [session.info.stats() for session in sessions]
     return sum(stats["late_responses"] + stats["late_replies"] for stats in every)
 

@@ -1,4 +1,4 @@
-"""A program that is interrupted by Ctrl-C at random points, and says what that left behind.
+"""A program that is interrupted by Ctrl-C at random points, and reports what that left behind.
 
 python -m tests.api.session.interrupted ROUNDS SEED
 """
@@ -36,7 +36,7 @@ def main() -> None:
             faulthandler.dump_traceback_later(30, exit=True)
             place = use(other, chance.uniform(0.0001, longest_s))
             interrupted[place] = interrupted.get(place, 0) + 1
-            if not settle(other, threads, sockets):
+            if not is_restored(other, threads, sockets):
                 left = sorted(one.name for one in own_threads())
                 print(f"round {number}, {place}: {left}, {open_sockets()} sockets, ", end="")
                 print(f"{len(other.info.transports())} transports", file=sys.stdout)
@@ -88,8 +88,8 @@ def threads_now() -> int:
     return sum(not one.name.startswith("zenlake-callback") for one in own_threads())
 
 
-def settle(other: zenlake.Session, threads: int, sockets: int) -> bool:
-    """Whether all is as before, soon."""
+def is_restored(other: zenlake.Session, threads: int, sockets: int) -> bool:
+    """Whether threads and sockets are as before, within a deadline."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         gc.collect()

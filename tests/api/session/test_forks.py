@@ -24,7 +24,7 @@ HARMLESS = {"undeclare": "None", "close": "None", "is_closed": "True", "replies"
 
 
 class Observer:
-    """The peer of the program that forks; it notes all that it sees of it."""
+    """The peer of the program that forks; it records all that it receives."""
 
     def __init__(self) -> None:
         config = zenlake.Config()

@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any
 
 import zenlake
-from tests.api.linked import connected, listening, until
+from tests.api.linked import connected, listening
 from tests.faults import scaled, seeded
 from tests.links.leftovers import nothing_left
+from tests.waiting import PATIENCE_S, until
 
-PATIENCE_S = 20.0
 EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}
 
 

@@ -1,4 +1,4 @@
-"""What happens to objects that are lost, and to the user's code (behaviour reference §2.14)."""
+"""Objects that are garbage collected, and callbacks (behaviour reference §2.14)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,14 @@ import logging
 import threading
 import time
 import warnings
-from collections.abc import Callable
 
 import pytest
 
 from tests.api.memory import MemoryNetwork
+from tests.waiting import until
 from zenlake import Query, Sample, ZError
 from zenlake.api.session.session import Session
 from zenlake.handlers import Callback, RingChannel
-
-
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "took too long"
-        time.sleep(0.002)
 
 
 @pytest.fixture

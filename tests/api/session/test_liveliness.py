@@ -39,7 +39,7 @@ def test_tokens(role: WhatAmI) -> None:
     assert list(b.liveliness().get("t/*")) == []
 
 
-def test_closed_session_takes_its_tokens_along() -> None:
+def test_closing_a_session_removes_its_tokens() -> None:
     network = MemoryNetwork()
     a, b = network.open(), network.open()
     watcher = b.liveliness().declare_subscriber("**", history=True)

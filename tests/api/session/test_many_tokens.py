@@ -1,4 +1,4 @@
-"""Sessions with tokens that die: each token goes once, in time, for good (limits: Q15)."""
+"""Sessions with tokens that die: each token is removed once, in time (limits: Q15)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections import Counter
 import pytest
 
 import zenlake
-from tests.api.linked import listening, node_of, until
+from tests.api.linked import listening, node_of
 from tests.faults import scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.test_abuse import RawClient
+from tests.waiting import until
 from zenlake.wire import DeclareToken, WireExpr
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -23,7 +24,7 @@ LEASE_MS = scaled(1_500, 10_000)
 
 
 def test_each_token_of_a_session_that_died_is_removed_once() -> None:
-    """A half of them end their connections, the others vanish without a word."""
+    """A half of them end their connections, the others stop sending."""
     came: Counter[str] = Counter()
     gone: dict[str, float] = {}
     repeated: list[str] = []
@@ -58,7 +59,7 @@ def test_each_token_of_a_session_that_died_is_removed_once() -> None:
         for key, at in gone.items():
             times = silent if int(key.split("/")[1]) % 2 else ended
             times.append(at - died_at)
-        print(f"told after {max(silent):.2f} s at most, {max(ended):.2f} s where the link ended")
+        print(f"removed after {max(silent):.2f} s at most, {max(ended):.2f} s where the link ended")
         assert max(ended) < min(silent)
         assert repeated == []
         assert set(came.values()) == {1}

@@ -54,7 +54,7 @@ def test_settings_of_the_session() -> None:
     assert settings.rule_for("y") is None
 
 
-def test_client_with_nobody_to_connect_to() -> None:
+def test_client_without_a_router_fails_to_open() -> None:
     with pytest.raises(ZError, match="No peer specified and multicast scouting deactivated"):
         zenlake.open(config_for(zenlake, mode='"client"'))
 
@@ -117,14 +117,15 @@ def test_timestamp_callback() -> None:
 @pytest.mark.parametrize("leaving", ["", "session.close()", "del session"])
 def test_interpreter_exits_at_once(leaving: str) -> None:
     program = f"""
-import time, zenlake
+import threading, time, zenlake
 config = zenlake.Config()
 config.insert_json5("scouting/multicast/enabled", "false")
 session = zenlake.open(config)
-session.declare_subscriber("k", lambda sample: time.sleep(60))
+began = threading.Event()
+session.declare_subscriber("k", lambda sample: (began.set(), time.sleep(60)))
 session.put("k", b"")
 session.put("k", b"")
-time.sleep(0.1)
+began.wait()
 print(time.time())
 {leaving}
 """
@@ -221,7 +222,7 @@ def test_info_and_events() -> None:
 
 
 def test_members_of_a_group_are_no_peers() -> None:
-    """As deployed: only `transports` and `links` tell of them."""
+    """As deployed: only `transports` and `links` contain them."""
     endpoint = f'["udp/224.0.0.225:{free_port()}#iface=lo"]'
     with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as a:
         events = a.info.declare_transport_events_listener()

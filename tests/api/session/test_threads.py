@@ -14,10 +14,9 @@ import pytest
 import zenlake
 from tests.api.memory import MemoryNetwork
 from tests.links.leftovers import nothing_left, own_threads
+from tests.waiting import PATIENCE_S, until
 from zenlake.node import Node
 from zenlake.node.reader_handover import READER_HANDOVER
-
-PATIENCE_S = 20.0
 
 
 @pytest.fixture
@@ -39,13 +38,6 @@ def locator(session: zenlake.Session) -> str:
     node = session._handle.node
     assert isinstance(node, Node)
     return node.locators()[0]
-
-
-def until(is_done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_done():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_concurrent_queryables_leave_no_thread() -> None:

@@ -57,7 +57,7 @@ def test_constants_stay_single_when_copied_or_pickled() -> None:
     assert WhatAmI.from_number(4) is WhatAmI.CLIENT
 
 
-def test_nobody_makes_further_constants() -> None:
+def test_no_further_constants_can_be_made() -> None:
     with pytest.raises(TypeError, match="No constructor defined for Priority"):
         Priority(5)
     with pytest.raises(TypeError, match="not an acceptable base type"):

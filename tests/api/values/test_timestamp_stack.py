@@ -1,4 +1,4 @@
-"""Which stamps are asked for, and those that came."""
+"""Timestamp instrumentation and timestamp stacks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_builder_does_not_change() -> None:
         builder.set_send(1)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_a_stack_prints_as_there() -> None:
+def test_stack_prints_as_in_eclipse_zenoh() -> None:
     raw = bytes.fromhex("f0f7fae8c1a8c1fc6a01bb")
     records = (wire.StampRecord(1, raw), wire.StampRecord(4 | CUSTOM_FLAG, b"hi"))
     stack = zenlake.TimestampStack.from_wire(wire.TimestampStack(5, records))
@@ -57,7 +57,7 @@ def test_a_stack_prints_as_there() -> None:
     )
 
 
-def test_a_stamp_that_is_no_time_is_the_peers_mistake() -> None:
+def test_invalid_time_in_a_stamp_is_a_wire_error() -> None:
     record = zenlake.TimestampStackRecord.from_wire(wire.StampRecord(2, b"\x01"))
     assert record.point == zenlake.InterceptionPoint.ROUTE
     with pytest.raises(WireError):

@@ -45,15 +45,15 @@ def final(id: int = 12, ms: float = 2.0) -> MessageSeen:
     return seen(ResponseFinal(id), ms=ms, direction=1)
 
 
-def tell(story: Follower, *events: TraceEvent) -> list[FollowerLine]:
-    return [told for event in events for told in story.feed(event)]
+def fed(story: Follower, *events: TraceEvent) -> list[FollowerLine]:
+    return [line for event in events for line in story.feed(event)]
 
 
-def short(told: list[FollowerLine]) -> list[str]:
+def short(lines: list[FollowerLine]) -> list[str]:
     """Kinds with their notes, and sentences."""
     return [
         f"{one.event.kind} {one.note}".strip() if isinstance(one.event, MessageSeen) else one.note
-        for one in told
+        for one in lines
     ]
 
 
@@ -73,7 +73,7 @@ def short(told: list[FollowerLine]) -> list[str]:
         ("abc", KeyFollower),
     ],
 )
-def test_what_is_followed_is_told_by_its_look(text: str, kind: type) -> None:
+def test_argument_selects_the_kind_of_follower(text: str, kind: type) -> None:
     assert type(follower(text)) is kind
 
 
@@ -85,9 +85,9 @@ def test_what_cannot_be_followed(text: str) -> None:
 
 def test_a_request_is_one_story() -> None:
     story = RequestFollower(12)
-    assert tell(story, put(), query(11), query(12), reply(11), reply(12, ms=1.5)) == []
-    told = tell(story, reply(12, ms=2, error=True), final(11), final(12, ms=3))
-    assert short(told) == [
+    assert fed(story, put(), query(11), query(12), reply(11), reply(12, ms=1.5)) == []
+    lines = fed(story, reply(12, ms=2, error=True), final(11), final(12, ms=3))
+    assert short(lines) == [
         "REQUEST",
         "RESPONSE/REPLY/PUT +1.500 ms",
         "RESPONSE/ERR +2.000 ms",
@@ -98,57 +98,57 @@ def test_a_request_is_one_story() -> None:
     assert story.finish() == []
 
 
-def test_a_reply_after_the_final_is_told_as_such() -> None:
+def test_reply_after_the_final_is_marked() -> None:
     story = RequestFollower(12)
-    tell(story, query(), final(ms=2))
-    assert short(tell(story, reply(ms=3))) == ["RESPONSE/REPLY/PUT 1.000 ms after the final"]
+    fed(story, query(), final(ms=2))
+    assert short(fed(story, reply(ms=3))) == ["RESPONSE/REPLY/PUT 1.000 ms after the final"]
 
 
 def test_a_request_without_its_final() -> None:
     story = RequestFollower(12)
-    tell(story, query())
+    fed(story, query())
     assert short(story.finish())[1] == "   = 0 replies, no final before the end of the capture"
     session = make_session()
     session.outcome = "lost"
     ended = SessionChanged(9, 0, session.links[0], session, "lost")
     story = RequestFollower(12)
     answer = seen(Response(12, A, Reply(Put(b"v"))), session=session, direction=1)
-    tell(story, query(session=session), answer)
-    assert short(tell(story, ended))[-2] == "   = 1 reply, no final before the session was lost"
+    fed(story, query(session=session), answer)
+    assert short(fed(story, ended))[-2] == "   = 1 reply, no final before the session was lost"
 
 
 def test_a_number_that_is_used_again() -> None:
     story = RequestFollower(12)
-    told = tell(story, query(), query(ms=5), final(ms=6))
-    assert "no final before the number was used again" in short(told)[1]
-    assert short(told)[-2] == "   = 0 replies, final after 1.000 ms"
+    lines = fed(story, query(), query(ms=5), final(ms=6))
+    assert "no final before the number was used again" in short(lines)[1]
+    assert short(lines)[-2] == "   = 0 replies, final after 1.000 ms"
 
 
 def test_responses_to_a_request_before_the_capture() -> None:
-    told = short(tell(RequestFollower(12), reply(), final()))
-    assert told[-2] == "   = 1 reply, final; the request was sent before the capture"
+    lines = short(fed(RequestFollower(12), reply(), final()))
+    assert lines[-2] == "   = 1 reply, final; the request was sent before the capture"
 
 
 def test_the_same_number_in_two_sessions_and_of_both_sides() -> None:
     other = make_session("aaaa", 50999)
     story = RequestFollower(12)
-    told = tell(story, query(), query(session=other), query(direction=1), final())
-    assert len(told) == 4
+    lines = fed(story, query(), query(session=other), query(direction=1), final())
+    assert len(lines) == 4
     assert len([one for one in story.finish() if one.event is not None]) == 2
     one_link = follower(f"{other.links[0].name}@12")
-    told = [*tell(one_link, query(), query(session=other)), *one_link.finish()]
-    assert [one.event.link for one in told if isinstance(one.event, MessageSeen)] == other.links
+    lines = [*fed(one_link, query(), query(session=other)), *one_link.finish()]
+    assert [one.event.link for one in lines if isinstance(one.event, MessageSeen)] == other.links
 
 
 def test_everything_of_a_node() -> None:
     other = make_session("aaaa", 50999)
     story = NodeFollower("3b76")
     events = [put(), put(direction=1), put(session=other)]
-    assert [told.event for told in tell(story, *events)] == events[:2]
+    assert [line.event for line in fed(story, *events)] == events[:2]
     link = other.links[0]
     missing = Missing(1, 0, link, 0, "tcp_gap", "lost")
-    assert tell(NodeFollower("aaaa"), missing)[0].event is missing
-    assert tell(story, missing) == []
+    assert fed(NodeFollower("aaaa"), missing)[0].event is missing
+    assert fed(story, missing) == []
 
 
 def test_a_node_that_answers_is_followed_from_the_first_message() -> None:
@@ -156,10 +156,10 @@ def test_a_node_that_answers_is_followed_from_the_first_message() -> None:
     session.nodes[1].zid = None
     syn = seen(Init(WhatAmI.CLIENT, ZenohId.parse(CLIENT)), session=session)
     story = NodeFollower("ff6b")
-    assert tell(story, syn) == []
+    assert fed(story, syn) == []
     session.nodes[1].zid = ROUTER
     ack = seen(Init(WhatAmI.ROUTER, ZenohId.parse(ROUTER), cookie=b"c"), session=session)
-    assert [told.event for told in tell(story, ack)] == [syn, ack]
+    assert [line.event for line in fed(story, ack)] == [syn, ack]
 
 
 def test_a_key_comes_with_the_declarations_behind() -> None:
@@ -168,8 +168,8 @@ def test_a_key_comes_with_the_declarations_behind() -> None:
     used = seen(Push(WireExpr(1, "/7/pose"), Put(b"")), key="robot/7/pose")
     again = seen(Push(WireExpr(1, "/8/pose"), Put(b"")), key="robot/8/pose")
     other = seen(Push(WireExpr(1, "/7"), Put(b"")), key="robot/7")
-    told = tell(KeyFollower("robot/*/pose"), alias, unused, other, used, again)
-    assert [one.event for one in told] == [alias, used, again]
+    lines = fed(KeyFollower("robot/*/pose"), alias, unused, other, used, again)
+    assert [one.event for one in lines] == [alias, used, again]
 
 
 def test_a_key_comes_with_what_ends_its_stories() -> None:
@@ -192,22 +192,22 @@ def test_a_key_comes_with_what_ends_its_stories() -> None:
         put("arm"),
         put("robot//7"),
     ]
-    assert [one.event for one in tell(KeyFollower("robot/**"), *events, *others)] == events
+    assert [one.event for one in fed(KeyFollower("robot/**"), *events, *others)] == events
 
 
 def test_a_number_that_goes_to_another_key_leaves_the_story() -> None:
     story = KeyFollower("a")
     session = make_session()
-    assert tell(story, query(key="a", session=session))
+    assert fed(story, query(key="a", session=session))
     other = seen(query().message, key="b", session=session)
     answer = seen(ResponseFinal(12), session=session, direction=1)
-    assert tell(story, other, answer) == []
+    assert fed(story, other, answer) == []
 
 
 def test_only_so_much_is_remembered() -> None:
     assert KeyFollower("a")._remembered_max == REMEMBERED_MAX
     story = KeyFollower("a", remembered_max=2)
     session = make_session()
-    tell(story, *(query(id, "a", session=session) for id in (1, 2, 3)))
+    fed(story, *(query(id, "a", session=session) for id in (1, 2, 3)))
     ends = [seen(ResponseFinal(id), session=session, direction=1) for id in (1, 2, 3)]
     assert [bool(story.feed(end)) for end in ends] == [False, True, True]
