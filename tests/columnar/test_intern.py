@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.columnar.colliding import colliding_keys, former_hash, stretches
+from tests.columnar.colliding_keys import colliding_keys, former_hash, stretches
 from zenlake.columnar.intern import ABSENT, intern_kernel, intern_stretches
 from zenlake.columnar.memory import handle_of
 from zenlake.columnar.sip_hash import random_key

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.columnar.sipping import hash_of_words
+from tests.columnar.hashed_words import hash_of_words
 from zenlake.columnar.sip_hash import random_key
 from zenlake.routing.network.weights import sip_hash
 
@@ -36,7 +36,7 @@ def test_known_value_with_a_key() -> None:
 def test_plain_python_hashes_alike() -> None:
     code = (
         "from zenlake.columnar.jit import IS_COMPILED; assert not IS_COMPILED;"
-        "from tests.columnar.sipping import hash_of_words;"
+        "from tests.columnar.hashed_words import hash_of_words;"
         f"print(hash_of_words((-5, 7), {_WORDS}))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_DISABLE_JIT": "1"}

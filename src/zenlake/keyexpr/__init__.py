@@ -8,7 +8,7 @@
     parameters, selector, time_range
                     the rest of a query's text
     key_format      key expressions with named places
-    tree            many expressions asked at once (tree_node, pattern_index, question and
+    tree            many expressions matched at once (tree_node, pattern_index, expr_automaton and
                     search are its parts)
 
 Nothing here knows about bytes on the wire, sessions, clocks or sockets.

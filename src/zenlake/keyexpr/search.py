@@ -1,6 +1,6 @@
-"""`Search`: all matches of one question in a `KeyTree`, found in as many turns as wanted.
+"""`Search`: all matches of one key expression (the query) in a `KeyTree`, in any number of turns.
 
-The search walks down the tree from the root and carries the positions of the `Question` that
+The search walks down the tree from the root and carries the positions of the `ExprAutomaton` that
 the chunks so far lead to. Where there are none, nothing below can match and it turns back.
 Where all positions ask for literal chunks, children are looked up; otherwise all are visited.
 
@@ -9,22 +9,22 @@ Where all positions ask for literal chunks, children are looked up; otherwise al
     3 * S + C
 
 - S is the number of chunks in the labels of the tree (never more than the stored expressions
-  have together), without those below nodes that the question cannot reach;
-- C counts the pairs of a stored chunk and a distinct chunk of the question of which at least
+  have together), without those below nodes that the query cannot reach;
+- C counts the pairs of a stored chunk and a distinct chunk of the query of which at least
   one has `$*`: 1 + (product of their lengths) / 1,024 each. Without `$*` it is 0.
 
 Proof. A node is put on the stack only by its parent, and only while the parent is visited. The
 root is visited once, so every node is visited at most once, and a visit reads each chunk of the
 node's label at most once: S steps, plus the comparisons of a chunk with `$*` against distinct
-chunks of the question, each pair once: C. At the end of a visit, children are put on the stack.
+chunks of the query, each pair once: C. At the end of a visit, children are put on the stack.
 Looking them up costs a step for each lookup, and there are at most as many lookups as children
 among which they are looked up; each child has one parent and a label of at least one chunk: S
 steps. Taking all children costs a step for each 64 of them, and one for each 8 if they are
 looked through before: less than S steps. The number of `**` occurs nowhere: a step moves all
-positions together (see `Question`), by some operations on an int of 129 bits.
+positions together (see `ExprAutomaton`), by some operations on an int of 129 bits.
 
 **Turns.** `run(steps_max)` stops after the visit that reaches `steps_max`, so it exceeds it by
-less than one visit: the label, at most as long as a key expression, against the question, at
+less than one visit: the label, at most as long as a key expression, against the query, at
 most 1,152 lookups, 1,024 steps to look through children, and one for each 64 of them.
 
 **Changes between turns.** An expression that is stored during the whole search and matches is
@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from typing import Final, Generic, TypeVar, cast
 
+from zenlake.keyexpr.expr_automaton import ExprAutomaton
 from zenlake.keyexpr.pattern_index import PatternIndex
-from zenlake.keyexpr.question import Question
 from zenlake.keyexpr.tree_node import Node, WildChildren
 
 T = TypeVar("T")
@@ -56,15 +56,15 @@ LOOKUPS_AT_ONCE_MAX: Final = 1_024
 class Search(Generic[T]):
     """The values of all expressions below a root that have a key in common with another."""
 
-    __slots__ = ("_nodes", "_positions", "_question", "found")
+    __slots__ = ("_automaton", "_nodes", "_positions", "found")
 
     def __init__(self, root: Node, expr: str) -> None:
-        self._question = Question(expr)
+        self._automaton = ExprAutomaton(expr)
 
         self._nodes: list[Node] = [root]
         """The nodes still to be visited."""
 
-        self._positions: list[int] = [1 | ((1 & self._question.doubles) << 1)]
+        self._positions: list[int] = [1 | ((1 & self._automaton.doubles) << 1)]
         """For each of them, the positions after its first chunk. If that is not read yet: the
         positions before it, inverted, which makes them negative."""
 
@@ -74,7 +74,7 @@ class Search(Generic[T]):
     @property
     def steps(self) -> int:
         """The work done so far."""
-        return self._question.steps
+        return self._automaton.steps
 
     @property
     def finished(self) -> bool:
@@ -82,15 +82,15 @@ class Search(Generic[T]):
 
     def run(self, steps_max: int) -> bool:
         """Continue for about `steps_max` steps; returns whether the search is finished."""
-        question = self._question
+        automaton = self._automaton
         nodes = self._nodes
-        stop = question.steps + steps_max
-        while nodes and question.steps < stop:
+        stop = automaton.steps + steps_max
+        while nodes and automaton.steps < stop:
             node = nodes.pop()
             positions = self._positions.pop()
             if positions < 0:
-                positions = question.after_any(~positions, node.chunk)
-            if question.wild or positions & (positions - 1):
+                positions = automaton.after_any(~positions, node.chunk)
+            if automaton.wild or positions & (positions - 1):
                 self._visit(node, positions)
             elif positions:
                 self._visit_literal(node, positions.bit_length() - 1, stop)
@@ -98,35 +98,35 @@ class Search(Generic[T]):
 
     def _visit(self, node: Node, positions: int) -> None:
         """Read the rest of a label, note the entry and put children on the stack."""
-        question = self._question
-        question.steps += 1
+        automaton = self._automaton
+        automaton.steps += 1
         if node.rest and positions:
-            positions = question.after_run(positions, node.rest)
+            positions = automaton.after_run(positions, node.rest)
         if not positions:
             return
-        if positions & question.end and node.expr is not None:
+        if positions & automaton.end and node.expr is not None:
             self.found.append(cast(T, node.value))
         if node.wild is not None:
             self._push_wild(node.wild, positions)
-        if node.literals is not None and positions & ~question.end:
+        if node.literals is not None and positions & ~automaton.end:
             self._push_literals(node.literals, positions)
 
     def _visit_literal(self, node: Node, position: int, stop: int) -> None:
-        """As `_visit`, for a question without wildcards that is at one position only.
+        """As `_visit`, for a query without wildcards that is at one position only.
 
         Then one literal child is asked for, with which this goes on at once. It is what most
         publications do.
         """
-        question = self._question
-        chunks = question.chunks
-        while question.steps < stop:
-            question.steps += 1
+        automaton = self._automaton
+        chunks = automaton.chunks
+        while automaton.steps < stop:
+            automaton.steps += 1
             if node.rest:
                 if "*" in node.rest:
                     self._visit(node, 1 << position)
                     return
                 run = node.rest.split("/")
-                question.steps += len(run)
+                automaton.steps += len(run)
                 if chunks[position : position + len(run)] != run:
                     return
                 position += len(run)
@@ -139,7 +139,7 @@ class Search(Generic[T]):
             child = None if node.literals is None else node.literals.get(chunks[position])
             if child is None:
                 return
-            question.steps += 1
+            automaton.steps += 1
             position += 1
             node = child
         self._nodes.append(node)
@@ -147,12 +147,12 @@ class Search(Generic[T]):
 
     def _push_literals(self, literals: dict[str, Node], positions: int) -> None:
         """Put those literal children on the stack that these positions may lead to."""
-        question = self._question
-        places = question.places
-        if positions & question.wild:
+        automaton = self._automaton
+        places = automaton.places
+        if positions & automaton.wild:
             children = list(literals.values())
-            if len(children) <= FILTERED_MAX and question.only_end_after_others(positions):
-                question.steps += len(children) >> FILTERED_PER_STEP_BITS
+            if len(children) <= FILTERED_MAX and automaton.only_end_after_others(positions):
+                automaton.steps += len(children) >> FILTERED_PER_STEP_BITS
                 children = [
                     child
                     for child in children
@@ -163,37 +163,37 @@ class Search(Generic[T]):
                 ]
             self._push_unread(children, positions)
             return
-        question.steps += min(len(places), len(literals))
+        automaton.steps += min(len(places), len(literals))
         chunks = places.keys() & literals.keys()  # looks the fewer up among the more
         for chunk in sorted(chunks) if len(chunks) > 1 else chunks:
             after = (places[chunk] & positions) << 1
             if after:
                 self._nodes.append(literals[chunk])
-                self._positions.append(after | ((after & question.doubles) << 1))
+                self._positions.append(after | ((after & automaton.doubles) << 1))
 
     def _push_wild(self, wild: WildChildren, positions: int) -> None:
         """Put those children by wildcards on the stack that these positions may lead to."""
-        question = self._question
+        automaton = self._automaton
         if wild.double is not None:
             self._nodes.append(wild.double)
-            self._positions.append(question.after_double(positions))
+            self._positions.append(automaton.after_double(positions))
         if wild.single is not None:
             self._nodes.append(wild.single)
-            self._positions.append(question.after_single(positions))
-        if wild.patterns is not None and positions & question.free:
+            self._positions.append(automaton.after_single(positions))
+        if wild.patterns is not None and positions & automaton.free:
             self._push_patterns(wild.patterns, positions)
 
     def _push_patterns(self, patterns: PatternIndex[Node], positions: int) -> None:
         """Put those children by `$*` chunks on the stack that may match at these positions."""
-        question = self._question
-        asked = positions & question.free
-        if asked & question.wild:
+        automaton = self._automaton
+        asked = positions & automaton.free
+        if asked & automaton.wild:
             self._push_unread(patterns.values(), positions)
             return
-        texts = question.texts_at(asked)
+        texts = automaton.texts_at(asked)
         lookups = len(patterns.lengths) * len(texts)
         if 0 < lookups <= LOOKUPS_AT_ONCE_MAX and lookups <= len(patterns):
-            question.steps += lookups
+            automaton.steps += lookups
             candidates = patterns.candidates(texts)
             if candidates:
                 self._push_unread(candidates, positions)
@@ -204,4 +204,4 @@ class Search(Generic[T]):
         """Put nodes on the stack whose first chunks are not read yet."""
         self._nodes.extend(nodes)
         self._positions.extend([~positions] * len(nodes))
-        self._question.steps += len(nodes) >> PUSHED_PER_STEP_BITS
+        self._automaton.steps += len(nodes) >> PUSHED_PER_STEP_BITS

@@ -9,7 +9,7 @@ it carries all chunks on which nothing branches.
 
     tree_node       the nodes; how they are split and merged
     pattern_index   which children with `$*` may match a literal chunk
-    question        what is asked, as a set of positions that each chunk moves
+    expr_automaton  the query, as a set of positions that each chunk moves
     search          the walk through the tree; the bound of its work
 
 All texts must be canonical: the tree stores and asks, it does not validate.

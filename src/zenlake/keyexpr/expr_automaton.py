@@ -1,11 +1,11 @@
-"""`Question`: a key expression as a machine that reads the chunks of other expressions.
+"""`ExprAutomaton`: a key expression as an automaton that reads the chunks of other expressions.
 
-The question's chunks are numbered from 0. *Position* `p` means "everything before chunk `p`
-is matched"; the position after the last chunk is the end. The machine can be at several
+The expression's chunks are numbered from 0. *Position* `p` means "everything before chunk `p`
+is matched"; the position after the last chunk is the end. The automaton can be at several
 positions at once: the set of them is one int with a bit for each, and reading one chunk is
 a few operations on that int, however many `**` there are.
 
-    question a/**/c         positions  0: a   1: **   2: c   3: end
+    expression a/**/c       positions  0: a   1: **   2: c   3: end
     start                   0
     after reading a         1, 2       (`**` may be empty, so 1 includes 2)
     after reading a/b       1, 2
@@ -30,7 +30,7 @@ CHARACTERS_PER_STEP: Final = 1_024
 BITS: Final = [1 << position for position in range(KEY_EXPR_CHUNKS_MAX)]
 
 
-class Question:
+class ExprAutomaton:
     """The positions of a canonical key expression and how chunks move them."""
 
     __slots__ = (
@@ -114,7 +114,7 @@ class Question:
     def after_any(self, positions: int, chunk: str) -> int:
         """As `after`, quicker if asked for many chunks at the same positions.
 
-        All literal chunks that the question does not have are alike, unless it has `$*`.
+        All literal chunks that the expression does not have are alike, unless it has `$*`.
         """
         if chunk in self.places or "*" in chunk or chunk[0] == "@":
             return self.after(positions, chunk)
@@ -127,7 +127,7 @@ class Question:
         return after
 
     def only_end_after_others(self, positions: int) -> bool:
-        """Whether literal chunks that the question does not have lead to the end at most."""
+        """Whether literal chunks that the expression does not have lead to the end at most."""
         if positions & self.doubles or positions & self.wild & ~self.singles:
             return False
         moved = (positions & self.singles) << 1
