@@ -25,7 +25,7 @@ from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.settings import RoutingSettings
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.wire import (
     Declare,
     DeclareSubscriber,
@@ -73,15 +73,15 @@ class Router:
     def receive(self, face: Face, message: NetworkMessage) -> None:
         dispatcher = self._dispatcher
         began = time.perf_counter()
-        dispatcher.receive_run(face, [message], 0, 1, True, 0.0, TURN_STEPS)
+        dispatcher.receive_run(face, [message], 0, 1, True, 0.0, SLICE_STEPS)
         while face.job is not None or dispatcher.has_jobs:
             ended = time.perf_counter()
             self.longest_turn_s = max(self.longest_turn_s, ended - began)
             began = ended
             if face.job is not None:
-                dispatcher.resume(face, TURN_STEPS)
+                dispatcher.resume(face, SLICE_STEPS)
             else:
-                dispatcher.run_jobs(TURN_STEPS)
+                dispatcher.run_jobs(SLICE_STEPS)
         self.longest_turn_s = max(self.longest_turn_s, time.perf_counter() - began)
 
 

@@ -148,7 +148,7 @@ class AdminPlay(Play):
                     if isinstance(message, Request):
                         self.says(other, ResponseFinal(message.request_id))
         while self.long:
-            self.goes_on(self.turn_steps)
+            self.goes_on(self.slice_steps)
         return self.answers(name, request_id)
 
     def keys(self, name: str, selector: str) -> list[str]:

@@ -8,7 +8,7 @@ from tests.admin.admin_play import AdminPlay
 from tests.routing.playbook import interest, subscriber
 from zenlake.admin.query import REPLY_STEPS
 from zenlake.limits import ADMIN_ANSWERS_MAX, ADMIN_ANSWERS_PER_SESSION_MAX
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.wire import Err, Response, ResponseFinal
 
 MANY = 3000
@@ -27,12 +27,12 @@ def test_a_long_answer_is_made_in_short_turns(name: str) -> None:
     play = crowded()
     play.enters(name, "client" if name == "c1" else "")
     request_id = play.asks(name, f"{play.root}/subscriber/**")
-    most = TURN_STEPS // REPLY_STEPS + 1
+    most = SLICE_STEPS // REPLY_STEPS + 1
     turns = 0
     replies = play.takes(name)
     assert len(replies) <= most
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
         heard = play.takes(name)
         assert len(heard) <= most + 1
         replies += heard
@@ -52,7 +52,7 @@ def test_interests_are_told_in_short_turns_too() -> None:
     request_id = play.asks("c1", f"{play.root}/publisher/**")
     assert play.long
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
     assert len(play.answers("c1", request_id)) == MANY
 
 
@@ -66,7 +66,7 @@ def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
     request_id = play.asks("c1", f"{play.root}{name}")
     count = 0
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
         count += 1
     assert count >= turns
     assert len(play.answers("c1", request_id)) == {
@@ -77,7 +77,7 @@ def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
 
 def test_many_sources_of_one_key_are_listed_in_short_turns() -> None:
     play = AdminPlay()
-    play.turn_steps = 10
+    play.slice_steps = 10
     count = 100
     for name in (f"n{number}" for number in range(count)):
         play.enters(name, "client")
@@ -87,9 +87,9 @@ def test_many_sources_of_one_key_are_listed_in_short_turns() -> None:
         request_id = play.asks("n0", f"{play.root}/{kind}/same")
         turns = 1
         while play.long:
-            play.goes_on(play.turn_steps)
+            play.goes_on(play.slice_steps)
             turns += 1
-        assert turns >= count // play.turn_steps
+        assert turns >= count // play.slice_steps
         (answer,) = play.answers("n0", request_id).values()
         assert len(answer.json["clients"]) == count
 
@@ -102,16 +102,16 @@ def test_a_long_selector_makes_shorter_turns() -> None:
     play.asks("c1", selector)
     turns = 0
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
         turns += 1
-    assert turns >= 500 * len(selector) // 8 // TURN_STEPS - 1
+    assert turns >= 500 * len(selector) // 8 // SLICE_STEPS - 1
 
 
 def test_an_answer_ends_when_nobody_waits_for_it() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")
     play.leaves("c1")
-    play.goes_on(TURN_STEPS)
+    play.goes_on(SLICE_STEPS)
     assert play.long == []
 
 
@@ -124,7 +124,7 @@ def test_an_answer_ends_with_the_timeout_of_its_query() -> None:
     assert isinstance(error, Response)
     assert isinstance(error.body, Err)
     assert isinstance(last, ResponseFinal)
-    play.goes_on(TURN_STEPS)
+    play.goes_on(SLICE_STEPS)
     assert play.long == []
     assert play.takes("c1") == []
     assert play.dispatcher.counters.late_responses == 0
@@ -135,7 +135,7 @@ def test_what_ends_during_an_answer_is_left_out() -> None:
     request_id = play.asks("c1", f"{play.root}/subscriber/**")
     play.leaves("c0")
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
     assert len(play.answers("c1", request_id)) < MANY
 
 
@@ -155,7 +155,7 @@ def test_a_session_gets_few_long_answers_at_once() -> None:
     play.asks("c2", f"{play.root}/subscriber/**")
     assert len(play.long) == ADMIN_ANSWERS_PER_SESSION_MAX + 1
     while play.long:
-        play.goes_on(TURN_STEPS)
+        play.goes_on(SLICE_STEPS)
     play.asks("c1", f"{play.root}/subscriber/**")
     assert len(play.long) == 1
 

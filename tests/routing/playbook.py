@@ -71,7 +71,7 @@ class Ear(Outlet):
 
 class Play:
     def __init__(self, role: str, **settings: Any) -> None:
-        self.turn_steps = UNLIMITED
+        self.slice_steps = UNLIMITED
         """A test may make turns shorter."""
 
         self.dispatcher = Dispatcher(OWN_ZID, ROLES[role], RoutingSettings(**settings))
@@ -88,7 +88,7 @@ class Play:
         else:
             zid = zid_of(name)
             self.faces[name] = self.dispatcher.add_face(
-                zid, ROLES[role], ear, self.now, is_multicast=group, steps=self.turn_steps
+                zid, ROLES[role], ear, self.now, is_multicast=group, steps=self.slice_steps
             )
         self.work(self.faces[name])
         return self.faces[name]
@@ -100,11 +100,11 @@ class Play:
 
     def quits(self, name: str) -> None:
         """A member of a group is heard no more."""
-        self.dispatcher.remove_member(self.faces.pop(name), self.turn_steps)
+        self.dispatcher.remove_member(self.faces.pop(name), self.slice_steps)
         self.work()
 
     def leaves(self, name: str) -> None:
-        self.dispatcher.remove_face(self.faces.pop(name), self.now, self.turn_steps)
+        self.dispatcher.remove_face(self.faces.pop(name), self.now, self.slice_steps)
         self.work()
         self.ears[name].messages.clear()
 
@@ -114,16 +114,16 @@ class Play:
         start = 0
         while start < count:
             start = self.dispatcher.receive_run(
-                face, list(messages), start, count, reliable, self.now, self.turn_steps
+                face, list(messages), start, count, reliable, self.now, self.slice_steps
             )
             self.work(face)
 
     def work(self, face: Face | None = None) -> None:
         """All turns that the work for the last message takes."""
         while face is not None and face.job is not None:
-            self.dispatcher.resume(face, self.turn_steps)
+            self.dispatcher.resume(face, self.slice_steps)
         while self.dispatcher.has_jobs:
-            self.dispatcher.run_jobs(self.turn_steps)
+            self.dispatcher.run_jobs(self.slice_steps)
 
     def passes(self, seconds: float) -> None:
         self.now += seconds

@@ -10,7 +10,7 @@ from tests.routing.playbook import Play, interest, no_token, subscriber, token
 from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
 
 TURNS = range(10)
-"""After so many turns of one step the job for the beginning has told everybody."""
+"""After so many slices of one step the job has announced the beginning to all faces."""
 
 HISTORIES = [[], ["D_TOKEN", "U_TOKEN"]]
 """What a face may hear of a token that began after the face had asked, and ended."""
@@ -36,7 +36,7 @@ def begin(play: Play, name: str, message: NetworkMessage, turns: int) -> None:
 
 def end(play: Play, name: str, how: str) -> None:
     """A face ends its token 1; all work is done then."""
-    play.turn_steps = 1
+    play.slice_steps = 1
     if how == "leaves":
         play.leaves(name)
     else:
@@ -90,7 +90,7 @@ def test_whoever_asks_after_a_token_began_hears_of_its_end(
 def test_a_token_that_begins_and_ends_again_while_its_end_is_told_ends_once(
     play: Play, how: str, turns: int
 ) -> None:
-    """Those who asked for the future only were never told of the first token."""
+    """The first token was never announced to interests in the future only."""
     play.says("c3", token(1, "t"))
     for name in ("app", "c2"):
         play.says(name, interest(1, "future", "KT", "t"))

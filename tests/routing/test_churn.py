@@ -55,7 +55,7 @@ def test_declarations_that_come_and_go_leave_nothing() -> None:
     tables = play.dispatcher._tables
     assert [len(table) for table in tables.entities] == [0, 0, 0]
     for face in play.dispatcher.faces:
-        assert [len(told) for told in face.told] == [0, 0, 0]
+        assert [len(kind) for kind in face.announced] == [0, 0, 0]
         assert [len(held) for held in face.held] == [0, 0, 0]
         assert len(face.aliased_keys) == 0
     router = play.faces["r"]

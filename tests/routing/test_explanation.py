@@ -12,7 +12,7 @@ import pytest
 from tests.routing.playbook import Play, final, put, queryable, request, subscriber, zid_of
 from zenlake.limits import ROUTE_NOTES_MAX
 from zenlake.routing.forwarding.explanation import Explanation
-from zenlake.routing.work import TURN_STEPS, UNLIMITED, Work
+from zenlake.routing.work import SLICE_STEPS, UNLIMITED, Work
 from zenlake.wire import Push, QueryTarget, Request
 
 SEEDS = range(1_000 if os.environ.get("ZENLAKE_FULL") else 60)
@@ -154,7 +154,7 @@ def test_an_explanation_takes_many_turns_and_lists_the_first_of_each_kind() -> N
     count = ROUTE_NOTES_MAX + 50
     play.says("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
     job = play.dispatcher.explainer.explain_publication(play.faces["c2"], None, "a/*")
-    explanation = result_of(job, play.dispatcher.tables.work, TURN_STEPS // 64)
+    explanation = result_of(job, play.dispatcher.tables.work, SLICE_STEPS // 64)
     assert explanation.notes.counts == {"sent": count}
     assert len(explanation.notes.notes) == ROUTE_NOTES_MAX
     assert [face.zid for face in explanation.faces] == [zid_of("c1")]

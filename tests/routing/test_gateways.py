@@ -188,7 +188,7 @@ def test_a_peer_is_not_told_that_its_own_token_is_gone() -> None:
 def test_a_peer_is_not_told_of_a_token_that_it_declares_a_little_later() -> None:
     """On a busy machine a gateway hears of a token of the peer from the other one first.
 
-    A deployed peer that was told of it takes it for ended when the gateway dies.
+    A deployed peer that got it takes it for ended when the gateway dies.
     """
     web = watched()
     web.says("pb", interest(3, "current_future", "KT"))

@@ -269,7 +269,7 @@ def knows(web: Web, node: str, kind: int) -> bool:
 
 def test_turns_of_one_step_make_no_difference() -> None:
     web = two_ways()
-    web.turn_steps = 1
+    web.slice_steps = 1
     web.says("cp", subscriber(1, "k"), queryable(1, "k"), token(1, "k"))
     web.says("ca", put("k"))
     web.says("cb", put("k"))

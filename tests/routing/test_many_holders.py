@@ -27,7 +27,7 @@ UNDECLARE: dict[str, Callable[..., Declare]] = {
 
 
 def crowd(count: int, kind: str) -> Play:
-    """Clients that hold the same key, and that are told of others on it."""
+    """Clients that hold the same key, and to which other holders are announced."""
     play = Play("router", gossip=False)
     for number in range(count):
         name = f"c{number}"
@@ -43,7 +43,7 @@ def steps_of_one_more(play: Play, kind: str) -> int:
     work = play.dispatcher.tables.work
     play.says("new", DECLARE[kind](1, "a/b"))
     before = work.steps = 1 << 40
-    play.turn_steps = before
+    play.slice_steps = before
     play.says("new", UNDECLARE[kind](1), DECLARE[kind](1, "a/b"))
     return before - work.steps
 

@@ -77,7 +77,7 @@ PLAIN: Info = (False, 0)
 
 
 class Neighbour:
-    """What a neighbour has, and what it has been told, read from its messages."""
+    """What a neighbour has, and what was announced to it, read from its messages."""
 
     def __init__(self, name: str, region: str) -> None:
         self.name = name
@@ -87,7 +87,7 @@ class Neighbour:
         self.is_final = False  # a peer that has sent D_FINAL(0)
         self.next_id = 1
         self.aliases: dict[int, str] = {}
-        self.told: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
+        self.announced: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
         self.asked: dict[int, tuple[str, bool]] = {}  # INTERESTs to it: key, finalized
         self.asked_kinds: dict[int, tuple[bool, bool]] = {}
         self.awaits: dict[int, int] = {}  # finals that are due, by interest
@@ -142,17 +142,17 @@ class Neighbour:
                     assert message.interest_id is not None
                     return
             assert self.full(body.key) == key
-            assert self.told[kind].get(body.id, (key,))[0] == key
-            self.told[kind][body.id] = (key, info)
+            assert self.announced[kind].get(body.id, (key,))[0] == key
+            self.announced[kind][body.id] = (key, info)
             if message.interest_id:
                 assert self.awaits.get(message.interest_id, 0) > 0 or self.region == "north"
         elif isinstance(body, UndeclareSubscriber):
-            assert self.told[SUB].pop(body.id)[0] == key
+            assert self.announced[SUB].pop(body.id)[0] == key
         elif isinstance(body, UndeclareQueryable):
-            assert self.told[QBL].pop(body.id)[0] == key
+            assert self.announced[QBL].pop(body.id)[0] == key
         elif isinstance(body, UndeclareToken):
             if body.id != 0:
-                assert self.told[TOK].pop(body.id)[0] == key
+                assert self.announced[TOK].pop(body.id)[0] == key
         elif isinstance(body, DeclareFinal) and message.interest_id:
             self.awaits[message.interest_id] -= 1
             assert self.awaits[message.interest_id] >= 0
@@ -407,18 +407,18 @@ class Life:
         for viewer in self.all.values():
             for kind in KINDS:
                 visible = self.visible(kind, viewer)
-                told = dict(viewer.told[kind].values())
-                assert len(told) == len(viewer.told[kind]), "two ids for one key"
+                announced = dict(viewer.announced[kind].values())
+                assert len(announced) == len(viewer.announced[kind]), "two ids for one key"
                 if viewer.region == "north":
-                    assert told == visible
+                    assert announced == visible
                     continue
                 own = dict(viewer.has[TOK].values()) if kind == TOK else {}
-                assert told.items() <= (own | visible).items()  # no end of what it has itself
+                assert announced.items() <= (own | visible).items()  # no end of what it has itself
                 for mode, kinds, wanted in viewer.asks.values():
                     if mode == "current_future" and kind in kinds:
                         for key in visible:
                             if not wanted or intersects(key, wanted):
-                                assert key in told
+                                assert key in announced
 
     def routers_are_asked_what_we_are_asked(self) -> None:
         wanted = {(kinds, key) for n in self.all.values() for _, kinds, key in n.asks.values()}
@@ -462,7 +462,7 @@ def test_long_lives(offset: int, role: str) -> None:
 def test_lives_in_short_turns(steps: int, role: str) -> None:
     """Work that is spread over many turns comes to the same."""
     life = Life(random.Random(steps), role)
-    life.play.turn_steps = steps
+    life.play.slice_steps = steps
     life.run(500)
 
 

@@ -6,7 +6,7 @@ from tests.routing.playbook import put, subscriber, zid_of
 from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.limits import NETWORK_NODES_MAX
-from zenlake.routing.gossip.multihop_gossip import NetworkGossip
+from zenlake.routing.gossip.multihop_gossip import MultihopGossip
 from zenlake.wire import LinkState, Oam, Push, WhatAmI, ZenohId
 
 
@@ -59,7 +59,7 @@ def test_nodes_that_come_and_go_leave_nothing_behind() -> None:
         web.unlink("q", "s")
         web.link("q", "s")
     gossip = web.routers["p"]._gossip
-    assert isinstance(gossip, NetworkGossip)
+    assert isinstance(gossip, MultihopGossip)
     assert gossip._network.take_forgotten() == []
 
 

@@ -129,7 +129,7 @@ def test_what_was_said_of_an_earlier_life_is_void() -> None:
 def test_reports_are_charged_to_who_makes_them() -> None:
     sender, _ = Router("a1").face("b2")
     reports = Reports()
-    report = reports.of(sender)
+    report = reports.report_from(sender)
     assert report.add(TOKEN, "k", PLAIN)
     assert report.add(SUBSCRIBER, "k", PLAIN)
     held = sender.account.held_bytes
@@ -146,8 +146,8 @@ def test_patience_ends() -> None:
     sender, _ = Router("a1").face("b2")
     reports = Reports()
     assert not reports.believe(sender, 1.0)
-    assert reports.settles_at() == 1.0 + PATIENCE_S
+    assert reports.complete_at() == 1.0 + PATIENCE_S
     reports.heard_at = 1.5
-    assert reports.settles_at() == 1.5 + PATIENCE_S
+    assert reports.complete_at() == 1.5 + PATIENCE_S
     reports.heard_at = 100.0
-    assert reports.settles_at() == 1.0 + PATIENCE_MAX_S
+    assert reports.complete_at() == 1.0 + PATIENCE_MAX_S

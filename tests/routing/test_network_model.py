@@ -136,26 +136,26 @@ def test_messages_arrive_along_trees(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:20])
 def test_children_that_were_gained_are_the_children(seed: int) -> None:
-    """Whoever is told when it is gained knows everything, and nobody is told for nothing."""
+    """A child that gets everything when it is gained knows everything, and no other gets it."""
     mesh = random_mesh(seed)
     name = next(iter(mesh.routers))
     router = mesh.routers[name]
     router.gained.clear()
-    told = set(router.children(name))
+    informed = set(router.children(name))
     for other in list(mesh.routers):
         if other != name:
             if pair(name, other) in mesh.connections:
                 mesh.unlinks(name, other)
-                told.discard(other)
+                informed.discard(other)
             else:
                 mesh.links(name, other)
             mesh.settles()
             assert set(router.children(name)) >= {child for _, child in router.gained}
-            told = told & set(router.children(name)) | {
+            informed = informed & set(router.children(name)) | {
                 child for root, child in router.gained if root == name
             }
             router.gained.clear()
-            assert told == set(router.children(name))
+            assert informed == set(router.children(name))
 
 
 def test_report_has_the_form_of_a_real_router() -> None:

@@ -137,8 +137,8 @@ def test_a_new_router_is_told_everything_once() -> None:
         "D_TOKEN 0 t of 1",
     ]
     web.link("n", "a")
-    told = web.sent("b", "n") + web.sent("a", "n")
-    assert all(line.startswith(("D_SUB", "D_TOKEN", "D_QBL")) for line in told)
+    declared = web.sent("b", "n") + web.sent("a", "n")
+    assert all(line.startswith(("D_SUB", "D_TOKEN", "D_QBL")) for line in declared)
 
 
 def test_what_a_router_declared_ends_with_it() -> None:
@@ -424,7 +424,7 @@ def test_the_end_of_a_token_of_two_routers_is_told_once() -> None:
         web.says("cc", token(1, "k"))
         web.says("cb", interest(1, "future", "KT", "**"))
         web.forget()
-        web.turn_steps = steps
+        web.slice_steps = steps
         routers = web.routers["b"]
         for name in ("a", "c"):
             body = UndeclareToken(0, UndeclaredKey(WireExpr(0, "k")))

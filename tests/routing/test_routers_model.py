@@ -57,7 +57,7 @@ class Node:
         self.role = role
         self.router = router
         self.has: list[dict[int, str]] = [{}, {}, {}]
-        self.told: list[dict[int, str]] = [{}, {}, {}]
+        self.announced: list[dict[int, str]] = [{}, {}, {}]
         self.next_id = 1
         self.asks_all = False
         self.pushed: list[str] = []
@@ -230,11 +230,11 @@ class Life:
                     and (one is not viewer or (kind == TOK and viewer.role == ""))
                     for key in one.has[kind].values()
                 }
-                told = set(viewer.told[kind].values())
+                announced = set(viewer.announced[kind].values())
                 if kind == TOK:
-                    # It is not told of the end of what it has itself.
-                    told -= set(viewer.has[TOK].values()) - visible
-                assert told == visible, (viewer.name, kind)
+                    # The end of a token is not announced to a node that has it itself.
+                    announced -= set(viewer.has[TOK].values()) - visible
+                assert announced == visible, (viewer.name, kind)
 
     # What nodes read.
 
@@ -255,17 +255,17 @@ class Life:
     def note(self, node: Node, message: Declare, key: str) -> None:
         body = message.body
         if isinstance(body, DeclareSubscriber):
-            node.told[SUB][body.id] = key
+            node.announced[SUB][body.id] = key
         elif isinstance(body, DeclareQueryable):
-            node.told[QBL][body.id] = key
+            node.announced[QBL][body.id] = key
         elif isinstance(body, DeclareToken):
-            node.told[TOK][body.id] = key
+            node.announced[TOK][body.id] = key
         elif isinstance(body, UndeclareSubscriber):
-            del node.told[SUB][body.id]
+            del node.announced[SUB][body.id]
         elif isinstance(body, UndeclareQueryable):
-            del node.told[QBL][body.id]
+            del node.announced[QBL][body.id]
         elif isinstance(body, UndeclareToken):
-            del node.told[TOK][body.id]
+            del node.announced[TOK][body.id]
         elif not isinstance(body, DeclareKeyExpr):
             assert message.interest_id == 1
 
@@ -297,5 +297,5 @@ def test_lives_of_networks(offset: int) -> None:
 def test_lives_in_short_turns(steps: int) -> None:
     """Work that is spread over many turns comes to the same."""
     life = Life(random.Random(steps))
-    life.web.turn_steps = steps
+    life.web.slice_steps = steps
     life.run(150)

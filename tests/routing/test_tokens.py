@@ -53,7 +53,7 @@ def test_a_get_is_told_what_is_alive_with_id_zero() -> None:
 
 
 def test_history_false_hears_only_of_the_future() -> None:
-    """As in the recorded conversation: also the end of what it was never told of."""
+    """As in the recorded conversation: also the end of a token that it never got."""
     play = broker()
     play.says("c1", token(1, "fleet/a"), token(2, "fleet/b"))
     play.says("c2", interest(1, "future", "KT", "fleet/**"))
@@ -85,7 +85,7 @@ def test_one_of_two_unknown_twins_going_is_no_news() -> None:
 
 @pytest.mark.parametrize("turns", range(8))
 def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> None:
-    """The second holder goes while the end of the first is told, in turns of one step.
+    """The second holder ends while the end of the first is announced, in slices of one step.
 
     Its removal has more to do before it comes to the token.
     """
@@ -98,7 +98,7 @@ def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> N
     play.dispatcher.remove_face(play.faces["c1"], play.now, 1)
     for _ in range(turns):
         play.dispatcher.run_jobs(1)
-    play.turn_steps = 1
+    play.slice_steps = 1
     play.leaves("c3")
     play.hears("app", "U_TOKEN 0 t")
     play.hears("c2", "D_KEYEXPR 1 t", "U_TOKEN 0 [ours 1]")
@@ -106,14 +106,14 @@ def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> N
 
 @pytest.mark.parametrize("turns", range(8))
 def test_the_end_of_known_twins_that_go_together_is_told_once(turns: int) -> None:
-    """The same with a token that was told: the job for the first holder sees both ends."""
+    """The same with a token that was announced: the job for the first holder sees both ends."""
     play = broker()
     play.enters("p1", "peer")
     play.says("app", interest(1, "future", "KT", "t"))
     play.says("c1", token(1, "t"))
     play.says("c3", token(1, "t"))
     play.forget()
-    play.turn_steps = 1
+    play.slice_steps = 1
     for name in ("c1", "c3"):
         play.dispatcher.receive_run(play.faces[name], [no_token(1)], 0, 1, True, play.now, 1)
         for _ in range(turns):

@@ -19,20 +19,20 @@ def test_what_is_declared_again_is_no_longer_withdrawn() -> None:
     withdrawals.add(source, TOKEN, "a", 1.0)
     withdrawals.add(source, SUBSCRIBER, "a", 1.0)
     assert withdrawals.has(source, TOKEN, "a")
-    assert withdrawals.of(source, 2.0) == [(TOKEN, "a"), (SUBSCRIBER, "a")]
+    assert withdrawals.recent(source, 2.0) == [(TOKEN, "a"), (SUBSCRIBER, "a")]
     withdrawals.discard(source, TOKEN, "a")
     withdrawals.discard(source, TOKEN, "b")
     assert not withdrawals.has(source, TOKEN, "a")
-    assert withdrawals.of(source, 2.0) == [(SUBSCRIBER, "a")]
-    assert withdrawals.of(make_source(), 2.0) == []
+    assert withdrawals.recent(source, 2.0) == [(SUBSCRIBER, "a")]
+    assert withdrawals.recent(make_source(), 2.0) == []
 
 
 def test_withdrawals_are_forgotten_after_a_while() -> None:
     source, withdrawals = make_source(), Withdrawals()
     withdrawals.add(source, TOKEN, "a", 0.0)
     withdrawals.add(source, TOKEN, "b", 5.0)
-    assert withdrawals.of(source, KEPT_S + 1.0) == [(TOKEN, "b")]
-    assert withdrawals.of(source, KEPT_S + 5.0) == []
+    assert withdrawals.recent(source, KEPT_S + 1.0) == [(TOKEN, "b")]
+    assert withdrawals.recent(source, KEPT_S + 5.0) == []
     assert source.account.held_bytes == 0
 
 
@@ -40,8 +40,8 @@ def test_the_oldest_is_forgotten_beyond_the_limit() -> None:
     source, withdrawals = make_source(), Withdrawals()
     for number in range(WITHDRAWALS_MAX + 10):
         withdrawals.add(source, TOKEN, f"a/{number}", 0.0)
-    assert len(withdrawals.of(source, 0.0)) < WITHDRAWALS_MAX
+    assert len(withdrawals.recent(source, 0.0)) < WITHDRAWALS_MAX
     assert withdrawals.has(source, TOKEN, f"a/{WITHDRAWALS_MAX + 9}")
-    for _, key in withdrawals.of(source, 0.0):
+    for _, key in withdrawals.recent(source, 0.0):
         withdrawals.discard(source, TOKEN, key)
     assert source.account.held_bytes == 0

@@ -16,19 +16,19 @@ from tests.routing.playbook import (
     subscriber,
     token,
 )
-from zenlake.routing.timers import TIMERS_IN_A_TURN
-from zenlake.routing.work import SEND_STEPS, TURN_STEPS
+from zenlake.routing.timers import TIMERS_PER_SLICE
+from zenlake.routing.work import SEND_STEPS, SLICE_STEPS
 from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
 
 MANY = 5_000
-SENT_IN_A_TURN = TURN_STEPS // SEND_STEPS + 1
+SENT_IN_A_TURN = SLICE_STEPS // SEND_STEPS + 1
 
 
 def begin(play: Play, name: str, *messages: NetworkMessage) -> int:
     """Receive messages for a single turn; returns how many were taken."""
     count = len(messages)
     return play.dispatcher.receive_run(
-        play.faces[name], list(messages), 0, count, True, play.now, TURN_STEPS
+        play.faces[name], list(messages), 0, count, True, play.now, SLICE_STEPS
     )
 
 
@@ -52,7 +52,7 @@ def test_the_answer_to_an_interest_is_sent_in_short_turns(play: Play) -> None:
     turns = 1
     while face.job is not None:
         assert sent(play, "c2") <= turns * SENT_IN_A_TURN
-        play.dispatcher.resume(face, TURN_STEPS)
+        play.dispatcher.resume(face, SLICE_STEPS)
         turns += 1
     assert sent(play, "c2") == MANY + 1
     assert turns > MANY // SENT_IN_A_TURN
@@ -111,7 +111,7 @@ def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -
     while entities.get("a/b") is not None:
         assert play.dispatcher.has_jobs
         play.dispatcher.run_jobs(64)
-    assert play.dispatcher.has_jobs, "the end is still being told"
+    assert play.dispatcher.has_jobs, "the end is still being announced"
     begin(play, "c1", subscriber(2, "a/b"))
     play.work()
     play.forget()
@@ -120,7 +120,7 @@ def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -
     play.says("c1", no_subscriber(2), subscriber(3, "a/b"), no_subscriber(3))
     play.work()
     assert entities.get("a/b") is None
-    assert not play.faces["c2"].told[0]
+    assert not play.faces["c2"].announced[0]
 
 
 def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: Play) -> None:
@@ -133,7 +133,7 @@ def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: P
     entities = play.dispatcher._tables.entities[2]
     while entities.get("a/b") is not None:
         play.dispatcher.run_jobs(24)
-    assert play.dispatcher.has_jobs, "the end is still being told"
+    assert play.dispatcher.has_jobs, "the end is still being announced"
     play.says("c1", token(2, "a/b"))
     for name in names:
         last = play.takes(name)[-1]
@@ -160,11 +160,11 @@ def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> 
     play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
     play.forget()
     face = play.faces.pop("c1")
-    play.dispatcher.remove_face(face, play.now, TURN_STEPS)
+    play.dispatcher.remove_face(face, play.now, SLICE_STEPS)
     assert sent(play, "p1") <= SENT_IN_A_TURN
     turns = 1
     while play.dispatcher.has_jobs:
-        play.dispatcher.run_jobs(TURN_STEPS)
+        play.dispatcher.run_jobs(SLICE_STEPS)
         turns += 1
         assert sent(play, "p1") <= turns * SENT_IN_A_TURN
     assert sent(play, "p1") == MANY
@@ -195,7 +195,7 @@ def test_a_node_that_comes_back_while_its_old_face_is_removed_keeps_its_declarat
     for n in range(MANY):
         play.dispatcher.receive_run(face, [token(n + 1, f"t/{n}")], 0, 1, True, 0.0)
     play.work()
-    assert len(play.faces["c2"].told[2]) == MANY
+    assert len(play.faces["c2"].announced[2]) == MANY
 
 
 def test_a_search_that_takes_many_turns_ends_in_the_same_route(play: Play) -> None:
@@ -209,7 +209,7 @@ def test_a_search_that_takes_many_turns_ends_in_the_same_route(play: Play) -> No
     turns = 1
     while face.job is not None:
         play.says("c1", subscriber(9_999, "other"))  # routes are forgotten meanwhile
-        play.dispatcher.resume(face, TURN_STEPS)
+        play.dispatcher.resume(face, SLICE_STEPS)
         turns += 1
     assert turns > 10
     play.hears("c1", f"PUT x {wild}")
@@ -237,13 +237,13 @@ def test_queries_that_time_out_together_are_ended_in_short_turns(play: Play) -> 
     while play.dispatcher.next_deadline() is not None:
         play.dispatcher.handle_timeout(play.now)
         turns += 1
-        assert sent(play, "c2") <= turns * 2 * TIMERS_IN_A_TURN
+        assert sent(play, "c2") <= turns * 2 * TIMERS_PER_SLICE
     assert sent(play, "c2") == 2_000
 
 
 def test_a_new_peer_is_told_of_everything_in_short_turns(play: Play) -> None:
     play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
-    play.turn_steps = 1
+    play.slice_steps = 1
     face = play.enters("p1", "peer")
     assert face.job is None
     assert sent(play, "p1") >= MANY + 1
@@ -274,13 +274,13 @@ def test_an_application_that_asks_for_all_tokens_holds_nobody_up() -> None:
     play = Play("router", gossip=False)
     play.enters("app")
     play.enters("c1", "client")
-    count = 3 * TURN_STEPS // SEND_STEPS
+    count = 3 * SLICE_STEPS // SEND_STEPS
     play.says("c1", *(token(number, f"t/{number}") for number in range(1, count + 1)))
     ask = interest(1, "current", "T", "t/*")
     play.dispatcher.receive(play.faces["app"], ask, True, 0.0)
-    told = len(play.takes("app"))
-    assert 0 < told < count
+    sent = len(play.takes("app"))
+    assert 0 < sent < count
     assert play.dispatcher.has_jobs
-    play.turn_steps = TURN_STEPS
+    play.slice_steps = SLICE_STEPS
     play.work()
-    assert told + len(play.takes("app")) == count + 1  # with the final
+    assert sent + len(play.takes("app")) == count + 1  # with the final

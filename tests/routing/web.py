@@ -42,7 +42,7 @@ class Wire(Outlet):
 class Web:
     def __init__(self, *names: str, **settings: Any) -> None:
         self.settings = {"wall_ns": self.wall_ns} | settings
-        self.turn_steps = UNLIMITED
+        self.slice_steps = UNLIMITED
         self.now = 0.0
         self.routers: dict[str, Dispatcher] = {}
         self.roles: dict[str, str] = {}
@@ -73,7 +73,7 @@ class Web:
                 wire = Wire()
                 self.wires[here, there] = wire
                 self.link_faces[here, there] = self.routers[here].add_face(
-                    zid_of(there), ROLES[self.roles[there]], wire, self.now, steps=self.turn_steps
+                    zid_of(there), ROLES[self.roles[there]], wire, self.now, steps=self.slice_steps
                 )
         self.settle()
 
@@ -82,7 +82,7 @@ class Web:
             del self.wires[here, there]
             self.dead.discard((here, there))
             face = self.link_faces.pop((here, there))
-            self.routers[here].remove_face(face, self.now, self.turn_steps)
+            self.routers[here].remove_face(face, self.now, self.slice_steps)
         self.settle()
 
     def loses(self, one: str, other: str) -> None:
@@ -112,7 +112,7 @@ class Web:
     def leaves(self, name: str) -> None:
         router, face = self.faces.pop(name)
         del self.ears[name]
-        self.routers[router].remove_face(face, self.now, self.turn_steps)
+        self.routers[router].remove_face(face, self.now, self.slice_steps)
         self.settle()
 
     def says(self, name: str, *messages: NetworkMessage) -> None:
@@ -122,7 +122,7 @@ class Web:
         self.settle()
 
     def say_at_once(self, said: dict[str, NetworkMessage]) -> None:
-        """Several faces say something before any router has told another one of it."""
+        """Several faces send a message before any router has forwarded one."""
         for name, message in said.items():
             router, face = self.faces[name]
             self._receive(router, face, message, True)
@@ -133,16 +133,16 @@ class Web:
         start = 0
         while start < 1:
             start = dispatcher.receive_run(
-                face, [message], 0, 1, reliable, self.now, self.turn_steps
+                face, [message], 0, 1, reliable, self.now, self.slice_steps
             )
             self._work(router, face)
 
     def _work(self, router: str, face: Face | None = None) -> None:
         dispatcher = self.routers[router]
         while face is not None and face.job is not None:
-            dispatcher.resume(face, self.turn_steps)
+            dispatcher.resume(face, self.slice_steps)
         while dispatcher.has_jobs:
-            dispatcher.run_jobs(self.turn_steps)
+            dispatcher.run_jobs(self.slice_steps)
 
     def settle(self) -> None:
         """Deliver everything, and let as much time pass as the trees take."""

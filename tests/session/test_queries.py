@@ -151,8 +151,8 @@ def test_a_timeout_is_told_once() -> None:
         a.inbox.send(on_the_way, "", True)
     a.handle_timeout(deadline)
     assert answers.is_closed
-    told = [error.payload for error in answers.items if isinstance(error, Error)]
-    assert told == [b"Timeout", b"other", b"Timeout", b"other", b"Timeout"]
+    errors = [error.payload for error in answers.items if isinstance(error, Error)]
+    assert errors == [b"Timeout", b"other", b"Timeout", b"other", b"Timeout"]
     assert isinstance(last := answers.items[-1], Error)
     assert last.responder == ResponderId(b.zid, 0)
 

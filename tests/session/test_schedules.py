@@ -156,11 +156,11 @@ class World:
         assert found == sorted(other for other in present if intersects(key, other))
         for watcher in self.watchers:
             alive: dict[str, bool] = {}
-            for told, payload in watcher.sink.samples:
+            for token_key, payload in watcher.sink.samples:
                 is_put = payload is not None
-                assert alive.get(told, False) != is_put, "told twice"
-                alive[told] = is_put
-            seen = {told for told, is_alive in alive.items() if is_alive}
+                assert alive.get(token_key, False) != is_put, "reported twice"
+                alive[token_key] = is_put
+            seen = {token_key for token_key, is_alive in alive.items() if is_alive}
             assert seen == {other for other in present if intersects(watcher.key, other)}
 
 

@@ -14,8 +14,8 @@ from zenlake.protocol.heartbeat import Heartbeat
 from zenlake.routing import hlc
 from zenlake.routing.declarations import announcer
 from zenlake.routing.declarations.announcer import Announcer
-from zenlake.routing.declarations.gateway_interests import Upward
-from zenlake.routing.declarations.received_declarations import Declarations
+from zenlake.routing.declarations.gateway_interests import GatewayInterests
+from zenlake.routing.declarations.received_declarations import ReceivedDeclarations
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding import queries
 from zenlake.routing.forwarding.queries import Queries
@@ -78,7 +78,7 @@ def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_declarations_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Declarations, "remove_face", nothing)
+    monkeypatch.setattr(ReceivedDeclarations, "remove_face", nothing)
     assert first_failure() != "none"
 
 
@@ -88,7 +88,7 @@ def test_queries_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_interests_that_are_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Upward, "ask_again", nothing)
+    monkeypatch.setattr(GatewayInterests, "ask_again", nothing)
     assert first_failure() != "none"
 
 

@@ -17,5 +17,5 @@
     config_writes   publications on `config/**`
 
 The admin space is a client of its own node, as a session is. An answer may be long: it is a job
-(routing/work.py) that ends its turn when the steps of the turn are used up.
+(routing/work.py) that yields when the steps of a slice are used up.
 """

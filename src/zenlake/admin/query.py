@@ -27,7 +27,7 @@ ENTITY_ID: Final = 1
 """Of the admin space among the entities of its node, as official nodes number it."""
 
 REPLY_STEPS: Final = 64
-"""What a reply costs a turn: its text is made, and it is encoded for the requester."""
+"""Steps of a reply: its text is made, and it is encoded for the requester."""
 
 _CHARACTERS_PER_STEP: Final = 8
 

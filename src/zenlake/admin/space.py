@@ -20,7 +20,7 @@ from zenlake.admin.successors import Successors
 from zenlake.limits import ADMIN_ANSWERS_MAX, ADMIN_ANSWERS_PER_SESSION_MAX
 from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.outlet import Outlet
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.wire import (
     Declare,
     DeclareQueryable,
@@ -103,7 +103,7 @@ class AdminSpace(Outlet):
             self._report(refusal_of(message, key, self._root, self._settings.write))
 
     def _receive(self, query: AdminQuery) -> None:
-        """Answer at once as far as this turn allows; most answers are short."""
+        """Answer at once as far as this slice allows; most answers are short."""
         if not self._settings.read:
             self._report(f"GET on `{query.key}` is refused: adminspace/permissions/read is false")
             query.finish()
@@ -112,9 +112,9 @@ class AdminSpace(Outlet):
         work = self._tables.work
         steps = work.steps
         # Requests of this process have no limit of their own.
-        turn_steps = min(steps, TURN_STEPS)
-        is_finished = self.resume(query, turn_steps)
-        work.steps = steps - (turn_steps - work.steps)
+        slice_steps = min(steps, SLICE_STEPS)
+        is_finished = self.resume(query, slice_steps)
+        work.steps = steps - (slice_steps - work.steps)
         if is_finished:
             return
         refusal = self._refusal_of(query)
@@ -137,7 +137,7 @@ class AdminSpace(Outlet):
         return ""
 
     def resume(self, query: AdminQuery, steps: int) -> bool:
-        """Go on with an answer for one turn; whether it is finished."""
+        """Go on with an answer for one slice; whether it is finished."""
         self._tables.work.steps = steps
         job = query.job
         assert job is not None

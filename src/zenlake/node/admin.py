@@ -14,7 +14,7 @@ from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
 from zenlake.node.stats import losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.warning_limiter import WarningLimiter
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Admin:
             began = time.monotonic()
             node.begin()
             try:
-                is_finished = self._space.resume(query, TURN_STEPS)
+                is_finished = self._space.resume(query, SLICE_STEPS)
                 took_s = time.monotonic() - began
             finally:
                 node.end()

@@ -33,7 +33,7 @@ from zenlake.protocol.group_peer import (
 )
 from zenlake.protocol.group_terms import GroupTerms
 from zenlake.routing.face import Face
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.wire import EndPoint
 from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES
 
@@ -170,7 +170,7 @@ class GroupRunner:
                 assert self._face is not None
                 self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
             else:
-                node.dispatcher.remove_member(self._members.pop(peer), TURN_STEPS)
+                node.dispatcher.remove_member(self._members.pop(peer), SLICE_STEPS)
         finally:
             node.end()
         node.events.tell(came, self._describe(peer), self._describe_link(peer))
@@ -198,9 +198,9 @@ class GroupRunner:
         node.begin()
         try:
             for member in self._members.values():
-                node.dispatcher.remove_member(member, TURN_STEPS)
+                node.dispatcher.remove_member(member, SLICE_STEPS)
             if self._face is not None:
-                node.dispatcher.remove_face(self._face, time.monotonic(), TURN_STEPS)
+                node.dispatcher.remove_face(self._face, time.monotonic(), SLICE_STEPS)
         finally:
             node.end()
         self._sockets.close()

@@ -24,7 +24,7 @@ from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.wire import CloseReason, WhatAmI
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LinkRunner:
                     self.agreed.role,
                     self.outlet,
                     time.monotonic(),
-                    steps=TURN_STEPS,
+                    steps=SLICE_STEPS,
                 )
                 node.runners[self.agreed.zid] = self
         finally:
@@ -187,7 +187,7 @@ class LinkRunner:
             if node.runners.get(self.agreed.zid) is self:
                 del node.runners[self.agreed.zid]
             if self.face is not None:
-                node.dispatcher.remove_face(self.face, time.monotonic(), TURN_STEPS)
+                node.dispatcher.remove_face(self.face, time.monotonic(), SLICE_STEPS)
         finally:
             self.node_lock.end_without_waiting()
         self.sender.stop()

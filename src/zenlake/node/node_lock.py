@@ -40,7 +40,7 @@ from zenlake.node.timer import Timer
 from zenlake.node.yield_gil import BUSY_S_MAX, yield_gil
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
-from zenlake.routing.work import TURN_STEPS
+from zenlake.routing.work import SLICE_STEPS
 from zenlake.session.sink import Sink
 from zenlake.wire.message import NetworkMessage
 
@@ -264,7 +264,7 @@ class NodeLock:
         try:
             stop = start + MESSAGES_PER_LOCK
             after = self.dispatcher.receive_run(
-                face, messages, start, stop, reliable, now, TURN_STEPS
+                face, messages, start, stop, reliable, now, SLICE_STEPS
             )
         finally:
             links = self._take_links()
@@ -300,9 +300,9 @@ class NodeLock:
             self.begin()
             try:
                 if face is None:
-                    self.dispatcher.run_jobs(TURN_STEPS)
+                    self.dispatcher.run_jobs(SLICE_STEPS)
                 else:
-                    self.dispatcher.resume(face, TURN_STEPS)
+                    self.dispatcher.resume(face, SLICE_STEPS)
             finally:
                 links = self._take_links()
                 sinks = self._release_sinks()

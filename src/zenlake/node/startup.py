@@ -272,9 +272,9 @@ def _is_settled(node: Node) -> bool:
         return False
     if not node.settings.waits_for_declares:
         return True
-    return all(face is None or _has_told_all(face) for face in faces)
+    return all(face is None or _has_declared_all(face) for face in faces)
 
 
-def _has_told_all(face: Face) -> bool:
+def _has_declared_all(face: Face) -> bool:
     """Whether there is nothing to wait for: of peers only equal ones say that they told all."""
     return face.role != WhatAmI.PEER or face.position != EQUAL or face.is_informed

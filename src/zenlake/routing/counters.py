@@ -1,4 +1,4 @@
-"""`Counters`: what routing refused or passed over, by cause."""
+"""`Counters`: what routing refused or ignored, by cause."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`Dispatcher`: one per node; messages of all faces come in, messages to other faces go out.
 
-It has no clock and no thread: the caller gives the time, and calls from one thread at a
-time. Sending happens within the calls, through the outlets of the faces.
+It has no clock and no thread: the caller passes the time, and calls from one thread at a time.
+Messages are sent within the calls, through the outlets of the faces.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from zenlake.errors import LocalError
 from zenlake.routing.counters import Counters
 from zenlake.routing.declarations.announcer import Announcer, send_final
 from zenlake.routing.declarations.entity import KINDS, QUERYABLE, SUBSCRIBER
-from zenlake.routing.declarations.gateway_interests import Upward
-from zenlake.routing.declarations.received_declarations import Declarations
-from zenlake.routing.declarations.received_interests import Interests
+from zenlake.routing.declarations.gateway_interests import GatewayInterests
+from zenlake.routing.declarations.received_declarations import ReceivedDeclarations
+from zenlake.routing.declarations.received_interests import ReceivedInterests
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.explanation import Explainer
 from zenlake.routing.forwarding.publications import Publications
 from zenlake.routing.forwarding.queries import Queries
 from zenlake.routing.forwarding.route import Route
-from zenlake.routing.forwarding.run_forwarder import Forwarder
+from zenlake.routing.forwarding.run_forwarder import RunForwarder
 from zenlake.routing.gossip.gateway_gossip import GatewayGossip
 from zenlake.routing.gossip.gossip import Discovery, Gossip
-from zenlake.routing.gossip.multihop_gossip import NetworkGossip
+from zenlake.routing.gossip.multihop_gossip import MultihopGossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.memory import Account
 from zenlake.routing.network.election import Election
@@ -36,7 +36,7 @@ from zenlake.routing.tables import Tables
 from zenlake.routing.work import (
     MESSAGE_STEPS,
     RUN_MESSAGES_PER_STEP,
-    TURN_STEPS,
+    SLICE_STEPS,
     UNLIMITED,
     Job,
 )
@@ -57,7 +57,7 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 FORGOTTEN_KEYS_MAX: Final = 64
-"""When a face ends that declared more, all routes are forgotten, not those to it alone."""
+"""When a face with more declarations ends, all routes are forgotten, not only those to it."""
 
 
 class Dispatcher:
@@ -68,13 +68,13 @@ class Dispatcher:
         "_declarations",
         "_face_count",
         "_forwarder",
+        "_gateway_interests",
         "_gossip",
         "_interests",
         "_publications",
         "_queries",
         "_sourced",
         "_tables",
-        "_upward",
         "_work",
         "counters",
         "hlc",
@@ -93,7 +93,7 @@ class Dispatcher:
         """The clock of this node, None unless timestamping is enabled."""
 
         self.refusal = Refusal()
-        """What outlets say of messages that are too large for them."""
+        """The error of an outlet about a message that is too large for it."""
 
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
         self._tables = Tables(zid, role, settings)
@@ -101,11 +101,13 @@ class Dispatcher:
         self._work = self._tables.work
         self._sourced = _sourced_regions(self._tables)
         self._announcer = Announcer(self._tables)
-        self._upward = Upward(self._tables)
-        self._declarations = Declarations(self._tables, self._announcer, self._upward)
-        self._interests = Interests(self._tables, self._announcer, self._upward)
+        self._gateway_interests = GatewayInterests(self._tables)
+        self._declarations = ReceivedDeclarations(
+            self._tables, self._announcer, self._gateway_interests
+        )
+        self._interests = ReceivedInterests(self._tables, self._announcer, self._gateway_interests)
         self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
-        self._forwarder = Forwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
+        self._forwarder = RunForwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
         self._queries = Queries(self._tables, self.stamper)
         self._gossip = _gossip_of(self._tables)
         self._face_count = 0
@@ -123,12 +125,12 @@ class Dispatcher:
 
     @property
     def tables(self) -> Tables:
-        """What is declared and asked, for those who show it; they change nothing."""
+        """Declarations and interests, to be read only, for the admin space."""
         return self._tables
 
     @property
     def explainer(self) -> Explainer:
-        """Says where messages would go, and why."""
+        """Explains where messages would go, and why."""
         return Explainer(self._tables, self._publications)
 
     @property
@@ -163,10 +165,10 @@ class Dispatcher:
         is_multicast: bool = False,
         steps: int = UNLIMITED,
     ) -> Face:
-        """A transport that is open; what there is to tell at the start is sent at once.
+        """Add an open transport; its initial declarations and interests are sent at once.
 
         With `is_multicast` it is a whole group: one face sends to all of its members; `zid` is
-        then any, such as our own. What they say comes from faces of their own (`add_member`).
+        then any, such as our own. Messages of members come from faces of their own (`add_member`).
         """
         self._work.steps = steps
         region = self._tables.peers if is_multicast else self._tables.region_of(role)
@@ -201,16 +203,16 @@ class Dispatcher:
         return Account(self._tables.memory, self._tables.settings.face_bytes_max)
 
     def _introduce(self, face: Face) -> Job:
-        """What a new neighbour is told and asked at the start."""
+        """Send the initial declarations and interests to a new neighbour."""
         if face.position == ABOVE:
-            yield from self._upward.ask_again(face)
+            yield from self._gateway_interests.ask_again(face)
         if face.position == ABOVE or face.position == EQUAL:
             yield from self._announcer.introduce(face)
         if face.position == EQUAL and not face.is_multicast and not face.is_gone:
             send_final(face, 0)
 
     def add_member(self, group: Face, zid: ZenohId, role: WhatAmI) -> Face:
-        """A node that is heard in a group: its aliases and tokens are its own.
+        """Add a node of a group: its aliases and tokens are its own.
 
         No region knows of it, so nothing is sent to it alone.
         """
@@ -235,8 +237,7 @@ class Dispatcher:
     def remove_face(self, face: Face, now: float, steps: int = UNLIMITED) -> None:
         """A transport is closed or lost; nothing is sent to it any more.
 
-        With `steps` the rest of what it leaves behind is undone by `run_jobs`. From now on it
-        counts as gone all the same.
+        With `steps`, `run_jobs` does the rest of the removal. The face counts as gone at once.
         """
         if face.is_gone:
             return
@@ -287,7 +288,7 @@ class Dispatcher:
         yield from self._follow_parents(sourced)
 
     def _follow_parents(self, sourced: SourcedRegion) -> Job:
-        """Believe the neighbours that lead to other nodes of a network now."""
+        """Follow the reports of the neighbours that are parents now."""
         for source in sourced.parents.take_changed(self._tables.now):
             yield from self._declarations.align(source, is_complete=False)
 
@@ -306,34 +307,34 @@ class Dispatcher:
         yield from self._queries.remove_face(face)
         yield from self._interests.remove_face(face)
         if face.position == ABOVE:
-            yield from self._upward.remove_gateway(face)
+            yield from self._gateway_interests.remove_gateway(face)
         yield from self._declarations.remove_face(face)
         face.account.close()
 
     def close(self) -> None:
-        """The end: nothing is received any more, and the tables are not needed (face_map.py)."""
+        """End the dispatcher, and clear the tables to break their cycles (face_map.py)."""
         self._work.jobs.clear()
         for face in self.faces:
             for kind in KINDS:
                 face.held[kind].clear()
-                face.told[kind].clear()
+                face.announced[kind].clear()
         for table in self._tables.entities:
             table.close()
         self._tables.interests.close()
         self._queries.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
-        """A message of an application in this process: its effects are complete on return.
+        """Receive a message of an application in this process; it is complete on return.
 
-        Only the answer to a question for what there is now may take further turns.
+        Only the answer to a CURRENT interest may take further slices.
         """
         work = self._work
         steps = work.steps
         work.steps = UNLIMITED
         if isinstance(message, Interest) and message.mode == InterestMode.CURRENT:
-            work.steps = TURN_STEPS
+            work.steps = SLICE_STEPS
         self._receive(face, message, reliable, now)
-        work.steps = steps  # it may answer a query in the middle of another turn
+        work.steps = steps  # it may answer a query in the middle of another slice
 
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
@@ -367,9 +368,9 @@ class Dispatcher:
         now: float,
         steps: int = UNLIMITED,
     ) -> int:
-        """Several messages that came together: `messages[start:stop]`, within so many steps.
+        """Receive `messages[start:stop]`, which arrived together, within so many steps.
 
-        Returns the index of the first one that is left for a later turn. While `face.job` is
+        Returns the index of the first one that is left for a later slice. While `face.job` is
         set, `resume` must be called until it is not, before the next message.
         """
         work = self._work
@@ -419,7 +420,7 @@ class Dispatcher:
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""
         deadline = self._queries.timers.next_deadline()
-        for timers in (self._upward.timers, self._announcer.late_tokens.timers):
+        for timers in (self._gateway_interests.timers, self._announcer.deferred_tokens.timers):
             other = timers.next_deadline()
             if deadline is None or (other is not None and other < deadline):
                 deadline = other
@@ -430,27 +431,27 @@ class Dispatcher:
         return deadline
 
     def handle_timeout(self, now: float) -> None:
-        """Some of what is due; `next_deadline` has passed still if that was not all."""
-        self._work.steps = TURN_STEPS
+        """Do some of what is due; `next_deadline` stays in the past if that was not all."""
+        self._work.steps = SLICE_STEPS
         self._queries.handle_timeout(now)
-        self._upward.handle_timeout(now)
+        self._gateway_interests.handle_timeout(now)
         self._tables.now = now
         self._declarations.handle_timeout(now)
         for sourced in self._sourced:
             if sourced.network.handle_timeout(now):
                 self._work.run(self._update_trees(sourced))
-            for source in sourced.parents.take_settled(now):
+            for source in sourced.parents.take_complete(now):
                 self._work.run(self._declarations.align(source, is_complete=True))
 
     @property
     def has_discoveries(self) -> bool:
-        """Whether `take_discoveries` has something to give; may be asked without the lock."""
+        """Whether `take_discoveries` returns any; may be read without the lock."""
         if self._gossip.has_discoveries():
             return True
         return any(sourced.network.has_discoveries() for sourced in self._sourced)
 
     def take_discoveries(self) -> list[Discovery]:
-        """Nodes that gossip told of since the last call, and that are no neighbours."""
+        """Nodes that gossip described since the last call, and that are no neighbours."""
         found = self._gossip.take_discoveries()
         for sourced in self._sourced:
             found += sourced.network.take_discoveries()
@@ -460,7 +461,7 @@ class Dispatcher:
 def _gossip_of(tables: Tables) -> Gossip:
     settings = tables.settings
     if settings.gossip and settings.gossip_multihop and tables.role != WhatAmI.CLIENT:
-        return NetworkGossip(tables)
+        return MultihopGossip(tables)
     return GatewayGossip(tables) if tables.role == WhatAmI.ROUTER else Gossip(tables)
 
 

@@ -22,7 +22,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 if TYPE_CHECKING:
     from zenlake.routing.declarations.entity import Entity
     from zenlake.routing.declarations.interest import DownInterest, UpInterest
-    from zenlake.routing.forwarding.routed_query import Branch, Query
+    from zenlake.routing.forwarding.routed_query import Branch, RoutedQuery
     from zenlake.routing.work import Job
 
 CONTROL: Final = QOS_BYTES[0x08]
@@ -41,6 +41,7 @@ class Face:
         "aggregates",
         "aliased_all",
         "aliased_keys",
+        "announced",
         "answered",
         "branches",
         "declaration_count",
@@ -63,7 +64,6 @@ class Face:
         "queries",
         "region",
         "role",
-        "told",
         "up_by_id",
         "up_interests",
         "zid",
@@ -110,14 +110,14 @@ class Face:
         """What it declared to us, by kind and by its id."""
 
         self.declaration_count = 0
-        self.told: list[dict[str, Entity]] = [{}, {}, {}]
+        self.announced: list[dict[str, Entity]] = [{}, {}, {}]
         """What we declared to it, by kind and key."""
 
         self.is_informed = False
-        """Whether an equal peer has sent its D_FINAL(0): we know all it has (§3.3)."""
+        """Whether an equal peer has sent its D_FINAL(0): all its declarations are known (§3.3)."""
 
         self.interests: dict[int, DownInterest] = {}
-        """What it asked us, by its id."""
+        """Its interests, by its id."""
 
         self.aggregates: dict[tuple[int, str], int] = {}
         """How many of these are aggregates, by kind and key."""
@@ -127,22 +127,22 @@ class Face:
 
         self.aliased_all = 0
         self.up_by_id: dict[int, UpInterest] = {}
-        """What we asked it, by our id."""
+        """Our interests at it, by our id."""
 
         self.up_interests: dict[tuple[str, int, int], UpInterest] = {}
         """The same without liveliness gets, by key, options and mode."""
 
         self.answered: list[dict[str, int]] = [{}, {}, {}]
-        """Keys ("" for all) about which it has told us all, by kind; by how many interests."""
+        """Keys ("" for all) of which it has declared all, by kind; with the count of interests."""
 
         self.branches: dict[int, Branch] = {}
         """Requests sent to it, by our request id."""
 
-        self.queries: dict[int, Query] = {}
+        self.queries: dict[int, RoutedQuery] = {}
         """Open requests that came from it, by its request id."""
 
         self.gateways: frozenset[ZenohId] = frozenset()
-        """All gateways of a peer below this router, this one included, as the peer says."""
+        """All gateways of a peer below this router, this one included, as the peer describes."""
 
         self.is_primary = True
         """Whether this router is the one of them that carries its messages (§4.4)."""
@@ -151,13 +151,13 @@ class Face:
         """Whether it is the source of a router in both networks of this one (election.py)."""
 
         self.psids: dict[int, ZenohId] = {}
-        """The numbers it gave to nodes in its link states."""
+        """The psids of nodes in its link states."""
 
     def is_reached_from(self, origin: Origin) -> bool:
-        """Whether this router passes messages of an origin on to it (§4.4).
+        """Whether this router forwards messages of an origin to it (§4.4).
 
-        Not from other routers, if another gateway of this peer does so; not what began at
-        another gateway, which has sent it to the peer itself.
+        Messages from other routers are not forwarded if another gateway of this peer does so, nor
+        messages that entered at another gateway, which has sent them to the peer itself.
         """
         if not self.gateways or not origin.region.is_north:
             return True
@@ -234,7 +234,7 @@ class Face:
             return True
         return len(self.aliased_keys.match_key(prefix)) > 0
 
-    def has_told_all(self, kind: int, key: str) -> bool:
+    def has_declared_all(self, kind: int, key: str) -> bool:
         """Whether a node above has answered an interest in exactly this key, or in all keys."""
         answered = self.answered[kind]
         return key in answered or "" in answered

@@ -1,11 +1,11 @@
 """`FaceMap`: a dictionary by face that mostly has one entry, or none.
 
 Most entities are held by one face, and a neighbour may declare 100,000 of them. Python's garbage
-collector looks at every dictionary that holds objects such as faces, while everybody waits. So
-there is none for a single entry, and the map itself is not looked at.
+collector visits every dictionary that holds objects such as faces, and stops all threads meanwhile.
+So a single entry needs no dictionary, and the collector does not track the map itself.
 
-That has a price: whoever ends a dispatcher must clear the maps (`Dispatcher.close`), since the
-collector does not find cycles that lead through one.
+The price: `Dispatcher.close` must clear the maps, since the collector does not find cycles that
+lead through them.
 """
 
 from __future__ import annotations

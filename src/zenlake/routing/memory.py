@@ -19,8 +19,8 @@ INTEREST_BYTES: Final = 450
 INTEREST_KIND_BYTES: Final = 450
 """The place of an interest in one tree; the key comes on top, twice."""
 
-TOLD_BYTES: Final = 400
-"""What a neighbour was told of."""
+ANNOUNCED_BYTES: Final = 400
+"""A declaration that was sent to a neighbour."""
 
 REQUEST_BYTES: Final = 400
 BRANCH_BYTES: Final = 500
@@ -47,7 +47,7 @@ class Account:
         self._is_closed = False
         self.held_bytes = 0
         self.refused = ""
-        """What was refused last and by which limit, until somebody logs it."""
+        """What was refused last and by which limit, until it is logged."""
 
     def charge(self, size: int) -> bool:
         """Whether both limits allow `size` more bytes; if so they are charged."""
@@ -68,7 +68,7 @@ class Account:
         self.refused = f"{limit_key} is {limit}"
 
     def add(self, size: int) -> None:
-        """Charge what cannot be refused: what the neighbour is told, as it asked for."""
+        """Charge what cannot be refused: declarations to the neighbour, by its interests."""
         self.held_bytes += size
         if self._budget is not None:
             self._budget.held_bytes += size

@@ -57,7 +57,7 @@ class Outlet:
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
         """Whether so many publications would be dropped; then they are counted as dropped.
 
-        Asked before they are encoded: under overload most of the work is for messages that are
+        Called before they are encoded: under overload most of the work is for messages that are
         dropped.
         """
         return False

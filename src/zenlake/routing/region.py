@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from zenlake.routing.network.sourced_region import SourcedRegion
 
 BELOW: Final = -1
-"""It declares everything to us and hears what it asks for: a client, a router's peer, or the
-application."""
+"""It declares everything to us and gets what its interests match: a client, a router's peer, or
+the application."""
 
 EQUAL: Final = 0
 """Both sides declare everything to each other: peers."""
 
 ABOVE: Final = 1
-"""We declare everything to it and hear what we ask for: a gateway."""
+"""We declare everything to it and get what our interests match: a gateway."""
 
 BESIDE: Final = 2
 """Both are nodes of a network: they exchange link states, and declarations of all its nodes."""
@@ -67,7 +67,7 @@ class Region:
 
         self.faces: list[Face] = []
         self.unasked: list[Face] = []
-        """Those that are told of everything unasked: equal, above, and groups."""
+        """Those that get all declarations without an interest: equal, above, and groups."""
 
         self.origins = [Origin(self, None, reach) for reach in (ANYWHERE, SOUTH_ONLY, NOWHERE)]
         """Of its messages, by reach."""

@@ -92,7 +92,7 @@ class Tables:
         return self.peers if role == WhatAmI.PEER else self.north
 
     def source_of(self, face: Face, node_id: int | None) -> Face | None:
-        """The node that a message of a neighbour in the same network began with."""
+        """The node of the network that sent a message first, which a neighbour forwarded."""
         sourced = face.region.sourced
         return None if sourced is None else sourced.source_of(face, node_id)
 
@@ -144,19 +144,19 @@ class Tables:
                 self.query_routes.forget_all()
 
     def shorten_routes(self, prefix: str) -> None:
-        """A neighbour gave a beginning of keys a number: find routes anew that may use it.
+        """A neighbour defined an alias for a prefix: forget the routes that may use it.
 
         Those with a verbatim chunk after it, which `**` does not match, stay as they are.
         """
         self.routes.forget(prefix if prefix.endswith("**") else prefix + "/**")
 
     def resolve(self, face: Face, expr: WireExpr) -> str | None:
-        """The valid key that a face means; None, and counted, if there is none."""
+        """The key of a wire expression of a face; None, and counted, if it is invalid."""
         key = self.text_of(face, expr)
         return key if key is not None and self.is_valid(key) else None
 
     def text_of(self, face: Face, expr: WireExpr) -> str | None:
-        """What a face says for a key, valid or not; None, and counted, for an unknown alias."""
+        """The text of a wire expression, valid or not; None, and counted, for an unknown alias."""
         key = face.keys.resolve(expr)
         if key is None:
             self.counters.unknown_aliases += 1

@@ -11,13 +11,13 @@ _ENDED_FREE: Final = 64
 """This many timers that ended early may wait for their time before all such are removed."""
 
 
-TIMERS_IN_A_TURN: Final = 64
+TIMERS_PER_SLICE: Final = 64
 """Each may mean two messages; 10,000 queries may end at the same moment."""
 
 
 @mypyc_attr(acyclic=True)
 class Timer:
-    """Something with a deadline; whoever ends it says so to its `Timers`."""
+    """Something with a deadline, which `Timers.end` ends before."""
 
     __slots__ = ("deadline", "is_ended")
 
@@ -27,7 +27,7 @@ class Timer:
 
 
 class Timers:
-    """A heap; what ended early stays in it a while, so that ending costs nothing."""
+    """A heap; a timer that ended early stays in it for a while, so that ending is cheap."""
 
     __slots__ = ("_count", "_heap", "_open")
 
@@ -72,7 +72,7 @@ class Timers:
     def take_due(self, now: float, count_max: int) -> list[Timer]:
         """The timers whose time has come, in order, at most so many; they are ended by this.
 
-        The others are still due: `next_deadline` says so.
+        The others stay due, which `next_deadline` shows.
         """
         due: list[Timer] = []
         heap = self._heap

@@ -1,12 +1,12 @@
-"""`Work`: what routing does for one message, bounded per turn.
+"""`Work`: the work of routing for one message, divided into short slices.
 
 A message may concern any number of declarations: an interest in `**`, a key with many wildcards,
-the end of a neighbour with 100,000 subscribers. Whoever routes holds a lock that all neighbours
-need, so such work is a *job*: a generator that yields when the steps of the turn are used up, and
-goes on in a later turn.
+the end of a neighbour with 100,000 subscribers. Routing holds the lock of the node, which all
+neighbours need. So long work is a *job*: a generator that yields when the steps of a *slice* are
+used up, and goes on in a later slice; the lock is released between the two.
 
-Other messages are received between two turns of a job. A job therefore compares what a neighbour
-was told with what is true now, each time it goes on, and never remembers what was true before.
+Other messages are received between two slices of a job. Each time it goes on, a job therefore
+compares what was announced to a neighbour with the tables as they are now, and keeps no copy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Job = Generator[None, None, None]
 
 UNLIMITED: Final = 1 << 62
-TURN_STEPS: Final = 2_048
+SLICE_STEPS: Final = 2_048
 """A step takes less than a microsecond compiled, about one on plain Python."""
 
 SEND_STEPS: Final = 24
@@ -39,14 +39,14 @@ KEY_BYTES_PER_STEP: Final = 8
 
 
 class Work:
-    """The steps left in this turn, and the jobs that were not finished in theirs."""
+    """The steps left in this slice, and the unfinished jobs."""
 
     __slots__ = ("jobs", "steps")
 
     def __init__(self) -> None:
         self.steps = UNLIMITED
         self.jobs: deque[Job] = deque()
-        """Jobs that nobody waits for, the oldest first."""
+        """Jobs that no face waits for, the oldest first."""
 
     def run(self, job: Job) -> None:
         """Begin a job that need not be finished before the next message of its neighbour."""
@@ -59,14 +59,14 @@ class Work:
             face.job = job
 
     def resume(self, face: Face, steps: int) -> None:
-        """Go on with the job of `face` for one turn."""
+        """Go on with the job of `face` for one slice."""
         self.steps = steps
         job = face.job
         if job is not None and self._is_finished(job) and face.job is job:
             face.job = None
 
     def run_jobs(self, steps: int) -> bool:
-        """Go on with the other jobs for one turn; whether any are left."""
+        """Go on with the other jobs for one slice; whether any are left."""
         self.steps = steps
         jobs = self.jobs
         while jobs and self.steps > 0:
@@ -81,12 +81,12 @@ class Work:
         return True
 
     def finish_search(self, search: Search[Any]) -> Job:
-        """Run a search to its end, in as many turns as it takes."""
+        """Run a search to its end, in as many slices as it takes."""
         while not self.search(search):
             yield
 
     def search(self, search: Search[Any]) -> bool:
-        """Run a search as far as the turn's steps reach; whether it is at its end."""
+        """Run a search for the steps of this slice; whether it is at its end."""
         before = search.steps
         is_finished = search.run(max(1, self.steps))
         self.steps -= search.steps - before

@@ -3,16 +3,16 @@
     sink            where items for the user go
     settings        what the configuration says about a session
     namespace       the prefix that a session hides from its user
-    port            how the parts below speak to the node and to the user
-    locality        who may hear whom: own session, network, both
-    interests       what this session asked its node to be told about
+    port            how the parts below reach the node and the application
+    locality        where messages may go to or come from: own session, network, both
+    interests       interests of this session at its node
     subscribers, publications
                     samples in and out
     queryables, open_query, consolidation, queries
                     queries in and out
     liveliness      presence
-    matching        whether anybody listens
-    stamps          records of when a message passed
+    matching        matching status of publishers and queriers
+    inbox           messages of the node for the session
     core            SessionCore, which puts them together
 
 The session is joined to its node's Dispatcher by a perfect link: it sends the messages that

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class IncomingQuery:
-    """What was asked, and how many Query objects may still answer."""
+    """A query, and how many Query objects may still answer it."""
 
     __slots__ = (
         "accepts_any_key",

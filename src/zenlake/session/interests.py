@@ -1,6 +1,6 @@
-"""What this session asked its node to be told about (behaviour reference §3.2).
+"""Interests of this session at its node (behaviour reference §3.2).
 
-Twins share one interest: the first asks, the last to go sends FINAL.
+Entities with the same key and kind share one interest: the first sends it, the last sends FINAL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SharedInterest:
         self.mode = mode
         self.key = key
         self.users = 0
-        # Whether the node has told all there is by now.
+        # Whether the node has declared all that exists (D_FINAL).
         self.is_final = False
 
 
@@ -41,7 +41,7 @@ class Interests:
         self._by_id: dict[int, SharedInterest] = {}
 
     def acquire(self, kind: int, mode: InterestMode, key: str, now: float) -> SharedInterest:
-        """Ask, unless a twin has asked; answers may come before this returns."""
+        """Send an interest, unless an equal one exists; answers may come before this returns."""
         content = (kind, mode, key)
         interest = self._by_content.get(content)
         if interest is None:

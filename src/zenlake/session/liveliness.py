@@ -1,8 +1,8 @@
-"""Presence: tokens of this session, and what it hears of others' (behaviour reference §2.8).
+"""Liveliness: tokens of this session and of others (behaviour reference §2.8).
 
-A key is present while any token stands on it, ours or another's: twins count as one. Each
-liveliness subscriber remembers which keys it was told of, so nothing is told twice, however
-many interests and nodes the news came through.
+A key is present while at least one token on it exists, of this session or another. Each liveliness
+subscriber remembers the keys that were reported to it as present, so that each change is reported
+once, even if several interests match it or several nodes announce it.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Liveliness:
         declared.users -= 1
         if declared.users == 0:
             del self._declared[token.key]
-            # Whether the key is gone only the node knows: tokens of others may stand on it, of
-            # which those who asked for the future were not told.
+            # Only the node knows whether the key is gone: others may have tokens on it, which
+            # interests in the future do not get.
             self._port.declare(UndeclareToken(declared.id), now)
 
     def declare_subscriber(self, key: str, sink: Sink, history: bool, now: float) -> Watcher:
@@ -148,7 +148,7 @@ class Liveliness:
                 self._answer(asked[0], asked[1], key)
             return
         if interest_id is not None and not self._interests.is_live(interest_id):
-            # Late for a query that ended, or for a subscriber that is gone: nobody asks.
+            # Late, for a query that ended or a subscriber that is gone.
             return
         known = self._remote.get(id)
         if known != key:
@@ -159,7 +159,7 @@ class Liveliness:
         self._report_appeared(key, interest_id)
 
     def receive_undeclared(self, id: int, key: str | None) -> None:
-        """U_TOKEN; of an unknown number only the key tells anything."""
+        """U_TOKEN; with an unknown number only its key is of use."""
         known = self._remote.get(id)
         if known is not None:
             self._forget(id)
@@ -181,13 +181,13 @@ class Liveliness:
         self._gets.clear()
 
     def _report_appeared(self, key: str, interest_id: int | None) -> None:
-        """Tell all who watch; the answer to an interest only those who want what there is.
+        """Report a key to all matching subscribers; in an answer, to those with history only.
 
-        The node answers for all of them at once, under the number of one.
+        The node answers all of their interests at once, with the number of one of them.
         """
         for watcher in self.watchers.values():
             interest = watcher.interest
-            # Without an interest, it is just asking, and looks for itself when it has one.
+            # Without an interest, it is being declared, and `declare_subscriber` reports the key.
             asked = interest_id is None or (
                 interest is not None and interest.mode == InterestMode.CURRENT_FUTURE
             )
@@ -195,7 +195,7 @@ class Liveliness:
                 self._report_present(watcher, key)
 
     def _report_vanished(self, key: str) -> None:
-        """Those who asked for the future only may hear of the end without the beginning."""
+        """Report the end of a key; subscribers without history may not know its beginning."""
         if key in self._declared or key in self._remote_keys:
             return
         for watcher in self.watchers.values():
@@ -228,7 +228,7 @@ class Liveliness:
             del self._remote_keys[key]
 
     def _forget_unwatched(self) -> None:
-        """After FINAL nobody tells us when tokens go that only that interest covered."""
+        """Forget tokens that no interest covers any more: their end will not be received."""
         keys = self._interests.keys(TOKENS)
         for id, key in list(self._remote.items()):
             if not any(intersects(watched, key) for watched in keys):

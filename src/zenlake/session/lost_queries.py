@@ -36,11 +36,11 @@ class LostQueries:
             return None
         return (
             f"a Query on `{key}` was lost without drop(); its final goes out now. "
-            "More of the same queryable are counted and told at its end"
+            "More of the same queryable are counted and reported at its end"
         )
 
     def summarize(self, eid: int, key: str) -> str | None:
-        """The queryable on `key` is over; a text if there were more than were told of."""
+        """The queryable on `key` ended; a text if there were more than the reported one."""
         count = self._counts.pop(eid, 0)
         if count < 2:
             return None

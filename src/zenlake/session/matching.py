@@ -1,4 +1,4 @@
-"""Whether anybody listens: matching status of publishers and queriers (behaviour ref. §2.3)."""
+"""Matching status: whether a publisher or querier has a counterpart (behaviour ref. §2.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.wire import InterestMode
 
 
 class MatchingSource:
-    """A publisher or a querier: one who wants to know whether anybody listens."""
+    """A publisher or a querier, whose matching status can be read and listened to."""
 
     __slots__ = (
         "all_complete",
@@ -41,7 +41,7 @@ class MatchingSource:
 
 
 class MatchingEntity:
-    """One matching listener and what it was told last."""
+    """One matching listener and the status that was reported to it last."""
 
     __slots__ = ("eid", "is_live", "last_status", "sink", "source")
 
@@ -54,7 +54,7 @@ class MatchingEntity:
 
 
 class Matching:
-    """What the node told of others' subscribers and queryables, and who wants to know."""
+    """Subscribers and queryables of others, and the matching listeners of this session."""
 
     __slots__ = (
         "_interests",
@@ -83,7 +83,7 @@ class Matching:
     def declare(
         self, kind: int, key: str, destination: Locality, all_complete: bool, now: float
     ) -> MatchingSource:
-        """A publisher or a querier; one that stays in its session asks nobody."""
+        """Declare a publisher or querier; one with local destination needs no interest."""
         source = MatchingSource(self._port.next_eid(), kind, key, destination, all_complete)
         self.sources[source.eid] = source
         if destination != Locality.SESSION_LOCAL:
@@ -183,7 +183,7 @@ class Matching:
         )
 
     def _forget_unwatched(self, kind: int) -> None:
-        """After FINAL nobody tells us when those go that only that interest covered."""
+        """Forget entities that no interest covers any more: their end will not be received."""
         keys = self._interests.keys(kind)
         if kind == SUBSCRIBERS:
             for id, key in list(self._remote_subscribers.items()):

@@ -1,7 +1,7 @@
 """A query of this session that has not ended.
 
-It ends when the network and the own queryables have both said final, on timeout, when its
-budget is spent, when it is cancelled, or with its session (behaviour reference §2.5).
+It ends when the network and the own queryables have both finished, on timeout, when its budget is
+used up, when it is cancelled, or with its session (behaviour reference §2.5).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REPLY_BYTES: Final = 400
 
 
 class OpenQuery:
-    """What was asked, who may still answer, and what is kept for the user."""
+    """A query, which sides may still answer it, and the replies that are held back."""
 
     __slots__ = (
         "_port",
@@ -63,7 +63,7 @@ class OpenQuery:
         limits = port.settings
         self.consolidation = Consolidation(mode, limits.held_replies_max, limits.held_bytes_max)
         self.deadline = deadline
-        # How many replies the user still wants; less than zero: all.
+        # How many replies the application still accepts; negative: all.
         self.budget_left = budget
         self.owner_eid = owner_eid
         self.accepts_any_key = False
@@ -73,7 +73,7 @@ class OpenQuery:
         self.is_timeout_reported = False
 
     def receive(self, key: str, response: Response) -> None:
-        """One reply; its key fits the query."""
+        """Receive a reply whose key matches the query."""
         body = response.body
         if isinstance(body, Reply):
             self._receive_reply(key, response, body)
@@ -87,12 +87,12 @@ class OpenQuery:
         return None if stamps is None else self._port.stamp_received(stamps)
 
     def _is_repeated_timeout(self, key: str, error: Err) -> bool:
-        """Every node on the way has a timer as long as ours; one of them is enough for the user."""
-        was_told = self.is_timeout_reported
+        """Every node on the path has the same timeout; the application gets one such error."""
+        was_reported = self.is_timeout_reported
         if key or error.payload != TIMEOUT:  # a queryable's errors have a key
             return False
         self.is_timeout_reported = True
-        return was_told
+        return was_reported
 
     def _receive_reply(self, key: str, response: Response, reply: Reply) -> None:
         consolidation = self.consolidation
@@ -150,13 +150,13 @@ class OpenQuery:
             self.abandon()
 
     def complete(self) -> None:
-        """Deliver what is held and close the user's end."""
+        """Hand over what is held, and close the sink."""
         if self.is_open:
             self._release()
             self.abandon()
 
     def abandon(self) -> None:
-        """End without delivering: cancellation, undeclared querier, closed session."""
+        """End without handing over: cancellation, undeclared querier, closed session."""
         if self.is_open:
             self.is_open = False
             self._queries.forget(self)

@@ -1,9 +1,8 @@
-"""How the parts of a session speak to the node on one side and to the user on the other.
+"""`Port`: how the parts of a session reach the node on one side and the application on the other.
 
-`tell` hands a message to the node's Dispatcher, as if over a perfect link. `give` hands an
-item to the user's sink and remembers that the sink must settle once the lock is released.
-The items are made by the `Factory`: the session knows messages, the API knows what users
-see of them.
+`to_network` passes a message to the node's Dispatcher, as if over a perfect link. `to_application`
+pushes an item into a sink, and notes the sink for `take_touched`. The `Factory` makes the items:
+the session knows messages, the API knows their classes for users.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ ADMIN_EID: Final = 2
 
 
 class Factory:
-    """Makes what users see out of what messages say."""
+    """Makes the objects of the API from the contents of messages."""
 
     __slots__ = ("error", "ok", "query", "sample", "status")
 
@@ -90,7 +89,7 @@ class Factory:
 
 
 class Port:
-    """The two doors of a session, its counters and its namespace."""
+    """Both sides of a session, its counters and its namespace."""
 
     __slots__ = (
         "_eid",
@@ -148,7 +147,7 @@ class Port:
         self.dispatcher.receive(face, message, True, now)
 
     def clear_refusal(self) -> None:
-        """Before sending what `raise_refusal` shall speak of."""
+        """Clear the error that `raise_refusal` raises, before sending."""
         self.dispatcher.refusal.text = ""
 
     def raise_refusal(self) -> None:

@@ -1,8 +1,8 @@
 """Samples out: PUSH messages to the network and to the session's own subscribers.
 
-The network comes first, as behaviour reference §2.3 says. Whether a neighbour wants a
-publication is the Dispatcher's business; the interest only lets it know, and lets us tell
-the user whether anybody listens.
+The network comes first (behaviour reference §2.3). The Dispatcher decides which neighbours get a
+publication; the interest of a publisher brings it the declarations for that, and gives the
+publisher its matching status.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Publications:
         return shortcut.send(payload)
 
     def find_shortcut(self, publication: Publication) -> None:
-        """After a publication has gone the long way, and so has left its route."""
+        """Find a shortcut after a publication was routed, so that its route is cached."""
         if publication.shortcut is not None and self._is_current(publication.shortcut):
             return
         publication.shortcut = None

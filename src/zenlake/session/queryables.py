@@ -153,7 +153,7 @@ class Queryables:
         self._respond(incoming, eid, incoming.key, body, incoming.qos, now)
 
     def drop(self, incoming: IncomingQuery, now: float) -> None:
-        """One Query object is done with; the caller makes sure each says so once."""
+        """A Query object is dropped; the caller makes sure that each is dropped once."""
         incoming.holders -= 1
         if incoming.holders == 0:
             self._finish(incoming, now)
@@ -211,7 +211,7 @@ class Queryables:
             incoming.origin.finish_local()
 
     def _update_declaration(self, key: str, now: float) -> None:
-        """Declare, declare again with other information, or undeclare, as the twins now say."""
+        """Declare, declare again with other info, or undeclare, by the queryables on a key."""
         twins = self._by_key.get(key) or []
         shown = [twin for twin in twins if twin.origin != Locality.SESSION_LOCAL]
         declared = self._declared.get(key)

@@ -1,29 +1,29 @@
-"""`Announcer`: tells faces what others declared, and when it is gone (§4.3).
+"""`Announcer`: declares to each face what other faces declared, and undeclares it again (§4.3).
 
-Equal faces and those above are told everything they may know; faces below what they asked
-for. What a face was told stays told until it is gone, even if its interest ends before (§3.2,
-rule 6).
+Equal faces and faces above get all declarations that they may know; faces below get those that
+match their interests. A declaration to a face lasts until its entity ends, even if the interest
+ends before (§3.2, rule 6).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from zenlake.routing.declarations.deferred_tokens import LateToken, LateTokens
+from zenlake.routing.declarations.deferred_tokens import DeferredToken, DeferredTokens
 from zenlake.routing.declarations.entity import (
     QUERYABLE,
     SUBSCRIBER,
     TOKEN,
+    Announced,
     Entity,
-    Told,
     better,
     is_own_token,
 )
 from zenlake.routing.declarations.entity_table import in_aggregate
 from zenlake.routing.declarations.interest import DownInterest
-from zenlake.routing.declarations.token_endings import Endings
+from zenlake.routing.declarations.token_endings import TokenEndings
 from zenlake.routing.face import CONTROL, Face
-from zenlake.routing.memory import TOLD_BYTES
+from zenlake.routing.memory import ANNOUNCED_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
@@ -43,20 +43,20 @@ from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
 HOLDERS_PER_STEP: Final = 16
-"""Holders of an entity that are looked at in about the time of a step."""
+"""Holders of an entity that are checked in about the time of a step."""
 
 
 class Announcer:
-    __slots__ = ("_endings", "_tables", "_work", "late_tokens")
+    __slots__ = ("_endings", "_tables", "_work", "deferred_tokens")
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._work = tables.work
-        self._endings = Endings()
-        self.late_tokens = LateTokens(tables)
+        self._endings = TokenEndings()
+        self.deferred_tokens = DeferredTokens(tables)
 
     def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
-        """`source` began, changed or ended to hold `entity`: tell whom it concerns.
+        """Announce that `source` began, changed or ended to hold `entity`.
 
         `in_answer`: it was declared in answer to an interest of ours, so interests below
         whose answer is not complete get it as part of theirs.
@@ -76,7 +76,7 @@ class Announcer:
             self._spread(entity, source, in_answer, is_gone)
 
     def is_no_news(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
-        """Whether nobody need be told that `source` begins or ends to hold an entity."""
+        """Whether no announcement changes if `source` begins or ends to hold an entity."""
         self._work.steps -= len(entity.holders) // HOLDERS_PER_STEP
         return entity.is_known_without(source, info)
 
@@ -96,7 +96,7 @@ class Announcer:
 
     def _spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
         yield from self._align_unasked(entity)
-        yield from self._align_told(entity)
+        yield from self._align_announced(entity)
         interests: list[DownInterest] = []
         yield from self._find_interests(entity.kind, entity.key, interests)
         if is_gone and entity.kind == TOKEN:
@@ -105,7 +105,7 @@ class Announcer:
         table = self._tables.entities[entity.kind]
         for interest in interests:
             if table.get(entity.key) not in (None, entity):
-                break  # declared anew meanwhile: what is said here is out of date
+                break  # declared again meanwhile: this job is out of date
             if not interest.is_live():
                 continue
             if interest.aggregate:
@@ -115,24 +115,24 @@ class Announcer:
                 if info is not None:
                     self._offer(entity, interest, info, in_answer)
             elif entity.kind == TOKEN:
-                self._tell_end(entity, source, interest.face)
+                self._announce_end(entity, source, interest.face)
             work.steps -= 1
             if work.steps <= 0:
                 yield
         if entity.kind == TOKEN and not in_answer:
             self._endings.end_job(entity.key)
-            self.settle_ending(entity)
+            self.discard_ending(entity)
         table.discard_if_empty(entity)
 
     def _align_unasked(self, entity: Entity) -> Job:
-        """Tell the faces that are told everything what they may know of an entity now."""
+        """Announce an entity, as it is now, to the faces that get all declarations."""
         work = self._work
         for region in self._tables.regions:
             info: QueryableInfo | None = None
             is_current = False
             for face in list(region.unasked):
                 if not is_current:
-                    # Their region does not relay, so all of them may know the same.
+                    # Their region does not relay, so the info is the same for all of them.
                     info = entity.info_for(face)
                     is_current = True
                 self._align(entity, face, info)
@@ -140,11 +140,11 @@ class Announcer:
                     yield
                     is_current = False
 
-    def _align_told(self, entity: Entity) -> Job:
-        """The same for faces below that were told of it."""
-        for face in list(entity.told):
-            told = entity.told.get(face)
-            if face.position == BELOW and told is not None and not told.is_aggregate:
+    def _align_announced(self, entity: Entity) -> Job:
+        """Announce an entity, as it is now, to the faces below that know of it."""
+        for face in list(entity.announced):
+            announced = entity.announced.get(face)
+            if face.position == BELOW and announced is not None and not announced.is_aggregate:
                 info = entity.info_for(face)
                 self._align(entity, face, info)
                 if info is None and entity.kind == TOKEN:
@@ -153,39 +153,39 @@ class Announcer:
                     yield
 
     def _find_unaware(self, token: Entity, interests: list[DownInterest]) -> Job:
-        """Find the faces that have not been told yet that a token had begun, which is gone now."""
+        """Find the faces to which a token that is gone now was never announced."""
         last_number = self._endings.last_number_before(token.key)
         if last_number == 0:
             return
         work = self._work
         for interest in interests:
-            if interest.number <= last_number and interest.face not in token.told:
+            if interest.number <= last_number and interest.face not in token.announced:
                 self._endings.add(token.key, interest.face)
             work.steps -= 1
             if work.steps <= 0:
                 yield
 
-    def settle_ending(self, entity: Entity) -> None:
-        """A holder is gone, or a job is over: who has heard of what may not matter any more."""
+    def discard_ending(self, entity: Entity) -> None:
+        """Forget which faces know of the end of a token, once no job announces it any more."""
         if entity.kind == TOKEN:
             token = self._tables.entities[TOKEN].get(entity.key)
             if token is None or not token.has_gone_holder():
                 self._endings.discard_if_over(entity.key)
 
-    def _tell_end(self, token: Entity, source: Face, face: Face) -> None:
-        """Tell a face that a token is gone of which it was not told, unless another holds it."""
+    def _announce_end(self, token: Entity, source: Face, face: Face) -> None:
+        """Announce the end of a token to a face that never got the token, if nobody holds it."""
         if token.info_for(face) is not None or self._endings.has(token.key, face):
             return
-        told = token.told.get(face)
-        if told is not None and not told.is_aggregate:
+        announced = token.announced.get(face)
+        if announced is not None and not announced.is_aggregate:
             return  # the job of the holder that went last undeclares it
-        is_own = is_own_token(token, face, source) or self.late_tokens.has(token, face)
-        if _hears(face, source) and not is_own:
+        is_own = is_own_token(token, face, source) or self.deferred_tokens.has(token, face)
+        if _may_know(face, source) and not is_own:
             self._endings.add(token.key, face)
-            self.tell_token_gone(face, token.key)
+            self.announce_token_gone(face, token.key)
 
-    def offer_late_token(self, late: LateToken) -> Job:
-        """Tell a face of a token that might have been its own, and is not."""
+    def announce_deferred(self, late: DeferredToken) -> Job:
+        """Announce a token to a peer, now that it is not the peer's own."""
         face = late.face
         found: list[DownInterest] = []
         yield from self._find_interests(TOKEN, late.key, found)
@@ -193,16 +193,16 @@ class Announcer:
             if interest.face is face and (late.is_new or interest.mode != InterestMode.FUTURE):
                 token = self._tables.entities[TOKEN].get(late.key)
                 info = None if token is None else token.info_for(face)
-                if token is None or info is None or face in token.told:
+                if token is None or info is None or face in token.announced:
                     return
                 if interest.is_live():
-                    self.tell(token, face, info, None)
+                    self.announce(token, face, info, None)
             self._work.steps -= 1
             if self._work.steps <= 0:
                 yield
 
     def end_unknown_token(self, key: str) -> Job:
-        """A token that we were never told of has ended: those who asked for tokens must hear it."""
+        """Announce the end of a token that this node never knew to all interests in tokens."""
         informed: set[Face] = set()
         found: list[DownInterest] = []
         yield from self._find_interests(TOKEN, key, found)
@@ -215,7 +215,7 @@ class Announcer:
                 and (entity is None or entity.info_for(below) is None)
             ):
                 informed.add(below)
-                self.tell_token_gone(below, key)
+                self.announce_token_gone(below, key)
             self._work.steps -= 1
             if self._work.steps <= 0:
                 yield
@@ -232,7 +232,7 @@ class Announcer:
                 found.extend(group)
 
     def introduce(self, face: Face) -> Job:
-        """Tell a new face everything it may know, unasked."""
+        """Announce to a new face all entities that it may know."""
         for table in self._tables.entities:
             for entity in table.all():
                 if face.is_gone:
@@ -241,35 +241,35 @@ class Announcer:
                 if self._work.steps <= 0:
                     yield
 
-    def tell(
+    def announce(
         self, entity: Entity, face: Face, info: QueryableInfo, interest_id: int | None
-    ) -> Told:
+    ) -> Announced:
         """Declare `entity` to `face`, again under the same id if it was before."""
-        told = entity.told.get(face)
-        if told is None:
+        announced = entity.announced.get(face)
+        if announced is None:
             has_ids = not face.is_multicast and face.position != BESIDE
-            told = Told(face.next_id() if has_ids else 0, info, False)
-            entity.told.put(face, told)
-            face.told[entity.kind][entity.key] = entity
-            face.account.add(TOLD_BYTES)
+            announced = Announced(face.next_id() if has_ids else 0, info, False)
+            entity.announced.put(face, announced)
+            face.announced[entity.kind][entity.key] = entity
+            face.account.add(ANNOUNCED_BYTES)
             if entity.kind == TOKEN:
                 self._endings.discard(entity.key, face)
-        told.info = info
+        announced.info = info
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
             sourced.announce(entity.kind, entity.key, info)
-            return told
+            return announced
         self._work.steps -= SEND_STEPS
-        send_declaration(face, entity.kind, told.id, entity.key, info, interest_id)
-        return told
+        send_declaration(face, entity.kind, announced.id, entity.key, info, interest_id)
+        return announced
 
     def answer_aggregate(self, interest: DownInterest, kind: int) -> Job:
-        """The one declaration that answers an aggregate interest, if anything matches."""
+        """Send the one declaration that answers an aggregate interest, if anything matches."""
         found: list[QueryableInfo] = []
         yield from self._merge(interest, kind, found)
         if found and interest.is_live():
             entity = self._tables.entities[kind].get_or_add(interest.key)
-            self.tell(entity, interest.face, found[0], interest.id).is_aggregate = True
+            self.announce(entity, interest.face, found[0], interest.id).is_aggregate = True
 
     def _align_aggregate(self, interest: DownInterest, changed: Entity, in_answer: bool) -> Job:
         """One declaration on the interest's own key while anything matches it (§3.6)."""
@@ -277,37 +277,37 @@ class Announcer:
         kind = changed.kind
         table = self._tables.entities[kind]
         wanted = in_answer and interest.pending is not None
-        told = self._told_aggregate(interest, kind)
+        announced = self._announced_aggregate(interest, kind)
         if (
-            told is not None
+            announced is not None
             and kind != QUERYABLE
             and not wanted
             and changed.info_for(face) is not None
         ):
-            return  # one more of what the face was told of already
+            return  # the face knows already that something matches
         found: list[QueryableInfo] = []
         yield from self._merge(interest, kind, found)
         if not interest.is_live():
             return
         entity = table.get(interest.key)
-        told = self._told_aggregate(interest, kind)
+        announced = self._announced_aggregate(interest, kind)
         if not found:
-            if entity is not None and told is not None:
-                self._untell(entity, face)
+            if entity is not None and announced is not None:
+                self._withdraw(entity, face)
                 table.discard_if_empty(entity)
             return
-        if told is None or told.info != found[0] or wanted:
+        if announced is None or announced.info != found[0] or wanted:
             if entity is None:
                 entity = table.get_or_add(interest.key)
-            told = self.tell(entity, face, found[0], interest.id if wanted else None)
-        told.is_aggregate = True
+            announced = self.announce(entity, face, found[0], interest.id if wanted else None)
+        announced.is_aggregate = True
 
-    def _told_aggregate(self, interest: DownInterest, kind: int) -> Told | None:
+    def _announced_aggregate(self, interest: DownInterest, kind: int) -> Announced | None:
         entity = self._tables.entities[kind].get(interest.key)
-        return None if entity is None else entity.told.get(interest.face)
+        return None if entity is None else entity.announced.get(interest.face)
 
     def _merge(self, interest: DownInterest, kind: int, found: list[QueryableInfo]) -> Job:
-        """Put into `found` what all entities that match an interest are together, if any do."""
+        """Put the merged info of all entities that match an interest into `found`, if any do."""
         work = self._work
         search = self._tables.entities[kind].search(interest.key)
         merged: QueryableInfo | None = None
@@ -332,25 +332,25 @@ class Announcer:
             found.append(merged)
 
     def forget_aggregate(self, interest: DownInterest, kind: int) -> None:
-        """An aggregate interest is over: its declaration ends with it, silently."""
+        """An aggregate interest ended: its declaration ends with it, without a message."""
         face = interest.face
         entity = self._tables.entities[kind].get(interest.key)
-        if entity is None or face not in entity.told:
+        if entity is None or face not in entity.announced:
             return
         if entity.info_for(face) is not None:
-            entity.told.of(face).is_aggregate = False
+            entity.announced.require(face).is_aggregate = False
             return
-        self.forget_told(entity, face)
+        self.forget_announced(entity, face)
 
-    def forget_told(self, entity: Entity, face: Face) -> None:
-        """`face` knows no longer of `entity`, and needs no message for that."""
-        del entity.told[face]
-        del face.told[entity.kind][entity.key]
-        face.account.release(TOLD_BYTES)
+    def forget_announced(self, entity: Entity, face: Face) -> None:
+        """Forget that `entity` was announced to `face`, without a message."""
+        del entity.announced[face]
+        del face.announced[entity.kind][entity.key]
+        face.account.release(ANNOUNCED_BYTES)
         self._tables.entities[entity.kind].discard_if_empty(entity)
 
-    def tell_token_gone(self, face: Face, key: str) -> None:
-        """The end of a token that `face` was never told of, so the key must say which (§3.6)."""
+    def announce_token_gone(self, face: Face, key: str) -> None:
+        """Undeclare, by its key, a token that was never announced to `face` (§3.6)."""
         self._work.steps -= SEND_STEPS
         body = UndeclareToken(0, UndeclaredKey(face.declared(key)))
         face.send(Declare(body, qos=CONTROL), key)
@@ -359,36 +359,36 @@ class Announcer:
         self, entity: Entity, interest: DownInterest, info: QueryableInfo, in_answer: bool
     ) -> None:
         if in_answer and interest.pending is not None:
-            self.tell(entity, interest.face, info, interest.id)
-        elif entity.kind == TOKEN and self.late_tokens.defers(entity, interest.face):
+            self.announce(entity, interest.face, info, interest.id)
+        elif entity.kind == TOKEN and self.deferred_tokens.defers(entity, interest.face):
             return
-        elif interest.face not in entity.told or (in_answer and _awaits(interest)):
-            self.tell(entity, interest.face, info, None)
+        elif interest.face not in entity.announced or (in_answer and _awaits(interest)):
+            self.announce(entity, interest.face, info, None)
 
     def _align(self, entity: Entity, face: Face, info: QueryableInfo | None) -> None:
-        """Bring what `face` was told in line with what it may know."""
+        """Announce, update or withdraw an entity, so that `face` knows `info` of it."""
         self._work.steps -= 1
         if face.is_gone or (face.is_multicast and entity.kind != SUBSCRIBER):
             return
-        told = entity.told.get(face)
+        announced = entity.announced.get(face)
         if info is None:
-            if told is not None:
-                self._untell(entity, face)
-        elif told is None or told.info != info:
-            self.tell(entity, face, info, None)
+            if announced is not None:
+                self._withdraw(entity, face)
+        elif announced is None or announced.info != info:
+            self.announce(entity, face, info, None)
 
-    def _untell(self, entity: Entity, face: Face) -> None:
-        told = entity.told.of(face)
-        del entity.told[face]
-        del face.told[entity.kind][entity.key]
-        face.account.release(TOLD_BYTES)
+    def _withdraw(self, entity: Entity, face: Face) -> None:
+        announced = entity.announced.require(face)
+        del entity.announced[face]
+        del face.announced[entity.kind][entity.key]
+        face.account.release(ANNOUNCED_BYTES)
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
             sourced.withdraw(entity.kind, entity.key)
             return
         self._work.steps -= SEND_STEPS
         if not face.is_multicast:
-            send_undeclaration(face, entity.kind, told.id, entity.key)
+            send_undeclaration(face, entity.kind, announced.id, entity.key)
 
 
 def send_final(face: Face, interest_id: int) -> None:
@@ -422,14 +422,14 @@ def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
 
 
 def _awaits(interest: DownInterest) -> bool:
-    """Whether a node above was asked again for it and has not told all: what it tells is news.
+    """Whether a gateway was sent this interest again and has not answered completely.
 
-    The face may have been told already, but in answer to another of its interests.
+    The face may know the entity already, but from the answer to another of its interests.
     """
     return any(not up.is_final and up.mode == InterestMode.CURRENT_FUTURE for up in interest.up)
 
 
-def _hears(face: Face, source: Face) -> bool:
+def _may_know(face: Face, source: Face) -> bool:
     """Whether `face` may know of tokens that `source` declares."""
     if source is face:
         return face.is_local

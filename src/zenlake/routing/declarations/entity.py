@@ -1,7 +1,7 @@
 """`Entity`: a key on which subscribers, queryables or tokens exist, and who knows of it.
 
-All of one kind on one key are one entity, whoever declared them: that is how they are told
-to others. Where a face hears of it is decided by who holds it (`info_for`).
+All declarations of one kind on one key are one entity, and are announced as one. Whether a face
+may know of it depends on the faces that hold it (`info_for`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ PLAIN: Final = QueryableInfo()
 class Holding:
     """What one face declared on one key: usually one id, sometimes several.
 
-    There may be 100,000 of a face. Python's garbage collector looks at every object that may be
-    part of a cycle, while everybody waits; so a holding is none, and has no dictionary for one id.
+    A face may have 100,000 of them. Python's garbage collector visits every object that may be
+    part of a cycle, and stops all threads meanwhile. So a holding cannot be part of a cycle, and
+    has no dictionary for a single id.
     """
 
     __slots__ = ("_more", "id", "info")
@@ -75,8 +76,8 @@ class Holding:
 
 
 @mypyc_attr(acyclic=True)
-class Told:
-    """What a face was told: under which id, and how it was described."""
+class Announced:
+    """A declaration that was sent to a face: its id, and the info in it."""
 
     __slots__ = ("id", "info", "is_aggregate")
 
@@ -89,7 +90,7 @@ class Told:
 
 @mypyc_attr(acyclic=True)
 class Holdings(FaceMap):
-    """Who holds an entity."""
+    """The faces that hold an entity."""
 
     __slots__ = ()
 
@@ -97,47 +98,47 @@ class Holdings(FaceMap):
         value = self.value(face)
         return value if isinstance(value, Holding) else None
 
-    def of(self, face: Face) -> Holding:
-        """Of a face that is known to hold it."""
+    def require(self, face: Face) -> Holding:
+        """The holding of a face that is known to have one."""
         return cast(Holding, self.value(face))
 
 
 @mypyc_attr(acyclic=True)
-class Tellings(FaceMap):
-    """Who was told of an entity."""
+class AnnouncedTo(FaceMap):
+    """The faces to which an entity was announced."""
 
     __slots__ = ()
 
-    def get(self, face: Face) -> Told | None:
+    def get(self, face: Face) -> Announced | None:
         value = self.value(face)
-        return value if isinstance(value, Told) else None
+        return value if isinstance(value, Announced) else None
 
-    def of(self, face: Face) -> Told:
-        """Of a face that is known to have been told."""
-        return cast(Told, self.value(face))
+    def require(self, face: Face) -> Announced:
+        """The declaration to a face that is known to have got one."""
+        return cast(Announced, self.value(face))
 
 
 @mypyc_attr(acyclic=True)
 class Entity:
-    """What it is made of escapes the garbage collector, see face_map.py."""
+    """A key and a kind. The garbage collector does not track its parts, see face_map.py."""
 
-    __slots__ = ("holders", "key", "kind", "told")
+    __slots__ = ("announced", "holders", "key", "kind")
 
     def __init__(self, kind: int, key: str) -> None:
         self.kind = kind
         self.key = key
         self.holders = Holdings()
-        self.told = Tellings()
+        self.announced = AnnouncedTo()
 
     def info_for(self, face: Face, is_answer: bool = False) -> QueryableInfo | None:
         """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
 
-        `is_answer`: it asks for what there is now, and may ask no other node.
+        `is_answer`: the face has an interest in current entities, and may ask no other node.
 
-        A face that is gone holds nothing, although its removal may take several turns.
+        A face that is gone holds nothing, although its removal may take several slices.
 
-        Nobody hears of his own, but for some tokens (`_hears_own`); and in a region that does
-        not relay nobody hears of his neighbours'.
+        A face does not learn of its own entities, except for some tokens (`_may_know_own`), nor,
+        in a region that does not relay, of those of its neighbours there.
         """
         region = face.region
         merged: QueryableInfo | None = None
@@ -145,7 +146,7 @@ class Entity:
             if holder.is_gone:
                 continue
             if holder is face:
-                if self.kind != TOKEN or not self._hears_own(face, is_answer):
+                if self.kind != TOKEN or not self._may_know_own(face, is_answer):
                     continue
             elif holder.region is region and not region.relays:
                 continue
@@ -154,43 +155,43 @@ class Entity:
                 and face.position == BESIDE
                 and (region.is_north or self.kind == TOKEN)
             ):
-                # It tells that network itself. Subscribers and queryables are told to peers all
-                # the same: this router may be the one elected for a key (election.py). If they
-                # were told to routers too, two routers would keep each other's for ever.
+                # The holder announces it to that network itself. Subscribers and queryables are
+                # still announced to peers, as this router may be elected for a key (election.py).
+                # If routers got them too, two routers would keep each other's alive for ever.
                 continue
             elif not is_answer and is_own_token(self, face, holder):
                 continue
             if self.kind != QUERYABLE:
                 return PLAIN
-            merged = better(merged, self.holders.of(holder).info)
+            merged = better(merged, self.holders.require(holder).info)
         return merged
 
-    def _hears_own(self, face: Face, is_answer: bool) -> bool:
+    def _may_know_own(self, face: Face, is_answer: bool) -> bool:
         """Whether a holder of a token may know of it although nobody else holds it.
 
-        Tokens of an application are told to it as well. Who was told of the token of another, and
-        has one itself, is not told that it is gone: deployed nodes would take that for the end of
-        their own. A peer with two gateways comes to this easily: one of them may hear of the
-        peer's token from the other before it hears of it from the peer.
+        An application gets its own tokens. A node that got another's token and has one itself is
+        not sent the end of the other: deployed nodes would take that for the end of their own.
+        This happens to a peer with two gateways: one of them may receive the peer's token from the
+        other gateway before it receives it from the peer.
         """
         if face.is_local:
             return True
-        return face.position == BELOW and not is_answer and face in self.told
+        return face.position == BELOW and not is_answer and face in self.announced
 
     def is_known_without(self, source: Face, info: QueryableInfo) -> bool:
-        """Whether nobody hears anything else of it if `source` holds it, as `info` says, or not.
+        """Whether the announcements are the same with and without `source`, which holds `info`.
 
-        So it is if two others hold one that is as good, and may both be heard of everywhere: who
-        is one of them hears of the other. That is seen at once where thousands of clients have
-        the same key, each of which would otherwise be compared with what it was told.
+        They are if two other faces hold one that is as good, and both are announced everywhere:
+        each of the two learns of the other. Where thousands of clients declare the same key, this
+        avoids a comparison with each of them.
         """
         first: Face | None = None
         for holder in self.holders.each():
             if holder is source or holder.is_gone or holder.is_shared:
                 continue
             if self.kind == TOKEN and holder.position == BESIDE:
-                continue  # some peers are not told of it (is_own_token)
-            if self.kind == QUERYABLE and worse(self.holders.of(holder).info, info):
+                continue  # some peers do not get it (is_own_token)
+            if self.kind == QUERYABLE and worse(self.holders.require(holder).info, info):
                 continue
             if first is None:
                 first = holder
@@ -199,7 +200,7 @@ class Entity:
         return False
 
     def has_gone_holder(self) -> bool:
-        """Whether the removal of another face is going to tell of the end, which is told once."""
+        """Whether the removal of another face will announce the end, which must happen once."""
         return any(face.is_gone for face in self.holders.each())
 
     def __repr__(self) -> str:
@@ -207,15 +208,15 @@ class Entity:
 
 
 def worse(first: QueryableInfo, second: QueryableInfo) -> bool:
-    """Whether the second adds something to the first."""
+    """Whether the first is worse than the second."""
     return better(first, second) is not first
 
 
 def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
-    """Whether another router has a token of a peer from that peer itself, whose gateway it is.
+    """Whether a token that another gateway of a peer announces is that peer's own.
 
-    The peer is not told of it by other gateways (§4.4): when one of them ended, it would take its
-    own token for ended.
+    Other gateways do not announce it to the peer (§4.4): when one of them ended, the peer would
+    take its own token for ended.
     """
     return (
         entity.kind == TOKEN

@@ -33,19 +33,19 @@ class EntityTable:
         return entity
 
     def discard_if_empty(self, entity: Entity) -> None:
-        """Forget an entity that nobody holds and nobody was told of.
+        """Remove an entity that no face holds or knows.
 
-        A job may still have one that was forgotten before; its key may be declared anew.
+        A job may still refer to one that was removed before; its key may be declared again.
         """
-        if not entity.holders and not entity.told and self._by_key.get(entity.key) is entity:
+        if not entity.holders and not entity.announced and self._by_key.get(entity.key) is entity:
             del self._by_key[entity.key]
             self._tree.remove(entity.key)
 
     def close(self) -> None:
-        """Forget everything: nothing is routed any more."""
+        """Remove everything: nothing is routed any more."""
         for entity in self._by_key.values():
             entity.holders.clear()
-            entity.told.clear()
+            entity.announced.clear()
         self._by_key.clear()
         self._tree = KeyTree()
 
@@ -58,7 +58,7 @@ class EntityTable:
 
 
 def in_aggregate(entity: Entity, face: Face, key: str) -> QueryableInfo | None:
-    """What `entity` adds to what `face` hears of all that match `key` together (§3.6).
+    """What `entity` adds to the aggregate declaration on `key` to `face` (§3.6).
 
     The whole is complete only if one of them is complete for all of `key`.
     """

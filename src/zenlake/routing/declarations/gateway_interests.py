@@ -1,6 +1,6 @@
-"""`Upward`: interests of nodes below, passed on to the nodes above (§3.2, rules 4 to 6).
+"""`GatewayInterests`: interests of nodes below, sent on to the gateways (§3.2, rules 4 to 6).
 
-Equal interests (same key, options and mode) of several faces are asked once, and ended when
+Equal interests (same key, options and mode) of several faces are sent once, and ended when
 the last of them ends.
 """
 
@@ -17,13 +17,13 @@ from zenlake.routing.declarations.interest import (
 )
 from zenlake.routing.face import CONTROL, Face
 from zenlake.routing.tables import Tables
-from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
+from zenlake.routing.timers import TIMERS_PER_SLICE, Timers
 from zenlake.routing.work import SEND_STEPS, Job
 from zenlake.wire import Interest
 from zenlake.wire.values.choices import InterestMode
 
 
-class Upward:
+class GatewayInterests:
     __slots__ = ("_tables", "timers")
 
     def __init__(self, tables: Tables) -> None:
@@ -31,9 +31,9 @@ class Upward:
         self.timers = Timers()
 
     def ask(self, interest: DownInterest, now: float) -> None:
-        """Pass an interest on to all nodes above; a liveliness get to one of them only.
+        """Send an interest on to all gateways; a liveliness get to one of them only.
 
-        `interest.pending` is set if its answer must wait for theirs.
+        `interest.pending` is set if the answer must wait for the answers of gateways.
         """
         pending = Pending(interest, now + self._tables.settings.interest_timeout_s)
         for gateway in self._tables.gateways():
@@ -52,7 +52,7 @@ class Upward:
             self.timers.start(pending)
 
     def ask_again(self, gateway: Face) -> Job:
-        """A new node above: tell it every interest there is, in full even if only FUTURE."""
+        """Send all interests to a new gateway, FUTURE ones as CURRENT_FUTURE."""
         work = self._tables.work
         for region in self._tables.regions:
             if region.is_north:
@@ -67,7 +67,7 @@ class Upward:
                         yield
 
     def end(self, interest: DownInterest) -> None:
-        """An interest below is over, by FINAL or with its face."""
+        """End what was sent because of an interest that ended, by FINAL or with its face."""
         if interest.pending is not None:
             self.timers.end(interest.pending)
             interest.pending = None
@@ -80,12 +80,12 @@ class Upward:
         interest.up.clear()
 
     def remove_gateway(self, gateway: Face) -> Job:
-        """A node above is gone: nobody waits for its answers any longer."""
+        """A gateway is gone: no answer waits for it any longer."""
         work = self._tables.work
         for up in list(gateway.up_by_id.values()):
             for interest in up.users:
                 interest.up.remove(up)
-            self._settle(up)
+            self._note_answer(up)
             work.steps -= SEND_STEPS
             if work.steps <= 0:
                 yield
@@ -100,16 +100,16 @@ class Upward:
         if not up.is_final:
             up.is_final = True
             self._count_answer(up, 1)
-        self._settle(up)
+        self._note_answer(up)
         if up.mode == InterestMode.CURRENT:
             for interest in up.users:
                 interest.up.remove(up)
             self._forget(up)
 
     def relay_token(self, face: Face, interest_id: int, key: str) -> bool:
-        """An answer to a liveliness get: passed on, not remembered.
+        """Forward the answer to a liveliness get, without remembering it.
 
-        False for a token of an interest that goes on: releases before 1.10 count from 0 (SN-100).
+        False for a token of a lasting interest: releases before 1.10 number tokens from 0 (SN-100).
         """
         up = face.up_by_id.get(interest_id)
         if up is None:
@@ -118,14 +118,14 @@ class Upward:
             return False
         for pending in up.waiting:
             interest = pending.interest
-            if pending.is_ended or interest.face.is_gone or key in pending.told_keys:
+            if pending.is_ended or interest.face.is_gone or key in pending.answered_keys:
                 continue
-            pending.told_keys.add(key)
+            pending.answered_keys.add(key)
             send_declaration(interest.face, TOKEN, 0, key, PLAIN, interest.id)
         return True
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now, TIMERS_IN_A_TURN):
+        for timer in self.timers.take_due(now, TIMERS_PER_SLICE):
             assert isinstance(timer, Pending)
             self._tables.counters.timed_out_interests += 1
             self._answer(timer)
@@ -135,7 +135,7 @@ class Upward:
                     self._forget(up)
 
     def _join(self, gateway: Face, interest: DownInterest, mode: InterestMode) -> UpInterest:
-        """The interest above that serves `interest`, sent now if there is none."""
+        """The interest at a gateway that serves `interest`, sent now if there is none."""
         place = (interest.key, interest.options, int(interest.mode))
         up = None if mode == InterestMode.CURRENT else gateway.up_interests.get(place)
         if up is None:
@@ -150,8 +150,8 @@ class Upward:
         interest.up.append(up)
         return up
 
-    def _settle(self, up: UpInterest) -> None:
-        """One answer less to wait for."""
+    def _note_answer(self, up: UpInterest) -> None:
+        """A gateway has answered, or is gone: complete the answers that wait only for it."""
         for pending in up.waiting:
             pending.missing -= 1
             if pending.missing == 0 and not pending.is_ended:
@@ -160,7 +160,7 @@ class Upward:
         up.waiting.clear()
 
     def _answer(self, pending: Pending) -> None:
-        """D_FINAL, unless the answer of this node itself goes on; then it follows that."""
+        """Send D_FINAL, unless this node is still sending its own part; then D_FINAL follows it."""
         interest = pending.interest
         interest.pending = None
         if interest.is_answered and not interest.face.is_gone:
@@ -174,7 +174,7 @@ class Upward:
             up.face.up_interests.pop(up.place, None)
 
     def _count_answer(self, up: UpInterest, change: int) -> None:
-        """Only an interest that asked for what there is now makes the picture complete."""
+        """Note for which keys a gateway has declared all: CURRENT_FUTURE interests only."""
         if up.mode != InterestMode.CURRENT_FUTURE:
             return
         for kind in KINDS:

@@ -1,4 +1,4 @@
-"""What nodes below asked us, and what we asked a node above because of it (§3.2)."""
+"""Interests received from nodes below, and those sent to gateways because of them (§3.2)."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class DownInterest:
         """One declaration on its own key shall stand for all that match (§3.6)."""
 
         self.pending: Pending | None = None
-        """The answer that waits for nodes above, None when it was given."""
+        """The answer that waits for gateways, None once it is complete."""
 
         self.is_answered = False
         """Whether everything known here was sent: D_FINAL may follow."""
 
         self.up: list[UpInterest] = []
-        """What was asked above because of this one."""
+        """The interests sent to gateways because of this one."""
 
     def kind_count(self) -> int:
         """How many kinds of declarations it is about."""
@@ -78,31 +78,31 @@ class UpInterest:
         self.key = key
         self.options = options
         self.mode = mode
-        """As sent; a FUTURE interest is asked in full of a node that comes later."""
+        """As sent; a gateway that connects later gets FUTURE interests as CURRENT_FUTURE."""
 
         self.place = (key, options, int(mode))
         """Where it is in `Face.up_interests`; the mode there is that of the nodes below."""
 
         self.is_final = False
-        """Whether D_FINAL came: it has told all that matches."""
+        """Whether D_FINAL came: the gateway has declared all that matches."""
 
         self.users: dict[DownInterest, None] = {}
         self.waiting: list[Pending] = []
 
 
 class Pending(Timer):
-    """The answer to a CURRENT interest until the nodes above have answered theirs."""
+    """The answer to a CURRENT interest, until the gateways have answered theirs."""
 
-    __slots__ = ("interest", "missing", "told_keys")
+    __slots__ = ("answered_keys", "interest", "missing")
 
     def __init__(self, interest: DownInterest, deadline: float) -> None:
         super().__init__(deadline)
         self.interest = interest
         self.missing = 0
-        """How many nodes above have not answered."""
+        """How many gateways have not answered."""
 
-        self.told_keys: set[str] = set()
-        """Of a liveliness get, so that nothing is said twice."""
+        self.answered_keys: set[str] = set()
+        """Keys in the answer to a liveliness get, so that each is sent once."""
 
 
 def options_of(message: Interest) -> int:

@@ -1,4 +1,4 @@
-"""`InterestTable`: who asked to hear of future declarations, by kind and key."""
+"""`InterestTable`: interests in future declarations, by kind and key."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class InterestTable:
                     self._restricted[kind].remove(interest.key)
 
     def close(self) -> None:
-        """Forget everything: nobody is told anything any more."""
+        """Remove everything: nothing is announced any more."""
         for kind in KINDS:
             self._restricted[kind] = KeyTree()
             self._unrestricted[kind].clear()

@@ -1,4 +1,4 @@
-"""`Declarations`: D_x and U_x that come from faces (§3.5, §3.6)."""
+"""`ReceivedDeclarations`: D_x and U_x from faces (§3.5, §3.6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zenlake.routing.declarations.entity import (
     Entity,
     Holding,
 )
-from zenlake.routing.declarations.gateway_interests import Upward
+from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.face import Face
 from zenlake.routing.memory import declaration_bytes
 from zenlake.routing.region import BELOW, BESIDE, EQUAL
@@ -37,13 +37,15 @@ from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
 
-class Declarations:
-    __slots__ = ("_announcer", "_tables", "_upward")
+class ReceivedDeclarations:
+    __slots__ = ("_announcer", "_gateway_interests", "_tables")
 
-    def __init__(self, tables: Tables, announcer: Announcer, upward: Upward) -> None:
+    def __init__(
+        self, tables: Tables, announcer: Announcer, gateway_interests: GatewayInterests
+    ) -> None:
         self._tables = tables
         self._announcer = announcer
-        self._upward = upward
+        self._gateway_interests = gateway_interests
 
     def receive(self, face: Face, message: Declare) -> None:
         body = message.body
@@ -60,8 +62,8 @@ class Declarations:
         elif isinstance(body, UndeclareToken):
             self._undeclare(face, TOKEN, body.id, body.key)
         elif face.is_multicast:
-            # Publications go to the group anyway, and queries never: who would take them in
-            # there is not needed.
+            # Publications go to the group anyway, and queries never, so subscribers and
+            # queryables in the group do not matter.
             self._tables.counters.unexpected_messages += 1
         elif isinstance(body, DeclareSubscriber):
             self._declare(face, SUBSCRIBER, body.id, body.key, PLAIN, message.interest_id)
@@ -74,10 +76,10 @@ class Declarations:
             self._undeclare(face, QUERYABLE, body.id, body.key)
 
     def _receive_sourced(self, face: Face, message: Declare) -> None:
-        """A node of a network declares what it has, or passes on what another one has (§4.7).
+        """A node of a network declares an entity of its own, or forwards one of another (§4.7).
 
-        There are no ids: node and key tell which entity it is. What is no news is not passed
-        on, as the same may come twice when trees change.
+        There are no ids: node and key identify the entity. Repetitions are not forwarded, as a
+        declaration may arrive twice when trees change.
         """
         body = message.body
         sourced = face.region.sourced
@@ -108,9 +110,9 @@ class Declarations:
         sourced.pass_on(source, face, message, key)
 
     def align(self, source: Face, is_complete: bool) -> Job:
-        """Hold what the neighbour that is believed says that a node has.
+        """Hold the entities of a node that its believed neighbour reports.
 
-        `is_complete`: it has said all, so what it did not say is gone.
+        `is_complete`: the report is complete, so entities that are not in it are gone.
         """
         sourced = source.region.sourced
         report = None if sourced is None else sourced.parents.report_of(source)
@@ -138,7 +140,7 @@ class Declarations:
                     yield
 
     def _hold_sourced(self, source: Face, kind: int, key: str, info: QueryableInfo) -> bool:
-        """A node of a network has an entity; whether that is news."""
+        """Note that a node of a network has an entity; whether that was unknown."""
         entity = self._tables.entities[kind].get(key)
         holding = None if entity is None else entity.holders.get(source)
         if holding is not None and holding.info == info:
@@ -148,11 +150,11 @@ class Declarations:
         return id in source.held[kind]  # not beyond a limit
 
     def remove_face(self, face: Face) -> Job:
-        """All that a face held is gone; it is told nothing any more."""
+        """End all that a face held, and forget all that was announced to it."""
         work = self._tables.work
         for kind in KINDS:
-            for entity in list(face.told[kind].values()):
-                self._announcer.forget_told(entity, face)
+            for entity in list(face.announced[kind].values()):
+                self._announcer.forget_announced(entity, face)
                 work.steps -= MESSAGE_STEPS
                 if work.steps <= 0:
                     yield
@@ -167,14 +169,14 @@ class Declarations:
                     if is_news and not entity.has_gone_holder():
                         yield from self._announcer.spreading(entity, face, False, is_gone=True)
                     else:
-                        self._announcer.settle_ending(entity)
+                        self._announcer.discard_ending(entity)
                 if work.steps <= 0:
                     yield
             held.clear()
         face.declaration_count = 0
 
     def spread_again(self, source: Face) -> Job:
-        """Others may or may not be told from now on what a source holds."""
+        """Announce or withdraw what a source holds, after the rules for that changed."""
         for kind in KINDS:
             for entity in list(source.held[kind].values()):
                 if source in entity.holders:
@@ -183,9 +185,9 @@ class Declarations:
                     yield
 
     def handle_timeout(self, now: float) -> None:
-        """Tell peers of tokens that might have been their own, and are not."""
-        for late in self._announcer.late_tokens.take_due(now):
-            self._tables.work.run(self._announcer.offer_late_token(late))
+        """Announce the tokens whose delay is over."""
+        for late in self._announcer.deferred_tokens.take_due(now):
+            self._tables.work.run(self._announcer.announce_deferred(late))
 
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters
@@ -213,7 +215,7 @@ class Declarations:
             face.is_informed = True
             self._tables.forget_routes()
         elif interest_id is not None:
-            self._upward.receive_final(face, interest_id)
+            self._gateway_interests.receive_final(face, interest_id)
 
     def _declare(
         self,
@@ -229,7 +231,7 @@ class Declarations:
             return
         in_answer = interest_id is not None and interest_id != 0
         is_answer = interest_id and kind == TOKEN and id == 0
-        if is_answer and self._upward.relay_token(face, interest_id or 0, key):
+        if is_answer and self._gateway_interests.relay_token(face, interest_id or 0, key):
             return
         self._declare_key(face, kind, id, key, info, in_answer)
 
@@ -279,7 +281,7 @@ class Declarations:
             return
         face.declaration_count -= 1
         face.account.release(declaration_bytes(entity.key))
-        holding = entity.holders.of(face)
+        holding = entity.holders.require(face)
         before = holding.info
         holding.remove(id)
         if holding.id == NO_ID:
@@ -289,13 +291,13 @@ class Declarations:
             else:
                 self._announcer.spread_holder(entity, face, before, in_answer=False, is_gone=True)
             if kind == TOKEN:
-                self._announcer.late_tokens.note_undeclared(entity, face)
+                self._announcer.deferred_tokens.note_undeclared(entity, face)
             return
         if holding.info != before:
             self._announcer.spread(entity, face, in_answer=False, is_gone=False)
 
     def _undeclare_unknown(self, face: Face, kind: int, undeclared: UndeclaredKey | None) -> None:
-        """A token that we were never told of may still be news to those below (§3.6)."""
+        """Announce the end of an unknown token to nodes below, who may know it (§3.6)."""
         self._tables.counters.unknown_undeclarations += 1
         if kind != TOKEN or undeclared is None or face.position == BELOW:
             return

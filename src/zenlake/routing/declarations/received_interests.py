@@ -1,10 +1,10 @@
-"""`Interests`: INTERESTs that come from faces below, and what they are answered (§3.2)."""
+"""`ReceivedInterests`: INTERESTs of faces below, and the answers to them (§3.2)."""
 
 from __future__ import annotations
 
 from zenlake.routing.declarations.announcer import Announcer, send_declaration, send_final
 from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity
-from zenlake.routing.declarations.gateway_interests import Upward
+from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.declarations.interest import KEYS_BIT, KIND_BITS, DownInterest, options_of
 from zenlake.routing.face import Face
 from zenlake.routing.memory import interest_bytes
@@ -19,13 +19,15 @@ _TOKEN_BIT = KIND_BITS[TOKEN]
 _DATA_BITS = KIND_BITS[SUBSCRIBER] | KIND_BITS[QUERYABLE]
 
 
-class Interests:
-    __slots__ = ("_announcer", "_tables", "_upward")
+class ReceivedInterests:
+    __slots__ = ("_announcer", "_gateway_interests", "_tables")
 
-    def __init__(self, tables: Tables, announcer: Announcer, upward: Upward) -> None:
+    def __init__(
+        self, tables: Tables, announcer: Announcer, gateway_interests: GatewayInterests
+    ) -> None:
         self._tables = tables
         self._announcer = announcer
-        self._upward = upward
+        self._gateway_interests = gateway_interests
 
     def receive(self, face: Face, message: Interest, now: float) -> None:
         if face.position in (ABOVE, BESIDE) or face.is_multicast:
@@ -79,17 +81,17 @@ class Interests:
             face.interests[interest.id] = interest
             if interest.options & KEYS_BIT:
                 face.allow_aliases(interest.key)
-        # A face that is equal hears of everything unasked: there is nothing to register or to
-        # ask above.
+        # An equal face gets all declarations without an interest: there is nothing to register
+        # or to send to gateways.
         if face.position != EQUAL:
             if is_new or not is_lasting:
-                self._upward.ask(interest, now)
+                self._gateway_interests.ask(interest, now)
             if is_new:
-                # Before the answer, which may take several turns: what is declared meanwhile
-                # is told as well.
+                # Before the answer, which may take several slices: what is declared meanwhile
+                # is announced as well.
                 self._register(interest)
         if face.is_local and not is_lasting:
-            # The application waits for the final only; all its tokens may be many.
+            # The application waits for D_FINAL only, and there may be many tokens.
             self._tables.work.run(self._answer(interest))
         else:
             self._tables.work.run_for(face, self._answer(interest))
@@ -113,7 +115,7 @@ class Interests:
                     counts[place] = counts.get(place, 0) + 1
 
     def _answer(self, interest: DownInterest) -> Job:
-        """What is known now, then D_FINAL unless a node above has more to say."""
+        """Send what is known now, then D_FINAL unless a gateway has not answered yet."""
         if interest.mode != InterestMode.FUTURE:
             for kind in KINDS:
                 if not interest.options & KIND_BITS[kind]:
@@ -142,7 +144,7 @@ class Interests:
             while sent < len(entities):
                 if interest.face.is_gone:
                     return
-                self._tell(interest, entities[sent])
+                self._declare(interest, entities[sent])
                 sent += 1
                 if work.steps <= 0:
                     yield
@@ -151,8 +153,8 @@ class Interests:
             yield
             is_finished = work.search(search)
 
-    def _tell(self, interest: DownInterest, entity: Entity) -> None:
-        """One declaration of an answer."""
+    def _declare(self, interest: DownInterest, entity: Entity) -> None:
+        """Send one declaration of an answer."""
         work = self._tables.work
         face = interest.face
         work.steps -= 1
@@ -160,14 +162,14 @@ class Interests:
         if info is None:
             return
         if interest.mode != InterestMode.CURRENT:
-            if entity.kind != TOKEN or not self._announcer.late_tokens.defers(entity, face):
-                self._announcer.tell(entity, face, info, interest.id)
+            if entity.kind != TOKEN or not self._announcer.deferred_tokens.defers(entity, face):
+                self._announcer.announce(entity, face, info, interest.id)
             return
         pending = interest.pending
         if pending is not None:
-            if entity.key in pending.told_keys:
+            if entity.key in pending.answered_keys:
                 return
-            pending.told_keys.add(entity.key)
+            pending.answered_keys.add(entity.key)
         work.steps -= SEND_STEPS
         send_declaration(face, entity.kind, 0, entity.key, PLAIN, interest.id)
 
@@ -180,7 +182,7 @@ class Interests:
         if interest.options & KEYS_BIT:
             face.disallow_aliases(interest.key)
         self._tables.interests.remove(interest)
-        self._upward.end(interest)
+        self._gateway_interests.end(interest)
         if interest.aggregate:
             for kind in KINDS:
                 if interest.options & KIND_BITS[kind] and self._is_last_aggregate(interest, kind):

@@ -37,7 +37,7 @@ class Explanation:
 
 
 class Explainer:
-    """Nothing is sent, and nothing is remembered."""
+    """Sends nothing and caches nothing."""
 
     __slots__ = ("_publications", "_tables")
 
@@ -48,7 +48,7 @@ class Explainer:
     def explain_publication(
         self, source: Face, root: ZenohId | None, key: str
     ) -> Generator[None, None, Explanation]:
-        """Of a valid key. `root` is the router where it entered, if a router is the source."""
+        """Explain a valid key. `root` is the router where it entered, if a router is the source."""
         search = self._tables.entities[SUBSCRIBER].search(key)
         origin = self._origin_of(source, root)
         explained = Explanation(source, self._root_of(origin))
@@ -60,7 +60,7 @@ class Explainer:
     def explain_query(
         self, source: Face, root: ZenohId | None, key: str, target: QueryTarget | None
     ) -> Generator[None, None, Explanation]:
-        """The same of a query."""
+        """Explain a query on a valid key, like a publication."""
         origin = self._origin_of(source, root)
         explained = Explanation(source, self._root_of(origin))
         found: list[QueryRoute] = []

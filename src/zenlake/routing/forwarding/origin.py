@@ -1,4 +1,4 @@
-"""`Origin`: messages that take the same ways.
+"""`Origin`: the source of messages that take the same routes.
 
 They come from the same region or, if other routers sent them, entered the network at the same one.
 """
@@ -30,7 +30,7 @@ class Origin:
         """The router whose tree they follow; None for this one."""
 
         self.node_id: int | None = None
-        """Our number for that router, which other routers are told; None for this one."""
+        """Our NodeId for that router, in messages to other routers; None for this one."""
 
         self.routes: dict[str, Route] = {}
         """Where publications go, by full key; see `RouteCache`."""

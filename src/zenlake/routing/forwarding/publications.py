@@ -1,7 +1,7 @@
-"""`Publications`: the way of PUSH through the node (§4.2, §4.6). The hot path.
+"""`Publications`: forwards PUSH through the node (§4.2, §4.6). The hot path.
 
-Where a key goes depends on the region it comes from; the answer is kept until a declaration,
-interest or alias changes that concerns it.
+The route of a key depends on the region that the message comes from. It is cached until a
+declaration, interest or alias that concerns the key changes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from zenlake.wire.values.timestamp import ntp64_of_ns
 from zenlake.wire.values.wire_expr import WireExpr
 
 _NOWHERE: Final = Route([], [])
-"""Of all keys that nobody subscribes to: a neighbour may publish on any number of them. Whether it
-is current says nothing; only a route to one face is held by anybody but the cache."""
+"""The route of all keys without subscribers: one object, as a neighbour may publish on any number
+of them. Its `is_current` is not used: outside the cache, only routes to one face are kept."""
 
 
 class Publications:
@@ -61,9 +61,9 @@ class Publications:
     def receive_run(
         self, source: Face, messages: list[NetworkMessage], start: int, stop: int, reliable: bool
     ) -> int:
-        """The PUSH at `start` and those after it that have the very same key; says how far.
+        """Forward the PUSH at `start` and those after it with the same key; returns the end.
 
-        What is decoded as a run shares its key (wire/runs.py): it is looked up once.
+        Messages that are decoded as a run share the key object (wire/runs.py): one lookup.
         """
         first = messages[start]
         assert isinstance(first, Push)
@@ -98,9 +98,9 @@ class Publications:
         return end
 
     def _resolve(self, source: Face, message: Push, reliable: bool) -> tuple[Route, str] | None:
-        """The way of a message and its key; None if it has none.
+        """The route of a message and its key; None if it is dropped.
 
-        None also where the way is not found in this turn: then a job of the face sends the
+        None also if the route is not found in this slice: then a job of the face sends the
         message.
         """
         key = source.keys.resolve(message.key)
@@ -124,7 +124,7 @@ class Publications:
         return route, key
 
     def origin_of(self, source: Face, message: Push) -> Origin | None:
-        """Whose routes a message takes; None, and counted, if its NodeId means no router."""
+        """The origin of a message; None, and counted, if its NodeId is unknown."""
         if source.position != BESIDE:
             return source.origin
         router = self._tables.source_of(source, message.node_id)
@@ -190,7 +190,7 @@ class Publications:
     def find_route(
         self, origin: Origin, key: str, search: Search[Entity], notes: RouteNotes | None = None
     ) -> Generator[None, None, Route]:
-        """The route of a key with many subscribers, in several turns; `notes` gets the reasons."""
+        """The route of a key with many subscribers, in several slices; `notes` gets the reasons."""
         work = self._tables.work
         yield from work.finish_search(search)
         chosen: dict[Face, None] = {}
@@ -203,7 +203,7 @@ class Publications:
         return self._finish_route(origin, key, chosen, notes)
 
     def _make_route(self, origin: Origin, key: str, subscribers: list[Entity]) -> Route:
-        """The same at once, by the subscribers that match the key."""
+        """The route of a key whose matching subscribers are known, in one go."""
         chosen: dict[Face, None] = {}
         barred = self._tables.barred_region(key)
         for entity in subscribers:
@@ -238,7 +238,7 @@ class Publications:
     def _finish_route(
         self, origin: Origin, key: str, chosen: dict[Face, None], notes: RouteNotes | None
     ) -> Route:
-        """With those who may have subscribers that we do not know of; without who is gone."""
+        """Add faces that may have unknown subscribers, and leave out faces that are gone."""
         for other in self._tables.regions:
             if other is not origin.region:
                 for face in other.unasked:
@@ -254,7 +254,7 @@ class Publications:
         return Route(faces, exprs, origin.node_id, origin.region)
 
     def _stamp(self, message: Push) -> Push | None:
-        """The message with a timestamp that can be believed, None if it must be dropped."""
+        """The message with a valid timestamp, None if it must be dropped."""
         put = message.body
         if not isinstance(put, Put) or self._hlc is None or self._wall_ns is None:
             return message
@@ -286,7 +286,7 @@ def crosses(origin: Origin, face: Face, region: Region) -> bool:
 
 
 def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:
-    """What is decided about a holder by the neighbour that leads to it."""
+    """The verdict about a holder, given the neighbour that leads to it."""
     if hop is not None:
         return SENT
     if holder.position == BESIDE:
@@ -295,7 +295,7 @@ def verdict_of(origin: Origin, holder: Face, hop: Face | None) -> str:
 
 
 def is_unknown(face: Face, kind: int, key: str) -> bool:
-    """Whether a face may have matching entities that it has not told us of.
+    """Whether a face may have matching entities that it has not declared to us.
 
     A node above, unless it has answered an interest in exactly this key (or in all keys);
     an equal peer until its initial declarations are complete; a group for ever.
@@ -304,4 +304,4 @@ def is_unknown(face: Face, kind: int, key: str) -> bool:
         return kind == SUBSCRIBER
     if face.position == EQUAL:
         return not face.is_informed
-    return face.position == ABOVE and not face.has_told_all(kind, key)
+    return face.position == ABOVE and not face.has_declared_all(kind, key)

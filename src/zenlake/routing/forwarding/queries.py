@@ -1,7 +1,7 @@
-"""`Queries`: the way of REQUEST and its RESPONSEs through the node (§4.5).
+"""`Queries`: forwards REQUESTs, and their RESPONSEs back (§4.5).
 
-Every hop gives its requester exactly one RESPONSE_FINAL per REQUEST, whatever the faces do
-that the query was sent to: answer, stay silent beyond the timeout, or die.
+Every hop sends its requester exactly one RESPONSE_FINAL per REQUEST, whether the faces that the
+query was sent to answer, stay silent beyond the timeout, or are lost.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from zenlake.routing.face import Face
 from zenlake.routing.forwarding.origin import Origin
 from zenlake.routing.forwarding.query_targets import QueryTargets, select
 from zenlake.routing.forwarding.route import QueryRoute
-from zenlake.routing.forwarding.routed_query import Branch, Query
+from zenlake.routing.forwarding.routed_query import Branch, RoutedQuery
 from zenlake.routing.memory import BRANCH_BYTES, REQUEST_BYTES
 from zenlake.routing.region import BESIDE
 from zenlake.routing.stamps import ROUTE, Stamper
 from zenlake.routing.tables import Tables
-from zenlake.routing.timers import TIMERS_IN_A_TURN, Timers
+from zenlake.routing.timers import TIMERS_PER_SLICE, Timers
 from zenlake.routing.work import SEND_STEPS, Job
 from zenlake.wire import Err, Request, ResponderId, Response, ResponseFinal, TimestampStack
 from zenlake.wire.values.wire_expr import WireExpr
@@ -26,9 +26,9 @@ from zenlake.wire.values.zenoh_id import ZenohId
 T = TypeVar("T")
 
 GRACE_S: Final = 0.05
-"""Whoever asked has a timer of the same length, started before ours; his shall be the first. Real
-nodes wake at whole milliseconds and we do not: without this, our error often came before his own,
-and he told his user twice."""
+"""The requester's own timer, of the same length and started before ours, must fire first. Deployed
+nodes wake at whole milliseconds and this node does not: without the grace, our error often arrived
+before the requester's own timeout, and its application got two."""
 
 
 class Queries:
@@ -47,10 +47,10 @@ class Queries:
             counters.unexpected_messages += 1
             return
         if message.request_id in source.queries:
-            # Its final is still to come, and will end both for whoever reuses the number.
+            # The RESPONSE_FINAL of the open request will end both.
             counters.reused_request_ids += 1
             return
-        query = Query(source, message.request_id, message.qos, message.budget)
+        query = RoutedQuery(source, message.request_id, message.qos, message.budget)
         queries_max = tables.settings.queries_max
         if len(source.queries) >= queries_max and not source.is_local:
             self._refuse(query, f"Too many open requests: {queries_max}")
@@ -82,7 +82,7 @@ class Queries:
 
     def _choose_and_ask(
         self,
-        query: Query,
+        query: RoutedQuery,
         origin: Origin,
         message: Request,
         key: str,
@@ -95,7 +95,7 @@ class Queries:
 
     def _ask(
         self,
-        query: Query,
+        query: RoutedQuery,
         message: Request,
         key: str,
         reliable: bool,
@@ -132,7 +132,7 @@ class Queries:
             face.outlet.send(copy, key, reliable)
             work.steps -= SEND_STEPS
 
-    def _refuse(self, query: Query, why: str) -> None:
+    def _refuse(self, query: RoutedQuery, why: str) -> None:
         self._tables.counters.refused_requests += 1
         self._send_error(query, why, self._tables.zid)
         _finish(query)
@@ -147,7 +147,7 @@ class Queries:
             self._tables.counters.unknown_aliases += 1
             return
         query = branch.query
-        # An error of a node on the way has no key. Most replies have that of the query.
+        # An error that a node made has no key. Most replies have the key of the query.
         if key and key != query.key and not self._tables.is_valid(key):
             return
         if query.face.is_gone:
@@ -163,8 +163,8 @@ class Queries:
             if query.budget == 0:
                 self._end_early(query)
 
-    def _end_early(self, query: Query) -> None:
-        """Its requester accepts no more responses (the query page: "Routers SHOULD stop")."""
+    def _end_early(self, query: RoutedQuery) -> None:
+        """End a query whose budget is used up (the query page: "Routers SHOULD stop")."""
         for branch in query.branches():
             self.timers.end(branch)
             self._end(branch)
@@ -178,7 +178,7 @@ class Queries:
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
-        """Its answers end here; what it asked runs on, and the answers are dropped."""
+        """End the branches to a face; its own queries go on, and their responses are dropped."""
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):
@@ -194,16 +194,16 @@ class Queries:
             assert isinstance(timer, Branch)
             timer.face.branches.clear()
             timer.query.face.queries.clear()
-            timer.query.give_up()
+            timer.query.drop_branches()
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now, TIMERS_IN_A_TURN):
+        for timer in self.timers.take_due(now, TIMERS_PER_SLICE):
             assert isinstance(timer, Branch)
             self._tables.counters.timed_out_requests += 1
             self._send_error(timer.query, "Timeout", timer.face.zid)
             self._end(timer)
 
-    def _send_error(self, query: Query, text: str, responder: ZenohId) -> None:
+    def _send_error(self, query: RoutedQuery, text: str, responder: ZenohId) -> None:
         """An error of this node: it has no key, unlike those of queryables."""
         if not query.face.is_gone:
             error = Response(
@@ -219,25 +219,25 @@ class Queries:
         return None if stamps is None else self._stamper.stamp(stamps, ROUTE)
 
     def _end(self, branch: Branch) -> None:
-        """One face has finished; the last one ends the query."""
-        if _take(branch.face.branches, branch.request_id) is None:
+        """End one branch; the last one ends the query."""
+        if _pop(branch.face.branches, branch.request_id) is None:
             return
         query = branch.query
         if query.note_ended():
-            _take(query.face.queries, query.request_id)
+            _pop(query.face.queries, query.request_id)
             query.face.account.release(query.size)
             _finish(query)
 
 
-def _take(open_ones: dict[int, T], id: int) -> T | None:
-    """Remove and give; a dictionary that held many keeps its size until it is cleared."""
+def _pop(open_ones: dict[int, T], id: int) -> T | None:
+    """Pop an entry; a dictionary that held many keeps its size until it is cleared."""
     taken = open_ones.pop(id, None)
     if not open_ones:
         open_ones.clear()
     return taken
 
 
-def _finish(query: Query) -> None:
+def _finish(query: RoutedQuery) -> None:
     if not query.face.is_gone:
         query.face.send(ResponseFinal(query.request_id, query.qos), "")
 

@@ -90,7 +90,7 @@ class QueryTargets:
             candidate = known.get(face)
             if candidate is None and _may_ask(origin, face):
                 candidate = self._candidate(origin, face)
-            is_complete = entity.holders.of(face).info.complete and includes(entity.key, key)
+            is_complete = entity.holders.require(face).info.complete and includes(entity.key, key)
             if notes is not None:
                 hop = None if candidate is None else candidate.face
                 notes.add(verdict_of(origin, face, hop), face, entity.key, hop, is_complete)

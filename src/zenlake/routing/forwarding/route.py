@@ -1,4 +1,4 @@
-"""Routes: where messages on one key go, as long as nothing changes that."""
+"""Routes: where messages on one key go, until a change makes them void."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INCOMPLETE: Final = 0
 COMPLETE: Final = 1
 UNKNOWN: Final = 2
-"""It may have queryables that it has not told us of."""
+"""It may have queryables that it has not declared to us."""
 
 
 class CachedRoute:
@@ -43,14 +43,14 @@ class Route(CachedRoute):
         self.faces = faces
         self.exprs = exprs
         self.node_id = node_id
-        """What faces of `region` are told: whose tree the message follows."""
+        """The NodeId for faces of `region`: whose tree the message follows."""
 
         self.region = region
         """Where the message comes from, if it follows a tree there."""
 
 
 class QueryRoute(CachedRoute):
-    """Whom queries may be sent to: a list for each region, the nearest faces first.
+    """The faces that queries may be sent to: a list for each region, the nearest first.
 
     The source of a query may be among the faces; the choice depends on the target (§4.5).
     """
@@ -61,7 +61,7 @@ class QueryRoute(CachedRoute):
         super().__init__()
         self.node_id = node_id
         self.region = region
-        """Where queries come from: neighbours there are told `node_id`, whose tree they follow."""
+        """Where queries come from: `node_id` is for neighbours there, whose tree they follow."""
 
         self.regions: list[list[Candidate]] = []
 

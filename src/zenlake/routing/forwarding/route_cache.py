@@ -1,7 +1,7 @@
 """`RouteCache`: the routes found so far, of all origins, until a change makes them void.
 
 A route depends on the declarations whose keys intersect its own, so a tree of all keys with a
-route tells which of them a declaration concerns. Where that takes too long, all routes are
+route shows which of them a declaration concerns. Where that takes too long, all routes are
 forgotten: that is always right, and they are found again when they are needed.
 """
 
@@ -17,7 +17,7 @@ from zenlake.routing.work import Job, Work
 R = TypeVar("R", bound=CachedRoute)
 
 FORGET_STEPS: Final = 1_024
-"""A change may take this long to find the routes it concerns: as long as half a turn."""
+"""A change may take this long to find the routes it concerns: half a slice."""
 
 FORGET_LOOKUPS_MAX: Final = 16_384
 """Each key may have a route for every origin, and every router of the network is one."""

@@ -1,7 +1,7 @@
 """`RouteNotes`: why a message goes where it goes, written down by the code that decides it.
 
-Routing decides without notes. Whoever wants an explanation has the same functions decide once
-more, with notes: so that an explanation cannot differ from what happens.
+Routing decides without notes. For an explanation the same functions decide once more, with notes,
+so that an explanation cannot differ from what happens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SENT: Final = "sent"
 """It goes to the holder of a matching declaration, or towards it."""
 
 UNKNOWN: Final = "unknown"
-"""It goes to a neighbour that may have a matching declaration and has not told us."""
+"""It goes to a neighbour that may have a matching entity and has not declared it to us."""
 
 SAME_REGION: Final = "same_region"
 """Holder and source are in a region that does not relay: peers are linked to each other."""

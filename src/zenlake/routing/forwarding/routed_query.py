@@ -1,8 +1,8 @@
 """A query on its way through this node: where it came from, and whom it was sent to.
 
-There may be 100,000 at a time. Python's garbage collector looks at every object that may be part
-of a cycle, while everybody waits; so queries and their branches are none, and a query has no
-dictionary of its branches. It gives them up when the last has ended.
+There may be 100,000 at a time. Python's garbage collector visits every object that may be part of a
+cycle, and stops all threads meanwhile. So it does not track queries and their branches, and a query
+has no dictionary of its branches. The query drops its references when the last branch has ended.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zenlake.wire.values.qos import QoS
 
 
 @mypyc_attr(acyclic=True)
-class Query:
+class RoutedQuery:
     """A REQUEST of one face until its RESPONSE_FINAL."""
 
     __slots__ = ("_last", "budget", "face", "key", "open_branches", "qos", "request_id", "size")
@@ -31,7 +31,7 @@ class Query:
         """The faces it was sent to that have not finished."""
 
         self._last: Branch | None = None
-        """The one that was added last; each refers to the one before."""
+        """The branch that was added last; each refers to the one before."""
 
         self.size = 0
         """The bytes charged to the face for it."""
@@ -59,11 +59,11 @@ class Query:
         """One of its branches has ended; whether it was the last."""
         self.open_branches -= 1
         if self.open_branches == 0:
-            self.give_up()
+            self.drop_branches()
         return self.open_branches == 0
 
-    def give_up(self) -> None:
-        """Forget its branches, which refer to it."""
+    def drop_branches(self) -> None:
+        """Break the cycle: branches refer to their query."""
         self._last = None
 
 
@@ -73,7 +73,7 @@ class Branch(Timer):
 
     __slots__ = ("before", "face", "query", "request_id")
 
-    def __init__(self, query: Query, face: Face, request_id: int, deadline: float) -> None:
+    def __init__(self, query: RoutedQuery, face: Face, request_id: int, deadline: float) -> None:
         super().__init__(deadline)
         self.query = query
         self.face = face

@@ -1,7 +1,7 @@
-"""`Forwarder`: runs of publications on their way through a router, without a look at each.
+"""`RunForwarder`: forwards runs of publications without decoding each message.
 
-What goes to each neighbour is the same as if every message were received by itself
-(publications.py); only the head is written anew, once for all of them.
+Each neighbour gets the same bytes as if every message were forwarded by itself (publications.py);
+only the head is written again, once for the whole run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FEW_FACES: Final = 4
 _SHARED_PORTIONS_IN_A_BATCH: Final = 4
 
 
-class Forwarder:
+class RunForwarder:
     __slots__ = ("_hlc", "_publications", "_tables", "_wall_ns")
 
     def __init__(
@@ -44,7 +44,7 @@ class Forwarder:
         self._wall_ns = wall_ns
 
     def forward(self, source: Face, run: PushRun, reliable: bool) -> bool:
-        """False, and nothing is done, if the messages must be received one by one."""
+        """False, without any effect, if the messages must be forwarded one by one."""
         origin = self._publications.origin_of(source, run.first)
         if origin is None:
             self._tables.counters.unknown_nodes += run.count - 1  # the first is counted already
@@ -127,5 +127,5 @@ def _portions(
 
 
 def _learn(hlc: Hlc, run: PushRun, wall: int) -> bool:
-    """Whether all times of a run can be believed."""
+    """Update the clock with all times of a run; False if one is too far in the future."""
     return all(hlc.update_time(time, wall) for time in run.times())

@@ -1,9 +1,9 @@
-"""`GatewayGossip`: a router passes on what the peers below it say of themselves (§4.7).
+"""`GatewayGossip`: a router forwards the descriptions of the peers below it (§4.7).
 
 It does not describe itself: peers know it as their gateway, and it takes no part in their
 connections to each other.
 
-What a peer says of its links tells which gateways it has (gateways.py).
+The links that a peer describes show which gateways it has (gateways.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 
 class PeerLinks:
-    """What a peer says of its links."""
+    """The links that a peer describes."""
 
     __slots__ = ("gateways", "linked")
 

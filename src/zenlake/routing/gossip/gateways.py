@@ -1,9 +1,9 @@
 """`set_gateways`: which gateway of a peer carries its messages to other routers (§4.4).
 
-A peer with several gateways sends its messages to each of them, and tells each of the others. Only
-one of them, the *primary*, carries messages between that peer and other routers. The others would
-still deliver to their own clients what the primary sends them as well; here they do not, as long as
-they can reach the primary.
+A peer with several gateways sends its messages to each of them, and describes all of them to each.
+Only one of them, the *primary*, carries messages between that peer and other routers. In deployed
+releases the others still deliver the peer's messages to their own clients, which get them from the
+primary as well; here they do not, as long as they can reach the primary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 
 def set_gateways(tables: Tables, face: Face, gateways: frozenset[ZenohId]) -> None:
-    """All gateways of a peer below this router, as the peer says; the greatest is the primary."""
+    """Set the gateways of a peer, as the peer describes them; the greatest is the primary."""
     if gateways != face.gateways:
         face.gateways = gateways
         face.is_primary = not gateways or max(gateways) == tables.zid

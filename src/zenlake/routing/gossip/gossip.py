@@ -1,8 +1,8 @@
-"""`Gossip`: peers tell each other whom they know, for discovery only (§4.7).
+"""`Gossip`: peers describe the nodes they know to each other, for discovery only (§4.7).
 
-A peer describes itself and its direct neighbours to each new neighbour. What a neighbour
-says of itself is passed on to the others, one hop; what it says of third nodes is a
-`Discovery` for whoever wants to connect.
+A peer describes itself and its direct neighbours to each new neighbour. The description that a
+neighbour sends of itself is forwarded to the others, one hop; its description of a third node is a
+`Discovery`, to which this node may connect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LINK_STATE: Final = 1
 
 
 class Discovery:
-    """A node that another one told of, to consider for a connection."""
+    """A node that another one described, to consider for a connection."""
 
     __slots__ = ("locators", "role", "zid")
 
@@ -46,7 +46,7 @@ class Neighbour:
         """Our number for it; we are 0."""
 
         self.sn = 0
-        """The version of what it said of itself, 0 if nothing yet."""
+        """The version of its description of itself, 0 if none has arrived."""
 
         self.locators: tuple[str, ...] = ()
 
@@ -129,7 +129,7 @@ class Gossip:
         """All of a message was read."""
 
     def _read(self, neighbour: Neighbour, zid: ZenohId, state: LinkState) -> None:
-        """What a neighbour says of a node."""
+        """A neighbour describes a node."""
         if zid == neighbour.face.zid:
             self._learn(neighbour, state)
         elif state.locators and zid not in self._neighbours and zid != self._tables.zid:
@@ -144,7 +144,7 @@ class Gossip:
         return found
 
     def _learn(self, neighbour: Neighbour, state: LinkState) -> None:
-        """What a neighbour says of itself; new locators are passed on."""
+        """A neighbour describes itself; new locators are forwarded."""
         if state.sn <= neighbour.sn:
             return
         neighbour.sn = state.sn
@@ -161,7 +161,7 @@ class Gossip:
             self._discoveries[zid] = Discovery(zid, role, state.locators or ())
 
     def _describe_self(self, with_links: bool) -> LinkState:
-        """Our neighbours are told only to nodes above (§4.7)."""
+        """The state of this node; its links are sent only to gateways (§4.7)."""
         links = [neighbour.psid for neighbour in self._neighbours.values()] if with_links else []
         return LinkState(
             0,
@@ -199,7 +199,7 @@ def send_states(neighbour: Neighbour, states: list[LinkState]) -> None:
 
 
 def _node_of(face: Face, state: LinkState) -> ZenohId | None:
-    """Whom an entry describes: its zid, or the one announced for its number before."""
+    """The node that an entry describes: by its zid, or by a psid that was defined before."""
     if state.zid is None:
         return face.psids.get(state.psid)
     if len(face.psids) < GOSSIP_PSIDS_MAX or state.psid in face.psids:

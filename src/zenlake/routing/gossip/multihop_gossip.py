@@ -1,8 +1,8 @@
-"""`NetworkGossip`: multihop gossip, where peers know all peers and how they are linked (§4.7).
+"""`MultihopGossip`: multihop gossip, where peers know all peers and how they are linked (§4.7).
 
-`scouting/gossip/multihop`: the peers of a region, and their routers, tell each other of all links
-as routers do, but only to find each other. Whoever is told of a node that says where it listens may
-connect to it, however far away it is. Nothing is routed along this network.
+`scouting/gossip/multihop`: the peers of a region, and their routers, exchange link states as
+routers do, but only to find each other. A node may connect to any node whose locators it learns,
+however far away it is. Nothing is routed along this network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 
-class NetworkGossip(Gossip):
+class MultihopGossip(Gossip):
     __slots__ = ("_faces", "_network")
 
     def __init__(self, tables: Tables) -> None:
@@ -34,7 +34,7 @@ class NetworkGossip(Gossip):
         self._network.own_locators = locators
 
     def add_face(self, face: Face) -> None:
-        """A neighbour; those that are no target of gossip are not told where others listen."""
+        """Add a neighbour; one that is no target of gossip does not get the locators of others."""
         if face.role == WhatAmI.CLIENT or face.is_multicast or face.position == BESIDE:
             return
         self._faces[face] = None

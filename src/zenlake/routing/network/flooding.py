@@ -1,13 +1,13 @@
-"""`Flooding`: what nodes of a network tell each other (behaviour reference §4.7).
+"""`Flooding`: how link states spread through a network (behaviour reference §4.7).
 
-Every node describes itself: its neighbours, in versions that only grow (`sn`). Whoever hears a
-newer version passes it on, so that all nodes know the same graph.
+Every node describes itself: its neighbours, in versions that only grow (`sn`). A node that
+receives a newer version forwards it, so that all nodes know the same graph.
 
-Some rules differ from deployed nodes. A node that is restarted is known as such and believed at
-once, although its earlier *life* may still be known somewhere: the upper bits of a version are the
-time of day when the node began, and a node that hears of its earlier life begins one more. While a
-neighbour is linked, nobody else speaks for it, even if its version is smaller than before. Who
-tells of an old version is told of the new one, as it may have dropped a node that others did not.
+Some rules differ from deployed nodes. A restarted node is recognised and believed at once,
+although link states of its earlier *life* may still spread: the upper bits of a version are the
+time when the node started, and a node that receives a state of its earlier life starts one more.
+While a neighbour is linked, only its own link states count, even if their version is smaller than
+before. A neighbour that sends an old version is sent the new one, as it may have dropped the node.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zenlake.wire import LinkState, Oam
 from zenlake.wire.values.zenoh_id import ZenohId
 
 SN_MAX: Final = 1 << 63
-"""Nobody counts that far: somebody made it up, and it could hardly be exceeded."""
+"""Larger versions are ignored: no node counts that far, and none could exceed them."""
 
 LIFE_BITS: Final = 20
 """The lower bits of a version count changes, the others are the same in one life of a node. All
@@ -74,13 +74,13 @@ class Flooding:
         """By neighbour."""
 
         self.discoveries: dict[ZenohId, Discovery] = {}
-        """Nodes that said where they listen, until somebody looks at them."""
+        """Nodes with locators, until `take_discoveries`."""
 
         self.forgotten: list[tuple[Face, ZenohId]] = []
-        """Neighbours, and nodes that they forgot all about, until somebody looks at them."""
+        """Neighbours, and nodes that they forgot, until `take_forgotten`."""
 
         self._repeated: list[tuple[NetworkLink, Statement]] = []
-        """What neighbours are to hear of themselves, at the end of the list that says it."""
+        """States of neighbours that third nodes sent, to be sent to these neighbours."""
 
         graph.own.sn = _first_sn(settings)
 
@@ -119,7 +119,7 @@ class Flooding:
         for other in self.links.values():
             self.graph.move_charges(face.account, other.face.account)
             if link.rumour is not None:
-                link.rumour.is_introduction = False  # nobody says it now
+                link.rumour.is_introduction = False  # it does not come from a message now
                 self._apply(other, [link.rumour])
             break
         self._announce_self()
@@ -142,7 +142,7 @@ class Flooding:
         link = self.links.get(face.zid)
         return link is not None and link.face is face
 
-    # What neighbours say.
+    # Link states of neighbours.
 
     def receive(self, face: Face, message: Oam, now: float) -> Job:
         """A link-state list; other messages are counted."""
@@ -195,7 +195,7 @@ class Flooding:
                 # With an earlier life, all that it had is forgotten.
                 new[node] = None
             elif node not in new and statement.sn > node.sn:
-                # Others ignore an older version of a neighbour, although it is believed here.
+                # An older version of a neighbour counts here, but other nodes would ignore it.
                 updated[node] = None
             self._learn(link, node, statement, new)
             is_learned = True
@@ -208,11 +208,11 @@ class Flooding:
         if is_own_old:
             self._announce_self()
             for neighbour in self.links.values():
-                # With the earlier life they forget all that they were told.
+                # They forget what was declared in the earlier life, too.
                 self.trees.forget_child_of(graph.own, neighbour.node)
 
     def _note_forgotten(self, link: NetworkLink, statement: Statement, ignorant: _Nodes) -> None:
-        """A neighbour forgot what it told of a node, and what it was told of it."""
+        """A neighbour forgot what it sent and received about a node."""
         self.forgotten.append((link.face, statement.zid))
         node = self.graph.nodes.get(statement.zid)
         if node is None or node is link.node or (node is self.graph.own and statement.sn != 0):
@@ -222,7 +222,7 @@ class Flooding:
             ignorant[node] = None
 
     def _is_own_old(self, statement: Statement) -> bool:
-        """Whether others know an older life of this node as well as this one, or better."""
+        """Whether others know an older life of this node, with a version as large as its own."""
         own = self.graph.own
         if statement.sn < own.sn or statement.sn >= SN_MAX:
             return False
@@ -239,14 +239,14 @@ class Flooding:
         neighbour = self.links.get(node.zid)
         if neighbour is None or not neighbour.has_spoken or _is_later_life(node, statement):
             return True
-        # It will say so itself, unless the link is dead; or it was restarted, and must hear that
-        # it has been here before.
+        # The neighbour will send it itself, unless the link is dead. Or it was restarted, and
+        # must learn of its earlier life.
         neighbour.rumour = statement
         self._repeated.append((neighbour, statement))
         return False
 
     def _is_own_news(self, link: NetworkLink, statement: Statement) -> bool:
-        """Of a neighbour about itself."""
+        """Whether what a neighbour sends about itself is new."""
         node = link.node
         is_first = not link.has_spoken
         link.has_spoken = True
@@ -256,7 +256,7 @@ class Flooding:
             return False
         if statement.sn == node.sn and not (is_first and not _lists_same(node, statement)):
             return False
-        # Its words come in order, but what others say of it may be faster, or of an earlier life.
+        # Its own states arrive in order; those from others may be faster, or of an earlier life.
         self._send(link, [self._describe(link, node, False)])
         return True
 
@@ -336,7 +336,7 @@ class Flooding:
                 self._send(link, states)
 
     def ask_again(self, face: Face, zid: ZenohId) -> None:
-        """Ask a neighbour to tell again what a node has: as if this one had forgotten the node."""
+        """Ask a neighbour to declare again what a node has: send a state as if it were unknown."""
         link = self.links.get(face.zid)
         node = self.graph.nodes.get(zid)
         if link is not None and link.face is face and node is not None:
@@ -344,7 +344,7 @@ class Flooding:
             self._send(link, [state])
 
     def is_uniform(self) -> bool:
-        """Whether all nodes that have said something are of this kind."""
+        """Whether all nodes that described themselves run this implementation."""
         return all(node.sn == 0 or node.sn >> LIFE_BITS != 0 for node in self.graph.nodes.values())
 
     def _announce_self(self) -> None:
@@ -369,7 +369,7 @@ class Flooding:
         return link.describe(node, is_new=is_new, with_links=with_links, locators=locators)
 
     def _repeat(self) -> None:
-        """Tell neighbours what third nodes said of them, now that they know of all nodes."""
+        """Send neighbours the states that third nodes sent about them; they know all nodes now."""
         nodes = self.graph.nodes
         for link, statement in self._repeated:
             links = {nodes[zid].index: w for zid, w in statement.links.items() if zid in nodes}

@@ -1,4 +1,4 @@
-"""`NetworkGraph`: the nodes of a network, their links, and who pays for the memory they take."""
+"""`NetworkGraph`: the nodes of a network, their links, and the accounts that their memory is on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 FREE_INDICES: Final = 16
-"""So many numbers of nodes that left are kept from being used again."""
+"""How many indices of nodes that left are kept unused."""
 
 
 class NetworkGraph:
@@ -38,12 +38,12 @@ class NetworkGraph:
         self.own.sn = 1
         self.nodes: dict[ZenohId, NetworkNode] = {zid: self.own}
         self._free_indices: deque[int] = deque()
-        """Numbers of nodes that left. Messages that carry one may still be under way, so it is
-        used again only after others."""
+        """Indices of nodes that left, reused in this order: messages with one may still be in
+        flight."""
 
         self.hashes = EdgeHashes()
         self.link_count = 0
-        """What all nodes list together."""
+        """The links that all nodes list."""
 
         self.version = 0
         """Another one whenever an edge changes."""
@@ -65,7 +65,7 @@ class NetworkGraph:
     def add_distant(
         self, zid: ZenohId, role: WhatAmI | None, account: Account
     ) -> NetworkNode | None:
-        """A node that a neighbour tells of; None, and counted, beyond the limits."""
+        """A node in a link state of a neighbour; None, and counted, beyond the limits."""
         if len(self.nodes) >= NETWORK_NODES_MAX:
             account.refuse("limits/routing/network_nodes", NETWORK_NODES_MAX)
         elif account.charge(node_bytes(0, None)):
@@ -148,7 +148,7 @@ class NetworkGraph:
         return removed
 
     def _remove(self, node: NetworkNode) -> None:
-        """Whoever lists it goes too."""
+        """Remove a node; all nodes that list it are removed as well."""
         del self.nodes[node.zid]
         self._free_indices.append(node.index)
         self.link_count -= len(node.links)
@@ -165,7 +165,7 @@ class NetworkGraph:
         link_count: int,
         locators: tuple[str, ...] | None,
     ) -> bool:
-        """Whoever told of a node last pays for it; False, and counted, if that is too much."""
+        """Charge a node to the neighbour that described it last; False, and counted, if refused."""
         if node.account is not None:
             node.account.release(node.charged_bytes)
         size = node_bytes(link_count, locators)
@@ -183,7 +183,7 @@ class NetworkGraph:
         account.add(node.charged_bytes)
 
     def move_charges(self, account: Account, heir: Account) -> None:
-        """A neighbour is gone, and others still list what it told of."""
+        """Move charges of a neighbour that is gone: others still list the nodes it described."""
         for node in self.nodes.values():
             if node.account is account:
                 account.release(node.charged_bytes)

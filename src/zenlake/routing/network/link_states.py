@@ -1,4 +1,4 @@
-"""Lists of link states: what one node says of the nodes it knows, on one link.
+"""Lists of link states: how one node describes the nodes it knows, on one link.
 
 A list names nodes by the sender's numbers for them (*psids*). Each side remembers what the numbers
 of the other stand for.
@@ -23,21 +23,21 @@ from zenlake.wire.values.zenoh_id import ZenohId
 class NetworkLink:
     """A link to a neighbour in the same network."""
 
-    __slots__ = ("face", "has_spoken", "introduced", "node", "rumour", "told")
+    __slots__ = ("announced", "face", "has_spoken", "introduced", "node", "rumour")
 
     def __init__(self, face: Face, node: NetworkNode) -> None:
         self.face = face
         self.node = node
         self.has_spoken = False
-        """Whether it has described itself on this link."""
+        """Whether the neighbour has described itself on this link."""
 
         self.introduced: set[ZenohId] = set()
-        """Nodes that it has begun to speak of on this link."""
+        """Nodes that the neighbour has introduced on this link."""
 
         self.rumour: Statement | None = None
-        """What others say of it that it has not said itself."""
+        """A newer state of the neighbour that other nodes sent, and it has not."""
 
-        self.told: dict[int, NetworkNode] = {}
+        self.announced: dict[int, NetworkNode] = {}
         """What our numbers stand for on this link."""
 
     def send(self, states: list[LinkState]) -> None:
@@ -52,9 +52,9 @@ class NetworkLink:
         with_links: bool,
         locators: tuple[str, ...] | None,
     ) -> LinkState:
-        """A node as of now; with its id if the neighbour may not know our number for it."""
-        is_told = not is_new and self.told.get(node.index) is node
-        self.told[node.index] = node
+        """The state of a node; with its id if the neighbour may not know our psid for it."""
+        is_announced = not is_new and self.announced.get(node.index) is node
+        self.announced[node.index] = node
         links: list[int] = []
         weights: list[int] = []
         has_weight = False
@@ -68,7 +68,7 @@ class NetworkLink:
             node.sn,
             tuple(links),
             gateway=node.is_gateway,
-            zid=None if is_told else node.zid,
+            zid=None if is_announced else node.zid,
             whatami=node.role,
             locators=locators,
             weights=tuple(weights) if has_weight else None,
@@ -88,16 +88,16 @@ class Statement:
         self.is_gateway = state.gateway
         self.links = links
         self.is_introduction = state.zid is not None
-        """Whether it says what its number stands for: the sender has begun to know the node."""
+        """Whether it defines its psid: the sender has just learnt of the node."""
 
 
 def read_statements(
     face: Face, body: bytes, work: Work
 ) -> Generator[None, None, list[Statement] | None]:
-    """What a neighbour says, in as many turns as it takes; None if it is malformed or too long.
+    """Decode a list in as many slices as it takes; None if it is malformed or too long.
 
-    Numbers that it did not explain are passed over, as deployed nodes do. They may be explained
-    behind their use, within the same list.
+    Undefined psids are ignored, as deployed nodes do. A psid may be defined after its use, within
+    the same list.
     """
     if len(body) > LINK_STATE_LIST_BYTES_MAX:
         face.account.refuse("limits/routing/link_state_list_bytes", LINK_STATE_LIST_BYTES_MAX)
@@ -132,9 +132,9 @@ def read_statements(
 
 
 def forgot(link: NetworkLink, statement: Statement) -> bool:
-    """Whether a neighbour begins to speak of a node that it knew: it forgot all about it.
+    """Whether a neighbour introduces a node again: it forgot all about it.
 
-    What has version 0 it knows by name only, and will introduce again.
+    A node with version 0 it knows by id only, and will introduce again.
     """
     if not statement.is_introduction:
         return False

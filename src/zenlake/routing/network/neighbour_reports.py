@@ -1,13 +1,13 @@
-"""`Reports`: what each neighbour says that a router of the network has.
+"""`Reports`: what each neighbour reports that a router of the network has declared.
 
-Declarations between routers have no version. When a tree changes, its root may be described by two
-neighbours at once: by one that no longer hears what changes there, and by one that does not know
-that it is to tell. So this node notes who says what. It believes the neighbour through which the
-root's tree reaches it, its *parent*: links keep the order of messages, so the last word of the
-parent is what the parent has, and by the same rule so on up to the root. All routers have the same
-trees soon after a change, hence in the end they all know what the root has.
+Declarations between routers have no version. When a tree changes, two neighbours may report what
+its root has: one that no longer receives the changes, and one that does not know yet that it has to
+forward them. So this node keeps a report of each neighbour. It believes the neighbour through which
+the root's tree reaches it, its *parent*: links keep the order of messages, so the last message of
+the parent is what the parent has, and by the same rule so on up to the root. All routers have the
+same trees soon after a change, so in the end they all know what the root has.
 
-A new parent needs time to tell all. Until then what the old one said stays.
+A new parent needs time to report everything. Until then the report of the old one stays.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from zenlake.routing.memory import alias_bytes
 from zenlake.wire.values.queryable_info import QueryableInfo
 
 PATIENCE_S: Final = 1.0
-"""A new parent that has said nothing for this long has told all."""
+"""After this long without a declaration, the report of a new parent is complete."""
 
 PATIENCE_MAX_S: Final = 10.0
-"""However much it says."""
+"""The same, even if declarations still arrive."""
 
 
 class Report:
-    """What one neighbour says."""
+    """What one neighbour reports."""
 
     __slots__ = ("_bytes", "_sender", "infos", "was_believed")
 
@@ -38,7 +38,7 @@ class Report:
         """By kind and key."""
 
         self.was_believed = False
-        """Whether the neighbour was the parent: it may not have told what changed since."""
+        """Whether the neighbour was the parent before: its report may be out of date."""
 
     def add(self, kind: int, key: str, info: QueryableInfo) -> bool:
         """False if the neighbour makes this node keep too much."""
@@ -64,9 +64,9 @@ class Report:
 
 
 class Reports:
-    """All that is said of one router."""
+    """All reports about one router."""
 
-    __slots__ = ("_by", "believed", "changed_at", "heard_at", "is_settled")
+    __slots__ = ("_by", "believed", "changed_at", "heard_at", "is_complete")
 
     def __init__(self) -> None:
         self._by: dict[Face, Report] = {}
@@ -74,43 +74,43 @@ class Reports:
         """That of the parent; None if there is none, or if it cannot be relied on."""
 
         self.changed_at = 0.0
-        """When the parent became another one, or began anew to tell."""
+        """When the parent changed, or started its report again."""
 
         self.heard_at = 0.0
         """When the parent declared something last."""
 
-        self.is_settled = True
-        """Whether nothing is known any more but what the parent says."""
+        self.is_complete = True
+        """Whether only the report of the parent counts any more."""
 
-    def of(self, sender: Face) -> Report:
+    def report_from(self, sender: Face) -> Report:
         report = self._by.get(sender)
         if report is None:
             report = self._by[sender] = Report(sender)
         return report
 
     def believe(self, sender: Face | None, now: float) -> bool:
-        """Another neighbour is the parent; whether it must be asked to tell all once more."""
-        report = None if sender is None else self.of(sender)
+        """Make another neighbour the parent; whether it must be asked to declare all again."""
+        report = None if sender is None else self.report_from(sender)
         if report is self.believed:
             return False
         self.believed = report
         if report is None:
             return False
         self.changed_at = now
-        self.is_settled = False
+        self.is_complete = False
         was_believed = report.was_believed
         report.was_believed = True
         return was_believed
 
     def void(self, sender: Face, now: float) -> None:
-        """A neighbour begins anew to tell what there is."""
+        """A neighbour starts its report again."""
         report = self._by.get(sender)
         if report is None:
             return
         report.clear()
         if report is self.believed:
             self.changed_at = now
-            self.is_settled = False
+            self.is_complete = False
         else:
             report.was_believed = False
 
@@ -128,7 +128,7 @@ class Reports:
         self._by.clear()
         self.believed = None
 
-    def settles_at(self) -> float:
-        """From when on the parent has told all."""
+    def complete_at(self) -> float:
+        """When the report of the parent is complete."""
         quiet_at = max(self.changed_at, self.heard_at) + PATIENCE_S
         return min(quiet_at, self.changed_at + PATIENCE_MAX_S)

@@ -4,7 +4,7 @@ Routers form a network; so do peers where gossip is multihop, and the linkstate 
 up to 1.8. All nodes know the same graph (`flooding`) and compute the same trees.
 
     network.add_link(face, now)               a neighbour
-    yield from network.receive(face, m, now)  what it says
+    yield from network.receive(face, m, now)  link states of it
     network.remove_link(face, now)
     network.take_left()                       after each of these: nodes that are gone
     network.next_deadline()                   when the trees are to be computed again:
@@ -50,11 +50,11 @@ class Network:
         self.trees = TreeCache(self.graph, work)
         self._flooding = Flooding(self.graph, self.trees, settings, counters, work, weights)
         self.is_uniform = False
-        """Whether all nodes are of this kind, so that all come to the same trees (`note_lives`)."""
+        """Whether all nodes run this implementation, and so have the same trees (`note_lives`)."""
 
     @property
     def own_locators(self) -> list[str]:
-        """Where this node listens; told where gossip is enabled."""
+        """Where this node listens; sent where gossip is enabled."""
         return self._flooding.own_locators
 
     @own_locators.setter
@@ -79,7 +79,7 @@ class Network:
         """A link-state list; other messages are counted."""
         return self._flooding.receive(face, message, now)
 
-    # Changes, for whoever routes.
+    # Changes, for routing.
 
     def take_appeared(self) -> list[ZenohId]:
         """Nodes that were added since the last call; some may have left again."""
@@ -94,27 +94,27 @@ class Network:
         return left
 
     def take_forgotten(self) -> list[tuple[Face, ZenohId]]:
-        """Neighbours, and nodes that they forgot all about, since the last call."""
+        """Neighbours, and nodes that they forgot, since the last call."""
         forgotten = self._flooding.forgotten
         self._flooding.forgotten = []
         return forgotten
 
     def note_lives(self) -> None:
-        """See whether all nodes are of this kind; deployed ones up to 1.4 lose weights of others.
+        """Update `is_uniform`: deployed nodes up to 1.4 lose the weights of others' links.
 
-        Nodes of this kind ask, and answer, to be told again (`ask_again`).
+        Only nodes of this implementation send and answer `ask_again`.
         """
         self.is_uniform = self._flooding.is_uniform()
 
     def ask_again(self, face: Face, zid: ZenohId) -> None:
-        """Ask a neighbour to tell again what a node has."""
+        """Ask a neighbour to declare again what a node has."""
         self._flooding.ask_again(face, zid)
 
     def has_discoveries(self) -> bool:
         return len(self._flooding.discoveries) > 0
 
     def take_discoveries(self) -> list[Discovery]:
-        """Nodes that are no neighbours and said where they listen."""
+        """Nodes with locators that are no neighbours, since the last call."""
         found = [
             d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links
         ]
@@ -134,17 +134,17 @@ class Network:
         return [root.zid for root in self.trees.stale_roots()]
 
     def update_tree(self, root: ZenohId) -> Generator[None, None, list[Face]]:
-        """Compute a tree again; the children it gained, who were not told of what `root` has."""
+        """Compute a tree again; the children it gained, which do not know what `root` declared."""
         node = self.graph.nodes.get(root)
         if node is None:
             return []
         gained = yield from self.trees.update(node)
         return self._faces_of(gained)
 
-    # Answers, for whoever routes.
+    # Lookups, for routing.
 
     def children(self, root: ZenohId) -> list[Face]:
-        """The neighbours to pass on to what `root` sent; none if it is unknown."""
+        """The neighbours to which messages of `root` are forwarded; none if it is unknown."""
         node = self.graph.nodes.get(root)
         return [] if node is None else self._faces_of(self.trees.get(node).children)
 
@@ -160,7 +160,7 @@ class Network:
         return None if link is None else link.face
 
     def parent(self, root: ZenohId) -> Face | None:
-        """The neighbour that leads to `root` in its own tree: what `root` sent comes from there."""
+        """The neighbour towards `root` in its own tree: messages of `root` arrive from it."""
         node = self.graph.nodes.get(root)
         parent = None if node is None else self.trees.get(node).parent
         link = None if parent is None else self._flooding.links.get(parent.zid)
@@ -176,17 +176,17 @@ class Network:
         return min(DISTANCE_MAX, int(tree.distances[node.index]))
 
     def node_of(self, face: Face, node_id: int) -> ZenohId | None:
-        """Whom a neighbour means by a NodeId; None if it did not say, or the node has left.
+        """The node of a neighbour's NodeId; None if it is undefined, or the node has left.
 
-        Nor is a node known that others list and nobody described: the neighbour may speak of an
-        earlier life of it. Whoever told of it tells again, as this node says that it knows nothing.
+        None also for a node that others list and that has no link state yet: the NodeId may be of
+        an earlier life. Neighbours send the state again, as this node announces version 0 of it.
         """
         zid = face.psids.get(node_id)
         node = None if zid is None else self.graph.nodes.get(zid)
         return None if node is None or node.sn == 0 else zid
 
     def role_of(self, zid: ZenohId) -> WhatAmI:
-        """What a node of the network is; those that do not say so are routers."""
+        """The role of a node; a router if its link state has none."""
         node = self.graph.nodes.get(zid)
         return WhatAmI.ROUTER if node is None or node.role is None else node.role
 

@@ -37,7 +37,7 @@ class NetworkNode:
         """To compare ids without making numbers of them."""
 
         self.role = role
-        """None while only the links of others tell of it."""
+        """None while it is known only from the links of others."""
 
         self.index = index
         """Our psid for it; we are 0. Another node may have it once this one left."""
@@ -46,7 +46,7 @@ class NetworkNode:
         """The version of the graph it appeared in: older trees do not know it."""
 
         self.sn = 0
-        """The version of what it said of itself, 0 if nothing yet."""
+        """The version of its link state, 0 if none has arrived."""
 
         self.locators: tuple[str, ...] | None = None
         self.is_gateway = False
@@ -57,7 +57,7 @@ class NetworkNode:
         """Those that list it too, with the weight of the edge."""
 
         self.account: Account | None = None
-        """The neighbour that pays for it: who told of it last."""
+        """The account of the neighbour that described it last, to which it is charged."""
 
         self.charged_bytes = 0
 

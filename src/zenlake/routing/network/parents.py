@@ -9,15 +9,15 @@ from zenlake.wire.values.queryable_info import QueryableInfo
 
 
 class Parents:
-    __slots__ = ("_network", "_reports", "settles_at")
+    __slots__ = ("_network", "_reports", "complete_at")
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self._reports: dict[Face, Reports] = {}
         """By source."""
 
-        self.settles_at: float | None = None
-        """When `take_settled` is to be called."""
+        self.complete_at: float | None = None
+        """When `take_complete` must be called."""
 
     def is_believed(self, source: Face, sender: Face) -> bool:
         """Whether a neighbour is the parent; where no parent can be relied on, all are believed."""
@@ -31,32 +31,32 @@ class Parents:
     ) -> bool:
         """False if a neighbour makes this node keep too much."""
         reports = self._reports_of(source, now)
-        report = reports.of(sender)
+        report = reports.report_from(sender)
         if report is reports.believed:
             reports.heard_at = now
         return report.add(kind, key, info)
 
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str, now: float) -> None:
-        self._reports_of(source, now).of(sender).discard(kind, key)
+        self._reports_of(source, now).report_from(sender).discard(kind, key)
 
     def _reports_of(self, source: Face, now: float) -> Reports:
         reports = self._reports.get(source)
         if reports is None:
             reports = self._reports[source] = Reports()
             reports.believe(self._parent_of(source), now)
-            reports.is_settled = True  # nothing was said before
+            reports.is_complete = True  # there was no parent before
         return reports
 
     def report_of(self, source: Face) -> Report | None:
-        """What is believed of a source, None if nobody is in particular."""
+        """The report of the parent of a source, None if there is no parent."""
         reports = self._reports.get(source)
         return None if reports is None or source.is_gone else reports.believed
 
     def take_changed(self, now: float) -> list[Face]:
-        """Sources whose parent is another one, by trees that were just computed.
+        """Sources whose parent has changed, by trees that were just computed.
 
-        What the new parent has said already is true. If it was the parent once before, it may be
-        out of date: then the neighbour is asked to say it again.
+        The report of a new parent is current. If it was the parent once before, its report may
+        be out of date: then the neighbour is asked to declare everything again.
         """
         self._network.note_lives()
         changed: list[Face] = []
@@ -73,28 +73,28 @@ class Parents:
                 changed.append(source)
         return changed
 
-    def take_settled(self, now: float) -> list[Face]:
-        """Sources whose new parent has told all: what it did not say is gone."""
-        if self.settles_at is None or now < self.settles_at:
+    def take_complete(self, now: float) -> list[Face]:
+        """Sources whose new parent has reported everything: other entities are gone."""
+        if self.complete_at is None or now < self.complete_at:
             return []
-        self.settles_at = None
-        settled: list[Face] = []
+        self.complete_at = None
+        completed: list[Face] = []
         for source, reports in self._reports.items():
-            if reports.is_settled or reports.believed is None:
+            if reports.is_complete or reports.believed is None:
                 continue
-            if reports.settles_at() <= now:
-                reports.is_settled = True
-                settled.append(source)
+            if reports.complete_at() <= now:
+                reports.is_complete = True
+                completed.append(source)
             else:
                 self._plan(reports)
-        return settled
+        return completed
 
     def void(self, source: Face, sender: Face, now: float) -> None:
-        """A neighbour begins anew to tell what a source has."""
+        """A neighbour starts again to report what a source has."""
         reports = self._reports.get(source)
         if reports is not None:
             reports.void(sender, now)
-            if not reports.is_settled:
+            if not reports.is_complete:
                 self._plan(reports)
 
     def remove_source(self, source: Face) -> None:
@@ -107,6 +107,6 @@ class Parents:
             reports.remove(face)
 
     def _plan(self, reports: Reports) -> None:
-        at = reports.settles_at()
-        if self.settles_at is None or at < self.settles_at:
-            self.settles_at = at
+        at = reports.complete_at()
+        if self.complete_at is None or at < self.complete_at:
+            self.complete_at = at

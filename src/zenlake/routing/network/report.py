@@ -1,4 +1,4 @@
-"""A network in words, for the admin space (behaviour reference §5)."""
+"""A network as the admin space shows it (behaviour reference §5)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LinkWeight(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """Where this node passes on what goes from one node to another."""
+    """The neighbour to which this node forwards messages from one node to another."""
 
     source: ZenohId
     destination: ZenohId
@@ -68,7 +68,7 @@ def successor(
 def successors(network: Network) -> Iterator[Successor | None]:
     """For every source and destination; of 1,000 nodes these are a million.
 
-    None where a turn should end: the trees of all sources are needed, and few are in use.
+    None where a slice should end: the trees of all sources are needed, and few are cached.
     """
     for root in network.graph.by_index():
         search = network.trees.look(root)

@@ -1,10 +1,11 @@
 """`SourcedRegion`: a region where everything travels along trees (§4.7).
 
 Routers form such a region, and so do the linkstate peers of releases up to 1.8 with their routers.
-What a node has is declared by it alone, its *source*, and goes down the tree rooted there; so do
-publications and queries, from the node where they entered the network. A source is a `Face`
-without a link of its own: it holds what that node declared, wherever the declarations came in.
-One more stands for this node: what it is told, all other nodes are told.
+An entity is declared by the node that has it, its *source*, and travels down the tree rooted
+there; so do publications and queries, from the node where they entered the network. A source is a
+`Face` without a link of its own: it holds what that node declared, from whichever neighbour the
+declarations arrived. One more source stands for this node: what is announced to it is announced to
+all other nodes.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ class SourcedRegion:
         self._is_updating = False
         self._is_stale = False
 
-    # Who speaks.
+    # Sources.
 
     def source_of(self, face: Face, node_id: int | None) -> Face | None:
-        """The node that a message of a neighbour began with; None, and counted, if unknown."""
+        """The node that sent a message first; None, and counted, if it is unknown."""
         zid = self.network.node_of(face, node_id) if node_id else face.zid
         if zid is None or zid == self._tables.zid:
             self._tables.counters.unknown_nodes += 1
@@ -87,7 +88,7 @@ class SourcedRegion:
         return source
 
     def known_source(self, zid: ZenohId) -> Face | None:
-        """What a node has declared or sent, None if nothing so far."""
+        """The source of a node, None if it has declared and sent nothing so far."""
         return self._sources.get(zid)
 
     def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
@@ -96,7 +97,7 @@ class SourcedRegion:
     def take_left(self) -> list[Face]:
         """The sources that have left the network since the last call; they count as gone.
 
-        Of a node that was restarted, so has what it had before.
+        A restarted node has left, too: what it had before is gone.
         """
         left: list[Face] = []
         for zid in self.network.take_left():
@@ -121,7 +122,7 @@ class SourcedRegion:
         root = origin.root if origin.region is self.region else None
         return self.network.next_hop(self._tables.zid if root is None else root, target)
 
-    # What other nodes are told.
+    # Declarations to other nodes.
 
     def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
         """This node has an entity, or another description of it."""
@@ -138,7 +139,7 @@ class SourcedRegion:
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
     ) -> bool:
-        """A neighbour says that another node has an entity; whether to believe it now."""
+        """A neighbour reports that another node has an entity; whether to believe it now."""
         if not self.parents.note_declared(source, sender, kind, key, info, self._tables.now):
             self._tables.counters.refused_declarations += 1
             return False
@@ -148,7 +149,7 @@ class SourcedRegion:
         return True
 
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
-        """A neighbour says that another node has an entity no longer; whether to believe it."""
+        """A neighbour reports that an entity of another node is gone; whether to believe it."""
         self.parents.note_undeclared(source, sender, kind, key, self._tables.now)
         if not self.parents.is_believed(source, sender):
             return False
@@ -156,19 +157,19 @@ class SourcedRegion:
         return True
 
     def declare_down(self, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
-        """A source has something, as became known when its tree changed."""
+        """Declare to the children of a source an entity that was found when its tree changed."""
         self._withdrawals.discard(source, kind, key)
         for child in self.network.children(source.zid):
             self._declare(child, kind, key, info, source.origin.node_id)
 
     def undeclare_down(self, source: Face, kind: int, key: str) -> None:
-        """A source has something no longer, as became known when its tree changed."""
+        """Undeclare to the children of a source an entity that is gone since its tree changed."""
         self._withdrawals.add(source, kind, key, self._tables.now)
         for child in self.network.children(source.zid):
             self._undeclare(child, kind, key, source.origin.node_id)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
-        """What a source declared goes on down its tree."""
+        """Forward a declaration of a source down its tree."""
         for child in self.network.children(source.zid):
             if child is sender:
                 continue
@@ -215,7 +216,7 @@ class SourcedRegion:
     # Trees that change.
 
     def update_trees(self) -> Job:
-        """Compute the trees that are out of date; tell the children that they gained."""
+        """Compute the trees that are out of date, and declare everything to new children."""
         self._is_stale = True
         if self._is_updating:
             return
@@ -225,20 +226,22 @@ class SourcedRegion:
             for root in self.network.stale_roots():
                 gained = yield from self.network.update_tree(root)
                 if gained:
-                    yield from self._tell_all(root, gained)
+                    yield from self._declare_all(root, gained)
             self._tables.forget_routes()
         self._is_updating = False
 
-    def _tell_all(self, root: ZenohId, children: list[Face]) -> Job:
+    def _declare_all(self, root: ZenohId, children: list[Face]) -> Job:
         """Declare to new children what a root has, and undeclare what it has no longer."""
         source = self.own if root == self._tables.zid else self._sources.get(root)
         if source is None:
             return
-        # Of one moment: what comes later is told to the new children as well.
+        # A snapshot: later declarations go to the new children as well.
         entities: list[Entity] = []
         for kind in KINDS:
             entities += (
-                source.told[kind].values() if source is self.own else source.held[kind].values()
+                source.announced[kind].values()
+                if source is self.own
+                else source.held[kind].values()
             )
         for entity in entities:
             for child in children:
@@ -248,7 +251,7 @@ class SourcedRegion:
                     self._declare(child, entity.kind, entity.key, info, node_id)
                 if self._tables.work.steps <= 0:
                     yield
-        for kind, key in self._withdrawals.of(source, self._tables.now):
+        for kind, key in self._withdrawals.recent(source, self._tables.now):
             for child in children:
                 if self._withdrawals.has(source, kind, key) and not child.is_gone:
                     self._undeclare(child, kind, key, source.origin.node_id)
@@ -258,20 +261,20 @@ class SourcedRegion:
     def _info_of(self, source: Face, entity: Entity) -> QueryableInfo | None:
         """What a source has declared of an entity, None if nothing."""
         if source is self.own:
-            told = entity.told.get(source)
-            return None if told is None else told.info
+            announced = entity.announced.get(source)
+            return None if announced is None else announced.info
         holding = entity.holders.get(source)
         return None if holding is None else holding.info
 
     def note_forgotten(self) -> None:
-        """Neighbours forgot what they said of some routers."""
+        """Restart the reports of neighbours that forgot some routers."""
         for face, zid in self.network.take_forgotten():
             source = self._sources.get(zid)
             if source is not None:
                 self.parents.void(source, face, self._tables.now)
 
     def next_deadline(self) -> float | None:
-        """When trees are to be computed, or new parents have told all."""
+        """When trees must be computed, or reports of new parents are complete."""
         trees = self.network.next_deadline()
-        at = self.parents.settles_at
+        at = self.parents.complete_at
         return trees if at is None or (trees is not None and trees < at) else at

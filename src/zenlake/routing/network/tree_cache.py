@@ -37,7 +37,7 @@ class TreeCache:
                 self._due_at = max(now, self._computed_at + TREES_INTERVAL_S)
 
     def forget_child(self, node: NetworkNode) -> None:
-        """A child has a new link, and must be told everything: it counts as gained later."""
+        """A child has a new link and must get all declarations: it counts as gained later."""
         for root in self._trees:
             self.forget_child_of(root, node)
 
@@ -66,7 +66,7 @@ class TreeCache:
         return [root for root, tree in self._trees.items() if tree.version < version]
 
     def update(self, root: NetworkNode) -> Generator[None, None, list[NetworkNode]]:
-        """Compute a tree again, in as many turns as it takes; the children that it gained."""
+        """Compute a tree again, in as many slices as it takes; the children that it gained."""
         tree = yield from self._search(root)
         old = self._trees.get(root)
         if old is None:

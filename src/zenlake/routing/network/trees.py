@@ -38,9 +38,9 @@ class Tree:
 
 
 class TreeSearch:
-    """Computes a tree, in as many turns as its caller likes.
+    """Computes a tree, in as many slices as its caller likes.
 
-    The graph may change between two turns. The tree is then of no single version; a newer one
+    The graph may change between two slices. The tree is then of no single version; a newer one
     follows, as every change leads to one.
     """
 
@@ -56,7 +56,7 @@ class TreeSearch:
         self._is_settled = [False] * size
         self.tree = Tree(version, size)
         self.steps = 0
-        """Used so far, in all turns."""
+        """Used so far, in all slices."""
 
     def run(self, steps: int) -> bool:
         """Go on for about so many steps; whether the tree is complete."""

@@ -1,9 +1,9 @@
-"""`Withdrawals`: what routers undeclared of late.
+"""`Withdrawals`: recent undeclarations of routers.
 
 An undeclaration may be sent over a link that is dead already, or down a tree that is just changing.
-A deployed router that missed it keeps the entity for ever, as it stays in the network by way of
-another link: a token that nobody holds. So whoever tells a new child of a tree what its root has
-tells it what the root has no longer, too; deployed routers do not.
+A deployed router that missed it keeps the entity for ever, as the source stays in the network by
+way of another link: a token that nobody holds. So a new child of a tree gets the recent
+undeclarations of its root, too; deployed routers do not send them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zenlake.routing.face import Face
 from zenlake.routing.memory import alias_bytes
 
 KEPT_S: Final = 60.0
-"""Longer than a dead link is taken for alive."""
+"""Longer than it takes to notice a dead link."""
 
 Withdrawal = tuple[int, str]
 """A kind and a key."""
@@ -48,7 +48,7 @@ class Withdrawals:
         times = self._times.get(source)
         return times is not None and (kind, key) in times
 
-    def of(self, source: Face, now: float) -> list[Withdrawal]:
+    def recent(self, source: Face, now: float) -> list[Withdrawal]:
         times = self._times.get(source)
         if times is None:
             return []

@@ -125,7 +125,7 @@ class End(Outlet):
             self._arrived.clear()
             return
         if face.job is not None:
-            node.dispatcher.resume(face, node.turn_steps)
+            node.dispatcher.resume(face, node.slice_steps)
         while self._arrived and face.job is None:
             first = self._arrived[0]
             count = len(first.messages)
@@ -136,7 +136,7 @@ class End(Outlet):
                 count,
                 first.reliable,
                 node.now(),
-                node.turn_steps,
+                node.slice_steps,
             )
             if self._routed < count:
                 break
@@ -197,7 +197,7 @@ class End(Outlet):
         self.transport = Transport(agreed, now, wire.is_stream, node.budget)
         if wire.tap is None:
             wire.tap = Tap(agreed, wire.is_stream, wire.is_between_routers())
-        steps = node.turn_steps
+        steps = node.slice_steps
         self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now, steps=steps)
         self._route()
         node.expect(self)
@@ -286,6 +286,6 @@ class End(Outlet):
         if self.transport is not None:
             self.transport.release()
         if self.face is not None:
-            node.dispatcher.remove_face(self.face, node.now(), node.turn_steps)
+            node.dispatcher.remove_face(self.face, node.now(), node.slice_steps)
             node.leaving.append(self.face)
         node.lost(self)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def check_gone(face: Face) -> None:
     """Its link is over, and with it all that it declared, asked and was asked."""
     parts: list[Sized] = [face.interests, face.up_by_id, face.up_interests]
-    parts += [face.branches, face.queries, *face.held, *face.told]
+    parts += [face.branches, face.queries, *face.held, *face.announced]
     if any(len(part) for part in parts):
         raise Failure(f"{face} is gone, but something of it is left")
 
@@ -29,13 +29,13 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     }
     kept["interests"] = tables.interests
     kept["query timers"] = node.dispatcher._queries.timers
-    kept["interest timers"] = node.dispatcher._upward.timers
-    kept["late tokens"] = node.dispatcher._announcer.late_tokens.timers
+    kept["interest timers"] = node.dispatcher._gateway_interests.timers
+    kept["late tokens"] = node.dispatcher._announcer.deferred_tokens.timers
     kept["endings"] = node.dispatcher._announcer._endings._by_key
     for face in node.dispatcher.faces:
         for name in ("interests", "up_by_id", "up_interests", "branches", "queries"):
             kept[f"{name} of {face}"] = getattr(face, name)
-        for name in ("held", "told", "answered"):
+        for name in ("held", "announced", "answered"):
             for kind, part in enumerate(getattr(face, name)):
                 kept[f"{name}[{kind}] of {face}"] = part
         kept[f"aliased keys of {face}"] = face.aliased_keys

@@ -1,10 +1,11 @@
-"""What each node must know when all is quiet, found the long way from the ledger.
+"""What each node must know when the network is quiet, computed from the ledger.
 
 A peer knows what its own application and its clients declared and, of each peer it is linked
-to, what that one's application and clients did; and so does a router of its peers. A client
-knows of its gateway's world what it asked for, and a peer of its router's what it or its clients
-asked for; what they were told on account of a question that is over they may still know, as long
-as it is true (behaviour reference §3.2, §3.4, §4.3).
+to, what that peer's application and clients declared; a router knows the same of its peers. A
+client knows what its gateway knows and an interest of the client matches. A peer knows what its
+router knows and an interest of the peer or of its clients matches. What they got because of an
+interest that has ended they may still know, as long as it exists (behaviour reference §3.2, §3.4,
+§4.3).
 """
 
 from __future__ import annotations
@@ -82,18 +83,18 @@ class Model:
                 visible = self._of(kind, self._world.reach.behind(other, node))
                 wanted = self._wanted(kind, node, visible)
                 # A gateway that is below others itself may not know who else answers for a key
-                # that nobody asks for any more.
+                # that no interest covers any more.
                 exact = wanted if other.is_below_others else known
                 extra = {key for key in known if key not in visible}
                 extra |= {key for key in exact if known.get(key) != visible.get(key)}
                 peer = node if node.role == WhatAmI.PEER else other
                 missing = {key for key in wanted if key not in known}
                 if kind == TOKEN:
-                    # It was told of those of others, and is not told of the end of its own.
+                    # It got tokens of others, and does not get the end of those that it has itself.
                     extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
                     # What it declared to one router comes back by way of another, but for tokens:
-                    # those are told by the router that has them alone.
+                    # those are announced only by the router that the peer declared them to.
                     own = self._of(kind, [peer, *self._world.reach.clients_of(peer)]).keys()
                     extra -= own
                     missing -= own if kind == TOKEN else set()
@@ -141,15 +142,16 @@ class Model:
         }
 
     def _check_symmetry(self, end: End) -> None:
-        """What one side says it told, the other must have heard."""
+        """What one side has declared, the other must hold."""
         other = end.wire.other(end)
         assert end.face is not None
         for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
-            told = set(end.face.told[kind])
-            heard = set(_held(other, kind))
-            if told != heard:
-                names = f"{end.node.name} told {other.node.name}"
-                raise Failure(f"{names} {sorted(told)} of kind {kind}, which has {sorted(heard)}")
+            announced = set(end.face.announced[kind])
+            received = set(_held(other, kind))
+            if announced != received:
+                names = f"{end.node.name} declared to {other.node.name}"
+                text = f"{names} {sorted(announced)} of kind {kind}, which has {sorted(received)}"
+                raise Failure(text)
 
     # --- what applications know ------------------------------------------------------------------
 
@@ -159,15 +161,15 @@ class Model:
                 continue
             nodes = [watcher.node, *self._world.reach.reachable(watcher.node)]
             alive = {key for key in self._of(TOKEN, nodes) if intersects(key, watcher.key)}
-            told = {key for key, is_present in watcher.present.items() if is_present}
+            reported = {key for key, is_present in watcher.present.items() if is_present}
             silent = {
                 key
-                for key in alive - told
+                for key in alive - reported
                 if watcher.with_history
                 or (watcher.present.get(key) is False and not watcher.is_short_sighted(key))
             }
-            if told - alive or silent:
-                raise watcher.fail(f"it was told {sorted(told)}, there are {sorted(alive)}")
+            if reported - alive or silent:
+                raise watcher.fail(f"it knows {sorted(reported)}, there are {sorted(alive)}")
 
     def _check_listeners(self) -> None:
         for listener in self._world.ledger.listeners:
@@ -175,7 +177,7 @@ class Model:
                 continue
             is_matching = self._matches(listener.speaker)
             if listener.is_matching != is_matching:
-                raise listener.fail(f"it was told {listener.is_matching}, it is {is_matching}")
+                raise listener.fail(f"it got {listener.is_matching}, it is {is_matching}")
 
     def _matches(self, speaker: Speaker) -> bool:
         """Queryables of others must cover the whole key (behaviour reference §2.3)."""
@@ -196,7 +198,8 @@ def _held(end: End, kind: int) -> Known:
 
 def _held_by(face: Face, kind: int) -> Known:
     return {
-        entity.key: entity.holders.of(face).info.complete for entity in face.held[kind].values()
+        entity.key: entity.holders.require(face).info.complete
+        for entity in face.held[kind].values()
     }
 
 

@@ -104,7 +104,7 @@ class SimulatedNode:
         """Those with something to send."""
         self.leaving: list[Face] = []
         """Faces that are being removed."""
-        self.turn_steps = _TURN_STEPS[zid.raw[0] % len(_TURN_STEPS)]
+        self.slice_steps = _TURN_STEPS[zid.raw[0] % len(_TURN_STEPS)]
         self._is_job_due = False
         self.connectors = [Connector(self, group) for group in plan.connects]
         self._waiting: deque[Callable[[], None]] = deque()
@@ -210,7 +210,7 @@ class SimulatedNode:
 
     def _run_jobs(self) -> None:
         self._is_job_due = False
-        self.dispatcher.run_jobs(self.turn_steps)
+        self.dispatcher.run_jobs(self.slice_steps)
 
     def start(self) -> None:
         for connector in self.connectors:

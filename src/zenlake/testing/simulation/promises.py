@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.wire import Wire
 
 SETTLE_S: Final = 1.0
-"""After this long everybody on a route knows what a declaration told."""
+"""After this long every node on a route knows a declaration."""
 ARRIVAL_S: Final = 1.0
 """What arrives at all arrives within this time, pauses not counted."""
 

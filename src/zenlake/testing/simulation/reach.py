@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.world import World
 
 NETWORK_SETTLE_S: Final = 2.0
-"""After this long all routers know of a change, and have told each other what they must."""
+"""After this long all routers know of a change, and have sent what follows from it."""
 
 
 class Reach:

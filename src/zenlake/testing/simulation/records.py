@@ -256,9 +256,9 @@ class Watcher(Record):
     def is_short_sighted(self, key: str) -> bool:
         """Whether a node below another may have known of no tokens but its own and its clients'.
 
-        It did not ask what there is, so it takes the end of its own for the end of all; and
-        the end of another, told by its gateway, for one more. Nor did its gateway ask, if that is
-        below others itself.
+        Its interest is in future tokens only, so it takes the end of its own for the end of all,
+        and the end of another, announced by its gateway, for one more. So does its gateway, if
+        that is below others itself.
         """
         if self.with_history or not self.node.is_below_others:
             return False

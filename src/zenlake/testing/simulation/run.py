@@ -1,4 +1,4 @@
-"""One seed, run and told of."""
+"""Run one seed, and report the result."""
 
 from __future__ import annotations
 
