@@ -38,7 +38,7 @@ def failure(play: AdminPlay, parameters: str) -> str:
     return error.body.payload.decode()
 
 
-def test_a_publication_of_whoever_asks(play: AdminPlay) -> None:
+def test_a_publication_of_the_requester(play: AdminPlay) -> None:
     shown = explain(play, "c2", "key=demo/a")
     client = {"whatami": "client", "region": "south:0:client"}
     assert shown == {
@@ -64,7 +64,7 @@ def test_a_publication_of_whoever_asks(play: AdminPlay) -> None:
     }
 
 
-def test_a_destination_tells_how_its_link_is_doing(play: AdminPlay) -> None:
+def test_a_destination_shows_the_state_of_its_link(play: AdminPlay) -> None:
     play.facts.names = ["c1"]
     (destination,) = explain(play, "c2", "key=demo/a")["sent_to"]
     assert destination["queued_bytes"] == 5
@@ -73,7 +73,7 @@ def test_a_destination_tells_how_its_link_is_doing(play: AdminPlay) -> None:
     assert destination["round_trip_us"] is None
 
 
-def test_what_a_group_lost_is_told() -> None:
+def test_losses_in_a_group_are_shown() -> None:
     play = AdminPlay("peer")
     play.enters("c2", "client")
     play.enters("group", "peer", group=True)
@@ -85,7 +85,7 @@ def test_what_a_group_lost_is_told() -> None:
     assert "queued_bytes" not in destination
 
 
-def test_what_was_lost_on_the_way_here_is_told(play: AdminPlay) -> None:
+def test_losses_on_the_way_here_are_shown(play: AdminPlay) -> None:
     play.facts.names = ["c2"]
     play.dispatcher.tables.counters.refused_declarations = 3
     play.dispatcher.tables.counters.refused_requests = 4

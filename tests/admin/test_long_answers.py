@@ -23,7 +23,7 @@ def crowded(*clients: str) -> AdminPlay:
 
 
 @pytest.mark.parametrize("name", ["c1", "app"])
-def test_a_long_answer_is_made_in_short_turns(name: str) -> None:
+def test_a_long_answer_is_made_in_short_slices(name: str) -> None:
     play = crowded()
     play.enters(name, "client" if name == "c1" else "")
     request_id = play.asks(name, f"{play.root}/subscriber/**")
@@ -44,7 +44,7 @@ def test_a_long_answer_is_made_in_short_turns(name: str) -> None:
     assert len(replies) == MANY
 
 
-def test_interests_are_told_in_short_turns_too() -> None:
+def test_interests_are_listed_in_short_slices() -> None:
     play = AdminPlay()
     play.enters("c1", "client")
     play.says("c1", *(interest(n, "future", "KS", f"many/{n}") for n in range(1, MANY + 1)))
@@ -59,7 +59,7 @@ def test_interests_are_told_in_short_turns_too() -> None:
 @pytest.mark.parametrize(
     ("name", "turns"), [("", 10), ("/metrics", 50), ("/zenlake/face/*", 50), ("/zenlake/face/x", 1)]
 )
-def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
+def test_many_transports_are_listed_in_short_slices(name: str, turns: int) -> None:
     play = AdminPlay()
     play.enters("c1", "client")
     play.facts.names = [f"n{number}" for number in range(MANY)]
@@ -75,7 +75,7 @@ def test_many_transports_are_told_in_short_turns(name: str, turns: int) -> None:
     }.get(name, 1)
 
 
-def test_many_sources_of_one_key_are_listed_in_short_turns() -> None:
+def test_many_sources_of_one_key_are_listed_in_short_slices() -> None:
     play = AdminPlay()
     play.slice_steps = 10
     count = 100
@@ -94,7 +94,7 @@ def test_many_sources_of_one_key_are_listed_in_short_turns() -> None:
         assert len(answer.json["clients"]) == count
 
 
-def test_a_long_selector_makes_shorter_turns() -> None:
+def test_a_long_selector_makes_shorter_slices() -> None:
     play = AdminPlay()
     play.enters("c1", "client")
     play.facts.names = [f"n{number}" for number in range(500)]
@@ -107,7 +107,7 @@ def test_a_long_selector_makes_shorter_turns() -> None:
     assert turns >= 500 * len(selector) // 8 // SLICE_STEPS - 1
 
 
-def test_an_answer_ends_when_nobody_waits_for_it() -> None:
+def test_an_answer_ends_when_its_requester_is_gone() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")
     play.leaves("c1")

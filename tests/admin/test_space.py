@@ -192,7 +192,7 @@ def test_graph_has_the_neighbours_beside_and_above(play: AdminPlay) -> None:
     assert answers[f"{play.root}/linkstate/north"].text == text
 
 
-def test_metrics_are_compressed_unless_told_otherwise(play: AdminPlay) -> None:
+def test_metrics_are_compressed_by_default(play: AdminPlay) -> None:
     key = f"{play.root}/metrics"
     kind = "application/openmetrics-text; version=1.0.0; charset=utf-8"
     packed = play.get("c1", key)[key]

@@ -73,20 +73,20 @@ class Router:
         return face, pipe
 
     def receive(self, face: Face, message: Oam, now: float, steps: int = UNLIMITED) -> int:
-        """All turns that a message takes; how many those were."""
+        """All slices that a message takes; how many those were."""
         return self.finish(self.network.receive(face, message, now), steps)
 
     def finish(self, job: Job, steps: int = UNLIMITED) -> int:
-        turns = 1
+        slices = 1
         self.work.steps = steps
         for _ in job:
-            turns += 1
+            slices += 1
             self.work.steps = steps
-            assert turns < STEPS_MAX
-        return turns
+            assert slices < STEPS_MAX
+        return slices
 
     def compute(self, now: float, steps: int = UNLIMITED) -> int:
-        """Compute the trees that are due; in how many turns."""
+        """Compute the trees that are due; in how many slices."""
         return self.finish(self._compute(now), steps)
 
     def _compute(self, now: float) -> Job:

@@ -72,7 +72,7 @@ class Ear(Outlet):
 class Play:
     def __init__(self, role: str, **settings: Any) -> None:
         self.slice_steps = UNLIMITED
-        """A test may make turns shorter."""
+        """A test may make slices shorter."""
 
         self.dispatcher = Dispatcher(OWN_ZID, ROLES[role], RoutingSettings(**settings))
         self.faces: dict[str, Face] = {}
@@ -119,7 +119,7 @@ class Play:
             self.work(face)
 
     def work(self, face: Face | None = None) -> None:
-        """All turns that the work for the last message takes."""
+        """All slices that the work for the last message takes."""
         while face is not None and face.job is not None:
             self.dispatcher.resume(face, self.slice_steps)
         while self.dispatcher.has_jobs:

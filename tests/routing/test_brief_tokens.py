@@ -9,7 +9,7 @@ import pytest
 from tests.routing.playbook import Play, interest, no_token, subscriber, token
 from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
 
-TURNS = range(10)
+SLICES = range(10)
 """After so many slices of one step the job has announced the beginning to all faces."""
 
 HISTORIES = [[], ["D_TOKEN", "U_TOKEN"]]
@@ -27,10 +27,10 @@ def play() -> Play:
     return made
 
 
-def begin(play: Play, name: str, message: NetworkMessage, turns: int) -> None:
-    """Receive one message and work for some short turns only."""
+def begin(play: Play, name: str, message: NetworkMessage, slices: int) -> None:
+    """Receive one message and work for some short slices only."""
     play.dispatcher.receive_run(play.faces[name], [message], 0, 1, True, play.now, 1)
-    for _ in range(turns):
+    for _ in range(slices):
         play.dispatcher.run_jobs(1)
 
 
@@ -57,28 +57,28 @@ def heard(play: Play, name: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["future", "current_future"])
 @pytest.mark.parametrize("how", ["leaves", "undeclares"])
-@pytest.mark.parametrize("turns", TURNS)
-def test_whoever_was_not_told_of_a_new_token_does_not_hear_of_its_end(
-    play: Play, mode: str, how: str, turns: int
+@pytest.mark.parametrize("slices", SLICES)
+def test_a_face_that_did_not_get_a_new_token_does_not_get_its_end(
+    play: Play, mode: str, how: str, slices: int
 ) -> None:
     """As in seed 8185 of the simulator: an application heard twice that the same token was gone."""
     for name in ("app", "c2"):
         play.says(name, interest(1, mode, "KT", "t"))
     play.forget()
-    begin(play, "c1", token(1, "t"), turns)
+    begin(play, "c1", token(1, "t"), slices)
     end(play, "c1", how)
     for name in ("app", "c2", "p1"):
         assert heard(play, name) in HISTORIES
 
 
 @pytest.mark.parametrize("how", ["leaves", "undeclares"])
-@pytest.mark.parametrize("turns", TURNS)
-def test_whoever_asks_after_a_token_began_hears_of_its_end(
-    play: Play, how: str, turns: int
+@pytest.mark.parametrize("slices", SLICES)
+def test_an_interest_after_the_beginning_of_a_token_gets_its_end(
+    play: Play, how: str, slices: int
 ) -> None:
     """It may know of the token from a get, although those who asked before do not."""
     play.says("app", interest(1, "future", "KT", "t"))
-    begin(play, "c1", token(1, "t"), turns)
+    begin(play, "c1", token(1, "t"), slices)
     begin(play, "c2", interest(1, "future", "KT", "t"), 0)
     play.forget()
     end(play, "c1", how)
@@ -86,16 +86,16 @@ def test_whoever_asks_after_a_token_began_hears_of_its_end(
 
 
 @pytest.mark.parametrize("how", ["leaves", "undeclares"])
-@pytest.mark.parametrize("turns", TURNS)
-def test_a_token_that_begins_and_ends_again_while_its_end_is_told_ends_once(
-    play: Play, how: str, turns: int
+@pytest.mark.parametrize("slices", SLICES)
+def test_a_token_that_begins_and_ends_while_its_end_is_announced_ends_once(
+    play: Play, how: str, slices: int
 ) -> None:
     """The first token was never announced to interests in the future only."""
     play.says("c3", token(1, "t"))
     for name in ("app", "c2"):
         play.says(name, interest(1, "future", "KT", "t"))
     play.forget()
-    begin(play, "c3", no_token(1), turns)
+    begin(play, "c3", no_token(1), slices)
     begin(play, "c1", token(1, "t"), 0)
     end(play, "c1", how)
     for name in ("app", "c2"):
@@ -105,7 +105,7 @@ def test_a_token_that_begins_and_ends_again_while_its_end_is_told_ends_once(
 
 
 def test_the_removal_of_a_holder_that_is_no_news_leaves_nothing(play: Play) -> None:
-    """It was to tell of the end, but two others hold the token by the time its turn comes."""
+    """It was to announce the end, but two others hold the token by the time it runs."""
     play.says("app", interest(1, "future", "KT", "t"))
     play.says("c1", token(1, "t"))
     play.says("c3", *(subscriber(n, f"s/{n}") for n in range(1, 50)), token(50, "t"))

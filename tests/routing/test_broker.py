@@ -28,7 +28,7 @@ def play() -> Play:
     return play
 
 
-def test_a_client_hears_nothing_unasked(play: Play) -> None:
+def test_a_client_without_interests_gets_no_declarations(play: Play) -> None:
     play.says("c1", subscriber(1, "s"), queryable(2, "q"), token(3, "t"))
     play.enters("c4", "client")
     play.silence()
@@ -58,7 +58,7 @@ def test_once_per_key_and_again_under_the_same_id(play: Play) -> None:
     play.hears("c2", "U_SUB 1")
 
 
-def test_nobody_hears_of_his_own_entities(play: Play) -> None:
+def test_a_face_does_not_get_its_own_entities(play: Play) -> None:
     play.says("c1", subscriber(1, "k"), interest(1, "current_future", "KS", "k"))
     play.hears("c1", "D_FINAL for 1")
     play.says("c2", subscriber(1, "k"))
@@ -110,7 +110,7 @@ def test_an_interest_id_in_use_is_answered_but_not_registered(play: Play) -> Non
     play.hears("c2", "D_SUB 3 *")
 
 
-def test_after_final_nothing_new_is_told(play: Play) -> None:
+def test_after_final_nothing_new_is_announced(play: Play) -> None:
     play.says("c2", interest(1, "current_future", "S", "a"))
     play.says("c1", subscriber(1, "a"))
     play.hears("c2", "D_FINAL for 1", "D_SUB 1 a")

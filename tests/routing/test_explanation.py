@@ -106,7 +106,7 @@ def test_the_reasons_for_a_publication() -> None:
     assert explanation.notes.counts == {}
 
 
-def test_a_neighbour_that_has_not_told_all_gets_it() -> None:
+def test_a_neighbour_with_incomplete_declarations_gets_it() -> None:
     play = Play("peer")
     play.enters("app")
     play.enters("r1", "router")
@@ -147,7 +147,7 @@ def test_an_explanation_changes_nothing() -> None:
     play.silence()
 
 
-def test_an_explanation_takes_many_turns_and_lists_the_first_of_each_kind() -> None:
+def test_an_explanation_takes_many_slices_and_lists_the_first_of_each_kind() -> None:
     play = Play("router")
     play.enters("c1", "client")
     play.enters("c2", "client")

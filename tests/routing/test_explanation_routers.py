@@ -87,7 +87,7 @@ def test_following_explanations_finds_who_gets_it(seed: int) -> None:
         web.forget()
 
 
-def test_a_gateway_that_is_not_the_primary_one_is_told() -> None:
+def test_a_gateway_that_is_not_the_primary_is_explained() -> None:
     web = peer_between()
     tell_links(web, "a", "b")
     web.says("cc", subscriber(1, "x"))
@@ -100,7 +100,7 @@ def test_a_gateway_that_is_not_the_primary_one_is_told() -> None:
         assert found[zid_of(holder)] == "other_gateway"
 
 
-def test_a_router_without_a_way_is_told() -> None:
+def test_a_router_without_a_route_is_explained() -> None:
     web = Web("w", "x")
     web.link("w", "x")
     web.enters("c1", "client", "x")

@@ -94,7 +94,7 @@ def test_what_begins_at_another_gateway_is_not_delivered_again() -> None:
     assert heard(web, "pa", "pb") == {"pa"}
 
 
-def test_only_the_primary_gateway_passes_on_what_the_peer_says() -> None:
+def test_only_the_primary_gateway_forwards_messages_of_the_peer() -> None:
     web = peer_between()
     tell_links(web, "a", "b")
     web.says("cc", subscriber(1, "x"), queryable(1, "y"))
@@ -105,7 +105,7 @@ def test_only_the_primary_gateway_passes_on_what_the_peer_says() -> None:
     web.hears("cc", "PUT x x", "REQUEST 1 y")
 
 
-def test_a_client_of_the_other_gateway_hears_the_peer_once() -> None:
+def test_a_client_of_the_other_gateway_gets_messages_of_the_peer_once() -> None:
     """Unlike with deployed routers, which deliver it twice."""
     web = peer_between()
     tell_links(web, "a", "b")
@@ -130,7 +130,7 @@ def test_a_gateway_that_cannot_reach_the_primary_serves_its_clients() -> None:
     web.hears("ca")
 
 
-def test_another_gateway_takes_over_when_the_peer_says_so() -> None:
+def test_another_gateway_takes_over_when_the_peer_describes_it() -> None:
     web = peer_between()
     tell_links(web, "a", "b")
     web.leaves("pb")
@@ -162,7 +162,7 @@ def watched() -> Web:
     return web
 
 
-def test_a_peer_does_not_hear_of_its_own_token_from_its_gateways() -> None:
+def test_a_peer_does_not_get_its_own_token_from_its_gateways() -> None:
     web = watched()
     web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
     web.hears("pa")
@@ -175,7 +175,7 @@ def test_a_peer_does_not_hear_of_its_own_token_from_its_gateways() -> None:
     web.hears("cc", "U_TOKEN 1")
 
 
-def test_a_peer_is_not_told_that_its_own_token_is_gone() -> None:
+def test_a_peer_does_not_get_the_end_of_its_own_token() -> None:
     """Not even if a gateway heard of it from the other one long before."""
     web = watched()
     web.says("pa", token(1, "t"))
@@ -185,7 +185,7 @@ def test_a_peer_is_not_told_that_its_own_token_is_gone() -> None:
     web.hears("pb")
 
 
-def test_a_peer_is_not_told_of_a_token_that_it_declares_a_little_later() -> None:
+def test_a_peer_does_not_get_a_token_that_it_declares_a_little_later() -> None:
     """On a busy machine a gateway hears of a token of the peer from the other one first.
 
     A deployed peer that got it takes it for ended when the gateway dies.
@@ -201,7 +201,7 @@ def test_a_peer_is_not_told_of_a_token_that_it_declares_a_little_later() -> None
     web.hears("pa")
 
 
-def test_a_token_that_a_peer_heard_of_lives_on_when_the_other_gateway_ends() -> None:
+def test_a_token_that_a_peer_got_stays_when_the_other_gateway_ends() -> None:
     web = watched()
     web.says("pb", token(1, "t"))
     web.passes(1.0)
@@ -216,7 +216,7 @@ def test_a_token_that_a_peer_heard_of_lives_on_when_the_other_gateway_ends() -> 
     web.hears("cc", "U_TOKEN 1")
 
 
-def test_who_asks_once_is_told_of_all_tokens() -> None:
+def test_a_current_interest_gets_all_tokens() -> None:
     web = watched()
     web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
     web.forget()
@@ -224,7 +224,7 @@ def test_who_asks_once_is_told_of_all_tokens() -> None:
     web.hears("pa", "D_TOKEN 0 t for 2", "D_FINAL for 2")
 
 
-def test_all_gateways_tell_a_peer_of_tokens_of_others() -> None:
+def test_all_gateways_announce_tokens_of_others_to_a_peer() -> None:
     """Else the peer would take a token for ended that it knows from one gateway, which ends.
 
     Of a token of the other gateway it hears a little later: that might be its own.
@@ -238,7 +238,7 @@ def test_all_gateways_tell_a_peer_of_tokens_of_others() -> None:
     web.hears("pb", "D_TOKEN 2 v")
 
 
-def test_a_router_tells_a_peer_of_its_own_token() -> None:
+def test_a_router_announces_its_own_token_to_a_peer() -> None:
     """Although the peer has the same."""
     web = watched()
     web.enters("application", "", "a")
@@ -248,7 +248,7 @@ def test_a_router_tells_a_peer_of_its_own_token() -> None:
     web.hears("pa", "D_TOKEN 1 t")
 
 
-def test_a_peer_is_told_of_the_token_of_a_router_when_its_own_has_ended() -> None:
+def test_a_peer_gets_the_token_of_a_router_when_its_own_has_ended() -> None:
     """A gateway cannot tell whether the other one has a token from the peer alone."""
     web = watched()
     web.enters("application", "", "b")
@@ -264,7 +264,7 @@ def test_a_peer_is_told_of_the_token_of_a_router_when_its_own_has_ended() -> Non
     web.hears("pa", "U_TOKEN 1")
 
 
-def test_a_peer_is_not_told_of_its_token_again_when_the_other_gateway_is_slow() -> None:
+def test_a_peer_does_not_get_its_token_again_when_the_other_gateway_is_slow() -> None:
     web = watched()
     web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
     web.forget()

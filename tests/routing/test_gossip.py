@@ -29,7 +29,7 @@ def peer() -> Play:
     return play
 
 
-def test_a_neighbour_is_told_of_us_and_all_neighbours() -> None:
+def test_a_neighbour_gets_this_node_and_all_neighbours() -> None:
     play = peer()
     play.enters("a", "peer")
     play.hears("a", f"OAM 0={US} sn 2 peer at tcp/us:1; 1=a sn 0 peer", "D_FINAL for 0")
@@ -87,7 +87,7 @@ def test_third_nodes_are_discoveries_and_not_passed_on() -> None:
     assert play.dispatcher.take_discoveries() == []
 
 
-def test_a_router_is_told_of_our_links() -> None:
+def test_a_router_gets_our_links() -> None:
     play = peer()
     play.enters("a", "peer")
     play.enters("r", "router")

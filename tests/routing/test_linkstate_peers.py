@@ -116,7 +116,7 @@ def test_a_peer_that_leaves_takes_along_what_it_had() -> None:
 # The network of peers and that of the routers.
 
 
-def test_a_router_tells_each_network_of_the_other() -> None:
+def test_a_router_announces_each_network_to_the_other() -> None:
     web = web_of("pabq")
     web.says("cp", subscriber(1, "k"))
     assert web.sent("a", "b") == ["D_SUB 0 k"]
@@ -267,7 +267,7 @@ def knows(web: Web, node: str, kind: int) -> bool:
     return entity is not None and len(entity.holders) > 0
 
 
-def test_turns_of_one_step_make_no_difference() -> None:
+def test_slices_of_one_step_make_no_difference() -> None:
     web = two_ways()
     web.slice_steps = 1
     web.says("cp", subscriber(1, "k"), queryable(1, "k"), token(1, "k"))
@@ -289,7 +289,7 @@ def test_routers_without_a_network_of_peers_elect_nobody() -> None:
     assert play.dispatcher.tables.barred_region("k") is None
 
 
-def test_a_network_is_charged_to_the_peer_that_tells_of_it() -> None:
+def test_a_network_is_charged_to_the_peer_that_describes_it() -> None:
     web = web_of("pa")
     face = web.link_faces["a", "p"]
     before = face.account.held_bytes

@@ -56,7 +56,7 @@ def test_one_more_holder_costs_the_same_among_many(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", DECLARE)
-def test_nobody_is_told_of_the_third_holder_and_all_of_the_end_of_the_first_two(kind: str) -> None:
+def test_the_third_holder_is_not_announced_and_the_end_of_the_first_two_is(kind: str) -> None:
     play = crowd(3, kind)
     play.enters("other", "client")
     play.says("other", interest(1, "current_future", kind, "a/b"))
@@ -73,7 +73,7 @@ def test_nobody_is_told_of_the_third_holder_and_all_of_the_end_of_the_first_two(
     assert heard == {"c0": 1, "c1": 1, "c2": 1 if is_token else 0, "other": 1}
 
 
-def test_a_better_queryable_is_told_of_however_many_there_are() -> None:
+def test_a_better_queryable_is_announced_however_many_there_are() -> None:
     play = crowd(5, "Q")
     play.enters("best", "client")
     play.says("best", queryable(1, "a/b", True, 1))

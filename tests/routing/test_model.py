@@ -459,8 +459,8 @@ def test_long_lives(offset: int, role: str) -> None:
 
 @pytest.mark.parametrize("role", REGIONS)
 @pytest.mark.parametrize("steps", [1, 40])
-def test_lives_in_short_turns(steps: int, role: str) -> None:
-    """Work that is spread over many turns comes to the same."""
+def test_lives_in_short_slices(steps: int, role: str) -> None:
+    """Work that is spread over many slices comes to the same."""
     life = Life(random.Random(steps), role)
     life.play.slice_steps = steps
     life.run(500)

@@ -28,7 +28,7 @@ def discovered(web: Web, name: str) -> dict[str, str]:
     return {names[one.zid]: ",".join(one.locators) for one in found}
 
 
-def test_a_peer_hears_of_peers_that_are_far_away() -> None:
+def test_a_peer_discovers_peers_that_are_far_away() -> None:
     web = web_of("pqst")
     assert discovered(web, "p") == {"s": "tcp/s:1", "t": "tcp/t:1"}
     assert discovered(web, "t") == {"p": "tcp/p:1", "q": "tcp/q:1"}
@@ -85,7 +85,7 @@ def test_a_router_takes_part_and_learns_the_gateways_of_its_peers() -> None:
     assert web.link_faces["r", "p"].is_primary
 
 
-def test_a_neighbour_that_is_no_target_is_not_told_where_others_listen() -> None:
+def test_a_neighbour_that_is_no_target_gets_no_locators() -> None:
     web = Web(gossip_multihop=True, gossip_targets=int(WhatAmI.ROUTER))
     for name in "pqs":
         web.starts(name, "peer")
@@ -94,7 +94,7 @@ def test_a_neighbour_that_is_no_target_is_not_told_where_others_listen() -> None
     assert discovered(web, "p") == {}
 
 
-def test_a_client_hears_no_gossip() -> None:
+def test_a_client_gets_no_gossip() -> None:
     web = web_of("pq")
     web.enters("c", "client", "p")
     assert not [message for message in web.takes("c") if isinstance(message, Oam)]

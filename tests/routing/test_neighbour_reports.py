@@ -60,7 +60,7 @@ def test_all_are_believed_where_deployed_routers_take_part() -> None:
     web.hears("watcher", "D_TOKEN 2 k")
 
 
-def test_what_a_new_parent_does_not_say_is_gone() -> None:
+def test_what_a_new_parent_does_not_report_is_gone() -> None:
     """However long ago its end was said, over a link that was dead already."""
     web = triangle()
     web.loses("a", "c")
@@ -87,7 +87,7 @@ def test_what_a_new_parent_said_before_is_held_at_once() -> None:
     web.hears("watcher")
 
 
-def test_a_parent_that_comes_back_is_asked_to_tell_again() -> None:
+def test_a_parent_that_comes_back_is_asked_to_declare_again() -> None:
     web = triangle()
     prefers(web, "a", "c", 1000)  # c hears of a by way of b
     web.says("holder", no_token(1))

@@ -82,7 +82,7 @@ class TestWords:
         router.receive(b2, says(state(2, 6, 1, 0)), 0.0)
         assert to_b2.texts() == to_c3.texts() == []
 
-    def test_lost_link_is_told_to_all(self) -> None:
+    def test_lost_link_is_announced_to_all(self) -> None:
         router = Router("a1", gossip=False)
         b2, _ = router.face("b2")
         c3, to_c3 = router.face("c3")
@@ -93,7 +93,7 @@ class TestWords:
         assert to_c3.texts() == ["0 sn 4 links 2"]
         assert router.network.take_left() == [ZenohId.parse("b2")]
 
-    def test_weights_are_told_where_one_is_set(self) -> None:
+    def test_weights_are_sent_where_one_is_set(self) -> None:
         router = Router("a1", gossip=False, link_weights={ZenohId.parse("c3"): 7})
         b2, to_b2 = router.face("b2")
         c3, to_c3 = router.face("c3")
@@ -106,7 +106,7 @@ class TestWords:
         router.network.set_weights({ZenohId.parse("b2"): 9, ZenohId.parse("e5"): 1}, 0.0)
         assert to_b2.texts() == []
 
-    def test_locators_of_neighbours_are_told_and_of_others_only_if_multihop(self) -> None:
+    def test_locators_of_neighbours_are_sent_and_of_others_only_if_multihop(self) -> None:
         for multihop, where in ((False, ""), (True, " at tcp/4:1")):
             router = Router("a1", gossip_multihop=multihop)
             router.network.own_locators.append("tcp/1:1")
@@ -273,7 +273,7 @@ class TestReturn:
         for name in ("a1", "b2", "c3"):
             assert set(mesh.routers[name].edges()) == expected, name
 
-    def test_older_version_that_a_neighbour_tells_of_itself_is_not_passed_on(self) -> None:
+    def test_older_version_of_a_neighbour_itself_is_not_forwarded(self) -> None:
         router = Router("a1", gossip=False)
         b2, to_b2 = router.face("b2")
         c3, to_c3 = router.face("c3")
@@ -342,7 +342,7 @@ class TestReturn:
         assert to_b2.texts() == [], "it is older than what b2 knows"
         assert to_c3.texts() == ["2 sn 2 links 0"]
 
-    def test_neighbour_that_dropped_a_node_too_early_is_told_of_it_again(self) -> None:
+    def test_neighbour_that_dropped_a_node_too_early_gets_it_again(self) -> None:
         router = Router("a1", gossip=False)
         b2, to_b2 = router.face("b2")
         c3, to_c3 = router.face("c3")
@@ -556,16 +556,16 @@ class TestLimits:
         assert router.network.graph.link_count == 0
         assert router.budget.held_bytes == 0
 
-    def test_long_list_takes_turns(self) -> None:
+    def test_long_list_takes_several_slices(self) -> None:
         router = Router("a1")
         face = self.link(router)
         count = 300
         states = [state(psid, 1, *range(50), zid=f"f{psid:x}") for psid in range(2, count)]
-        turns = router.receive(face, says(state(0, 3, *range(1, count)), *states), 0.0, steps=1000)
-        assert turns > 100
+        slices = router.receive(face, says(state(0, 3, *range(1, count)), *states), 0.0, steps=1000)
+        assert slices > 100
         assert len(router.names()) == count
 
-    def test_trees_take_turns(self) -> None:
+    def test_trees_take_several_slices(self) -> None:
         router = Router("a1")
         face = self.link(router)
         count = 300

@@ -25,7 +25,7 @@ def play() -> Play:
     return play
 
 
-def test_a_new_peer_is_told_everything_then_the_final_zero(play: Play) -> None:
+def test_a_new_peer_gets_everything_then_the_final_zero(play: Play) -> None:
     play.enters("c", "client")
     play.says("app", token(1, "t"), subscriber(2, "s/**"))
     play.says("c", queryable(1, "q"))
@@ -71,7 +71,7 @@ def test_a_declared_publisher_makes_no_traffic(play: Play) -> None:
     play.silence()
 
 
-def test_a_peer_is_not_told_what_another_peer_declared(play: Play) -> None:
+def test_a_peer_does_not_get_what_another_peer_declared(play: Play) -> None:
     play.enters("p1", "peer")
     play.enters("p2", "peer")
     play.enters("r", "router")
@@ -84,7 +84,7 @@ def test_a_peer_is_not_told_what_another_peer_declared(play: Play) -> None:
     play.hears("p2", "RESPONSE_FINAL 1")
 
 
-def test_a_peer_is_told_what_clients_declared(play: Play) -> None:
+def test_a_peer_gets_what_clients_declared(play: Play) -> None:
     play.enters("p", "peer")
     play.enters("r", "router")
     play.enters("c", "client")

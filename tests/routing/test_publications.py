@@ -153,7 +153,7 @@ class TestMulticast:
         play.hears("app", "PUT x s/a")
         play.silence()
 
-    def test_members_need_not_say_what_they_have(self) -> None:
+    def test_members_need_not_declare_what_they_have(self) -> None:
         play = peer_with_clients()
         play.enters("g", "peer", group=True)
         play.joins("m", "g")

@@ -117,7 +117,7 @@ class TestTargets:
         play.hears("p2", "RESPONSE_FINAL 5")
         play.hears("p1")
 
-    def test_faces_that_have_not_told_all_are_asked(self, play: Play) -> None:
+    def test_faces_with_incomplete_declarations_get_the_query(self, play: Play) -> None:
         play.enters("p3", "peer")
         play.enters("r", "router")
         assert asked(play, None) == "p3 r"
@@ -187,7 +187,7 @@ class TestOneQuery:
         asked.leaves("p1")
         asked.hears("c1", "RESPONSE_FINAL 9")
 
-    def test_a_dead_requester_hears_nothing(self, asked: Play) -> None:
+    def test_a_dead_requester_gets_nothing(self, asked: Play) -> None:
         asked.leaves("c1")
         asked.says("c2", reply(1, "q/a"), end(1))
         asked.passes(11)

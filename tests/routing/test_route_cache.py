@@ -211,7 +211,7 @@ def test_the_cache_of_all_origins_together_is_bounded() -> None:
     assert sum(map(len, origins)) <= CACHED_ROUTES_MAX // 8
 
 
-def test_many_routes_are_freed_in_short_turns() -> None:
+def test_many_routes_are_freed_in_short_slices() -> None:
     work = Work()
     cache: RouteCache[Route] = RouteCache(work)
     routes: dict[str, Route] = {}
@@ -223,10 +223,10 @@ def test_many_routes_are_freed_in_short_turns() -> None:
     assert routes == {}
     assert not last.is_current
     references = getrefcount(last)
-    turns = 0
+    slices = 0
     while work.run_jobs(1000):
-        turns += 1
-    assert turns > 15
+        slices += 1
+    assert slices > 15
     assert getrefcount(last) == references - 1
 
 

@@ -43,7 +43,7 @@ def test_the_regions_have_the_names_that_users_see(play: Play) -> None:
     }
 
 
-def test_a_peer_is_told_nothing_unasked(play: Play) -> None:
+def test_a_peer_without_interests_gets_no_declarations(play: Play) -> None:
     play.says("c", subscriber(1, "s"), queryable(2, "q"), token(3, "t"))
     play.enters("p3", "peer")
     play.silence()
@@ -65,7 +65,7 @@ def test_a_peer_gets_no_aggregate(play: Play) -> None:
     play.hears("p1", "D_KEYEXPR 1 s/1", "D_SUB 1 [ours 1] for 1", "D_FINAL for 1")
 
 
-def test_peers_hear_nothing_of_each_other(play: Play) -> None:
+def test_peers_get_no_declarations_of_each_other(play: Play) -> None:
     play.says("p1", subscriber(1, "k"), queryable(2, "k"), token(3, "k"))
     play.says("p2", interest(1, "current_future", "KSQT", "k"))
     play.hears("p2", "D_FINAL for 1")
@@ -76,7 +76,7 @@ def test_peers_hear_nothing_of_each_other(play: Play) -> None:
     play.silence()
 
 
-def test_clients_and_peers_hear_of_each_other(play: Play) -> None:
+def test_clients_and_peers_get_declarations_of_each_other(play: Play) -> None:
     play.says("p1", subscriber(1, "k"))
     play.says("c", interest(1, "current_future", "KS", "k"))
     play.hears("c", "D_KEYEXPR 1 k", "D_SUB 1 [ours 1] for 1", "D_FINAL for 1")
@@ -173,7 +173,7 @@ def test_the_final_zero_of_a_peer_below_is_of_no_account(play: Play) -> None:
     play.silence()
 
 
-def test_gossip_passes_on_what_peers_say_of_themselves() -> None:
+def test_gossip_forwards_what_peers_describe_of_themselves() -> None:
     play = Play("router")
     play.dispatcher.own_locators = ["tcp/us:1"]
     play.enters("a", "peer")

@@ -124,7 +124,7 @@ def test_tokens_appear_and_disappear_across_the_network() -> None:
     web.hears("cc", "U_TOKEN 1")
 
 
-def test_a_new_router_is_told_everything_once() -> None:
+def test_a_new_router_gets_everything_once() -> None:
     web = web_of("ab")
     web.says("ca", subscriber(1, "s"), token(2, "t"))
     web.says("cb", queryable(1, "q", complete=True))
@@ -209,7 +209,7 @@ def test_weights_decide_the_way() -> None:
     assert "PUT x k" not in web.sent("a", "c")
 
 
-def test_peers_of_different_routers_hear_each_other() -> None:
+def test_peers_of_different_routers_reach_each_other() -> None:
     web = web_of("ab")
     web.enters("pa", "peer", "a")
     web.enters("pb", "peer", "b")
@@ -389,7 +389,7 @@ def test_roles_of_neighbours() -> None:
     assert [face.region.name for face in play.dispatcher.faces] == ["south:0:client", "north"]
 
 
-def test_an_undeclaration_that_a_dead_link_swallowed_is_told_by_another() -> None:
+def test_an_undeclaration_lost_on_a_dead_link_comes_over_another() -> None:
     web = web_of("abc", "ca")
     web.enters("watcher", "client", "c")
     web.says("ca", token(1, "k"))
@@ -416,7 +416,7 @@ def test_what_a_restarted_router_had_is_forgotten() -> None:
     web.hears("cc", "U_TOKEN 1")
 
 
-def test_the_end_of_a_token_of_two_routers_is_told_once() -> None:
+def test_the_end_of_a_token_of_two_routers_is_announced_once() -> None:
     """Although the work for one of them is not finished when the other ends."""
     for steps in (1, 30, UNLIMITED):
         web = web_of("ab", "bc")

@@ -294,8 +294,8 @@ def test_lives_of_networks(offset: int) -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 40])
-def test_lives_in_short_turns(steps: int) -> None:
-    """Work that is spread over many turns comes to the same."""
+def test_lives_in_short_slices(steps: int) -> None:
+    """Work that is spread over many slices comes to the same."""
     life = Life(random.Random(steps))
     life.web.slice_steps = steps
     life.run(150)

@@ -25,7 +25,7 @@ def broker() -> Play:
     return play
 
 
-def test_history_true_is_told_what_is_alive_with_real_ids() -> None:
+def test_history_gets_what_is_alive_with_real_ids() -> None:
     play = broker()
     play.says("c1", token(1, "fleet/a"), token(2, "fleet/b"))
     play.says("c2", alias(1, "fleet"), interest(1, "current_future", "KT", WireExpr(1, "/**")))
@@ -43,7 +43,7 @@ def test_history_true_is_told_what_is_alive_with_real_ids() -> None:
     play.hears("c2", "U_TOKEN 2")
 
 
-def test_a_get_is_told_what_is_alive_with_id_zero() -> None:
+def test_a_get_gets_what_is_alive_with_id_zero() -> None:
     play = broker()
     play.says("c1", token(1, "fleet/a"))
     play.says("c2", interest(1, "current", "KT", "fleet/**"))
@@ -52,7 +52,7 @@ def test_a_get_is_told_what_is_alive_with_id_zero() -> None:
     play.silence()
 
 
-def test_history_false_hears_only_of_the_future() -> None:
+def test_without_history_only_the_future_is_announced() -> None:
     """As in the recorded conversation: also the end of a token that it never got."""
     play = broker()
     play.says("c1", token(1, "fleet/a"), token(2, "fleet/b"))
@@ -83,8 +83,8 @@ def test_one_of_two_unknown_twins_going_is_no_news() -> None:
     play.hears("c2", "D_KEYEXPR 1 t", "U_TOKEN 0 [ours 1]")
 
 
-@pytest.mark.parametrize("turns", range(8))
-def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> None:
+@pytest.mark.parametrize("slices", range(8))
+def test_the_end_of_two_unknown_holders_is_announced_once(slices: int) -> None:
     """The second holder ends while the end of the first is announced, in slices of one step.
 
     Its removal has more to do before it comes to the token.
@@ -96,7 +96,7 @@ def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> N
     play.says("c2", interest(1, "future", "KT", "t"))
     play.forget()
     play.dispatcher.remove_face(play.faces["c1"], play.now, 1)
-    for _ in range(turns):
+    for _ in range(slices):
         play.dispatcher.run_jobs(1)
     play.slice_steps = 1
     play.leaves("c3")
@@ -104,8 +104,8 @@ def test_the_end_of_unknown_twins_that_go_together_is_told_once(turns: int) -> N
     play.hears("c2", "D_KEYEXPR 1 t", "U_TOKEN 0 [ours 1]")
 
 
-@pytest.mark.parametrize("turns", range(8))
-def test_the_end_of_known_twins_that_go_together_is_told_once(turns: int) -> None:
+@pytest.mark.parametrize("slices", range(8))
+def test_the_end_of_two_known_holders_is_announced_once(slices: int) -> None:
     """The same with a token that was announced: the job for the first holder sees both ends."""
     play = broker()
     play.enters("p1", "peer")
@@ -116,13 +116,13 @@ def test_the_end_of_known_twins_that_go_together_is_told_once(turns: int) -> Non
     play.slice_steps = 1
     for name in ("c1", "c3"):
         play.dispatcher.receive_run(play.faces[name], [no_token(1)], 0, 1, True, play.now, 1)
-        for _ in range(turns):
+        for _ in range(slices):
             play.dispatcher.run_jobs(1)
     play.work()
     play.hears("app", "U_TOKEN 1")
 
 
-def test_tokens_of_an_application_are_told_back_to_it() -> None:
+def test_tokens_of_an_application_are_announced_to_it() -> None:
     play = broker()
     play.says("app", token(1, "me"), interest(2, "current_future", "KT", "*"))
     play.hears("app", "D_TOKEN 1 me for 2", "D_FINAL for 2")
@@ -132,7 +132,7 @@ def test_tokens_of_an_application_are_told_back_to_it() -> None:
     play.hears("app", "D_TOKEN 2 me")
 
 
-def test_tokens_of_a_client_are_not_told_back_to_it() -> None:
+def test_tokens_of_a_client_are_not_announced_to_it() -> None:
     play = broker()
     play.says("c1", token(1, "me"), interest(2, "current_future", "KT", "*"))
     play.hears("c1", "D_FINAL for 2")
@@ -231,7 +231,7 @@ def test_the_end_of_an_unknown_token_counts_if_it_has_a_key() -> None:
     play.hears("app", "U_TOKEN 0 fleet/x")
 
 
-def test_a_token_seen_twice_with_one_id_is_told_once() -> None:
+def test_a_token_seen_twice_with_one_id_is_announced_once() -> None:
     play = broker()
     play.says("app", interest(1, "current_future", "KT", "**"))
     play.says("c1", token(1, "a"), token(1, "a"))

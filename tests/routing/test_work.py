@@ -1,4 +1,4 @@
-"""Routing in turns: whatever a message asks for, a turn of routing is short."""
+"""Routing in slices: whatever a message asks for, a turn of routing is short."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def play() -> Play:
     return made
 
 
-def test_the_answer_to_an_interest_is_sent_in_short_turns(play: Play) -> None:
+def test_the_answer_to_an_interest_is_sent_in_short_slices(play: Play) -> None:
     play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
     begin(play, "c2", interest(1, "current_future", "T", "**"))
     face = play.faces["c2"]
-    turns = 1
+    slices = 1
     while face.job is not None:
-        assert sent(play, "c2") <= turns * SENT_IN_A_TURN
+        assert sent(play, "c2") <= slices * SENT_IN_A_TURN
         play.dispatcher.resume(face, SLICE_STEPS)
-        turns += 1
+        slices += 1
     assert sent(play, "c2") == MANY + 1
-    assert turns > MANY // SENT_IN_A_TURN
+    assert slices > MANY // SENT_IN_A_TURN
 
 
-def test_a_declaration_made_during_an_answer_is_told_once(play: Play) -> None:
+def test_a_declaration_made_during_an_answer_is_announced_once(play: Play) -> None:
     play.says("c1", *(token(n + 1, f"t/{n}") for n in range(MANY)))
     begin(play, "c2", interest(1, "current_future", "T", "**"))
     play.says("c1", token(MANY + 1, "late"), no_token(1))
@@ -94,14 +94,14 @@ def test_a_declaration_that_concerns_many_interests_does_not_hold_its_declarer_u
     play.hears("c2", "D_SUB 1 a/b")
 
 
-def test_messages_with_long_keys_take_more_of_a_turn(play: Play) -> None:
+def test_messages_with_long_keys_take_more_of_a_slice(play: Play) -> None:
     deep = "/".join(["a"] * 127)
     assert begin(play, "c1", *(subscriber(n, f"s/{n}") for n in range(500))) > 200
     assert begin(play, "c1", *(subscriber(n, f"{n}/{deep}") for n in range(500, 1_000))) < 70
     assert begin(play, "c1", *(request(n, f"{n}/{deep}") for n in range(500))) < 70
 
 
-def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -> None:
+def test_a_key_declared_again_while_its_end_is_announced_stays_declared(play: Play) -> None:
     """The jobs of the first declaration end after the second one was made."""
     for n in range(MANY):
         play.says("c2", interest(n + 1, "future", "S", ("**", "a/**", "a/*", "*/b")[n % 4]))
@@ -123,7 +123,7 @@ def test_a_key_declared_again_while_its_end_is_told_stays_declared(play: Play) -
     assert not play.faces["c2"].announced[0]
 
 
-def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: Play) -> None:
+def test_a_token_declared_again_while_its_end_is_announced_does_not_end(play: Play) -> None:
     names = [f"w{n}" for n in range(300)]
     for name in names:
         play.enters(name, "client")
@@ -141,8 +141,8 @@ def test_a_token_declared_again_while_its_end_is_told_is_not_said_to_end(play: P
         assert isinstance(last.body, DeclareToken), name
 
 
-def test_the_end_of_a_token_that_two_faces_held_is_told_once(play: Play) -> None:
-    """Both go at the same time, and both removals take many turns."""
+def test_the_end_of_a_token_that_two_faces_held_is_announced_once(play: Play) -> None:
+    """Both go at the same time, and both removals take many slices."""
     play.enters("c3", "client")
     play.says("c3", interest(1, "current_future", "T", "**"))
     for name in ("c1", "c2"):
@@ -155,18 +155,18 @@ def test_the_end_of_a_token_that_two_faces_held_is_told_once(play: Play) -> None
     assert sent(play, "c3") == 20
 
 
-def test_a_face_with_many_declarations_is_removed_in_short_turns(play: Play) -> None:
+def test_a_face_with_many_declarations_is_removed_in_short_slices(play: Play) -> None:
     play.enters("p1", "peer")
     play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
     play.forget()
     face = play.faces.pop("c1")
     play.dispatcher.remove_face(face, play.now, SLICE_STEPS)
     assert sent(play, "p1") <= SENT_IN_A_TURN
-    turns = 1
+    slices = 1
     while play.dispatcher.has_jobs:
         play.dispatcher.run_jobs(SLICE_STEPS)
-        turns += 1
-        assert sent(play, "p1") <= turns * SENT_IN_A_TURN
+        slices += 1
+        assert sent(play, "p1") <= slices * SENT_IN_A_TURN
     assert sent(play, "p1") == MANY
     assert face.account.held_bytes == 0
 
@@ -198,7 +198,7 @@ def test_a_node_that_comes_back_while_its_old_face_is_removed_keeps_its_declarat
     assert len(play.faces["c2"].announced[2]) == MANY
 
 
-def test_a_search_that_takes_many_turns_ends_in_the_same_route(play: Play) -> None:
+def test_a_search_that_takes_many_slices_ends_in_the_same_route(play: Play) -> None:
     deep = ["/".join([str(n)] + ["a"] * 60) for n in range(2_000)]
     play.says("c1", *(subscriber(n + 1, key) for n, key in enumerate(deep)))
     play.forget()
@@ -206,16 +206,16 @@ def test_a_search_that_takes_many_turns_ends_in_the_same_route(play: Play) -> No
     face = play.faces["c2"]
     assert begin(play, "c2", put(wild), put(deep[0])) == 1
     assert face.job is not None
-    turns = 1
+    slices = 1
     while face.job is not None:
         play.says("c1", subscriber(9_999, "other"))  # routes are forgotten meanwhile
         play.dispatcher.resume(face, SLICE_STEPS)
-        turns += 1
-    assert turns > 10
+        slices += 1
+    assert slices > 10
     play.hears("c1", f"PUT x {wild}")
 
 
-def test_a_query_whose_targets_take_many_turns_gets_one_final(play: Play) -> None:
+def test_a_query_whose_targets_take_many_slices_gets_one_final(play: Play) -> None:
     deep = ["/".join([str(n)] + ["a"] * 60) for n in range(2_000)]
     play.says("c1", *(queryable(n + 1, key) for n, key in enumerate(deep)))
     play.forget()
@@ -228,20 +228,20 @@ def test_a_query_whose_targets_take_many_turns_gets_one_final(play: Play) -> Non
     play.hears("c2", "RESPONSE_FINAL 7")
 
 
-def test_queries_that_time_out_together_are_ended_in_short_turns(play: Play) -> None:
+def test_queries_that_time_out_together_are_ended_in_short_slices(play: Play) -> None:
     play.says("c1", queryable(1, "q"))
     play.says("c2", *(request(n + 1, "q") for n in range(1_000)))
     play.forget()
     play.now = 60.0
-    turns = 0
+    slices = 0
     while play.dispatcher.next_deadline() is not None:
         play.dispatcher.handle_timeout(play.now)
-        turns += 1
-        assert sent(play, "c2") <= turns * 2 * TIMERS_PER_SLICE
+        slices += 1
+        assert sent(play, "c2") <= slices * 2 * TIMERS_PER_SLICE
     assert sent(play, "c2") == 2_000
 
 
-def test_a_new_peer_is_told_of_everything_in_short_turns(play: Play) -> None:
+def test_a_new_peer_gets_everything_in_short_slices(play: Play) -> None:
     play.says("c1", *(subscriber(n + 1, f"s/{n}") for n in range(MANY)))
     play.slice_steps = 1
     face = play.enters("p1", "peer")
@@ -249,7 +249,7 @@ def test_a_new_peer_is_told_of_everything_in_short_turns(play: Play) -> None:
     assert sent(play, "p1") >= MANY + 1
 
 
-def test_the_route_of_many_subscribers_is_found_in_short_turns() -> None:
+def test_the_route_of_many_subscribers_is_found_in_short_slices() -> None:
     play = Play("router")
     for name in ("c1", "c2", "c3"):
         play.enters(name, "client")
@@ -259,18 +259,18 @@ def test_the_route_of_many_subscribers_is_found_in_short_turns() -> None:
     source = play.faces["c3"]
     steps = 50
     play.dispatcher.receive_run(source, [put("a/*")], 0, 1, True, play.now, steps)
-    turns = 0
+    slices = 0
     while source.job is not None:
-        if turns == 12:
+        if slices == 12:
             play.leaves("c2")  # chosen already, and gone when the route is complete
         play.dispatcher.resume(source, steps)
-        turns += 1
-    assert turns > 2 * count // steps
+        slices += 1
+    assert slices > 2 * count // steps
     play.hears("c1", "PUT x a/*")
     assert source.origin.routes == {}  # something changed meanwhile
 
 
-def test_an_application_that_asks_for_all_tokens_holds_nobody_up() -> None:
+def test_an_application_that_gets_all_tokens_does_not_hold_the_lock() -> None:
     play = Play("router", gossip=False)
     play.enters("app")
     play.enters("c1", "client")

@@ -59,7 +59,7 @@ def test_twins_count_as_one() -> None:
     assert [sink.samples for sink in sinks] == [[("t", b""), ("t", None)]] * 2
 
 
-def test_second_watcher_with_history_hears_what_the_first_knows() -> None:
+def test_second_watcher_with_history_gets_what_the_first_knows() -> None:
     network, here, there = pair(WhatAmI.CLIENT, WhatAmI.PEER)
     there.declare_token("t", network.now)
     first = watch(here, "t", True, network.now)
@@ -98,7 +98,7 @@ def test_get_times_out() -> None:
     assert sink.is_closed
 
 
-def test_lost_gateway_ends_what_it_told() -> None:
+def test_lost_gateway_ends_what_it_declared() -> None:
     network = Network()
     client, gateway = network.add(WhatAmI.CLIENT), network.add()
     lines = network.connect(client, gateway)

@@ -12,7 +12,7 @@ ROLES = [(WhatAmI.PEER, WhatAmI.PEER), (WhatAmI.CLIENT, WhatAmI.PEER)]
 
 
 @pytest.mark.parametrize(("a", "b"), ROLES)
-def test_publisher_hears_of_each_change_once(a: WhatAmI, b: WhatAmI) -> None:
+def test_publisher_gets_each_change_once(a: WhatAmI, b: WhatAmI) -> None:
     network, here, there = pair(a, b)
     publisher = here.declare_publisher("k/*", ANY, network.now)
     network.pump()
@@ -93,7 +93,7 @@ def test_twins_share_an_interest_and_local_ones_ask_nobody() -> None:
     assert modes == [InterestMode.CURRENT_FUTURE, InterestMode.FINAL]
 
 
-def test_what_nobody_watches_is_forgotten() -> None:
+def test_what_no_interest_covers_is_forgotten() -> None:
     network, here, there = pair(WhatAmI.CLIENT, WhatAmI.PEER)
     far = there.declare_subscriber("k", ListSink(), ANY, network.now)
     publisher = here.declare_publisher("k", ANY, network.now)

@@ -82,7 +82,7 @@ def test_query_and_reply(role: WhatAmI) -> None:
     assert first.qos == QoS(13)
 
 
-def test_request_says_what_was_asked() -> None:
+def test_request_carries_what_was_asked() -> None:
     network = Network()
     one, two = network.add(), network.add()
     there, _ = network.connect(one, two)
@@ -133,7 +133,7 @@ def test_timeout_on_time(timeout_ms: int) -> None:
     assert a.port.counters == {"late_replies": 1}
 
 
-def test_a_timeout_is_told_once() -> None:
+def test_a_timeout_is_reported_once() -> None:
     """Nodes on the way run out of time as we do; theirs and ours are one to the user."""
     network, a, b = pair()
     answers = ListSink()
@@ -284,7 +284,7 @@ def test_receiver_checks_keys_again() -> None:
     assert core.port.counters == {"mismatched_replies": 1}
 
 
-def test_messages_out_of_turn() -> None:
+def test_unexpected_messages_are_counted() -> None:
     """Q04: after the final, two finals, final only, wrong id, id of a finished query."""
     node = Network().add()
     core, sink = node.core, ListSink()

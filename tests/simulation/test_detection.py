@@ -92,7 +92,7 @@ def test_interests_that_are_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert first_failure() != "none"
 
 
-def test_a_new_peer_that_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_peer_that_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Announcer, "introduce", nothing)
     assert "knows" in first_failure()
 

@@ -55,7 +55,7 @@ def test_the_end_of_an_own_token_is_not_the_end_of_its_twins() -> None:
     assert watcher(world).present == {"a": False}
 
 
-def test_who_asked_for_history_hears_of_no_end_without_a_beginning() -> None:
+def test_history_gets_no_end_without_a_beginning() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a")
     second.watch("**", False)
@@ -71,7 +71,7 @@ def test_who_asked_for_history_hears_of_no_end_without_a_beginning() -> None:
     assert watcher(world, 1).present == {}
 
 
-def test_an_answer_to_one_question_is_heard_by_all_who_asked_for_history() -> None:
+def test_an_answer_to_one_interest_reaches_all_with_history() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a/b")
     second.watch("a/*", True)
@@ -86,7 +86,7 @@ def test_an_answer_to_one_question_is_heard_by_all_who_asked_for_history() -> No
     assert watcher(world, 1).present == {"a/b": True}
 
 
-def test_who_connects_again_hears_again_of_what_it_knew_while_another_asks() -> None:
+def test_a_node_that_connects_again_gets_again_what_it_knew() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     second.watch("a/*", False)
     second.node.settle()

@@ -51,7 +51,7 @@ def nothing(*_: Any) -> tuple[()]:
         (Flooding, "_pass_on"),
         (Flooding, "_announce_self"),
         (Flooding, "_remove_unreachable"),
-        (SourcedRegion, "_tell_all"),
+        (SourcedRegion, "_declare_all"),
         (SourcedRegion, "pass_on"),
         (SourcedRegion, "withdraw"),
     ],

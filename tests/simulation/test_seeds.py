@@ -38,7 +38,7 @@ def test_seeds(first: int) -> None:
     assert counts["promises"] > 200
 
 
-def test_token_that_ends_before_its_beginning_is_told() -> None:
+def test_token_that_ends_before_its_beginning_is_announced() -> None:
     """An application heard twice that the token was gone, and never that it was there."""
     outcome = run_seed(8185)
     assert not outcome.failure, outcome.report()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality
 from zenlake.session.incoming_query import IncomingQuery
-from zenlake.session.matching import MatchingSource as SessionSource
+from zenlake.session.matching import MatchingSource as SessionMatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
 from zenlake.testing.simulation.items import Asked
@@ -15,11 +15,11 @@ from zenlake.testing.simulation.journal import Failure
 from zenlake.testing.simulation.records import (
     Get,
     Listener,
+    MatchingSource,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
-    Speaker,
     Subscriber,
     Token,
     Watcher,
@@ -84,35 +84,35 @@ class Application:
         record.entity = self.core.declare_liveliness_subscriber(key, record, with_history, now)
 
     def declare_speaker(self, key: str, is_querier: bool, *, listens: bool) -> None:
-        record = Speaker(self.node, key, is_querier)
+        record = MatchingSource(self.node, key, is_querier)
         self._note("declares %s, querier %s", record, is_querier)
-        self.ledger.speakers.append(record)
+        self.ledger.sources.append(record)
         now = self.node.now()
         if is_querier:
-            speaker = self.core.declare_querier(key, Locality.ANY, False, now)
+            source = self.core.declare_querier(key, Locality.ANY, False, now)
         else:
-            speaker = self.core.declare_publisher(key, Locality.ANY, now)
-        record.entity = speaker
+            source = self.core.declare_publisher(key, Locality.ANY, now)
+        record.entity = source
         if listens:
             listener = Listener(self.node, record)
             self.ledger.listeners.append(listener)
-            listener.entity = self.core.declare_matching_listener(speaker, listener, now)
+            listener.entity = self.core.declare_matching_listener(source, listener, now)
 
     def undeclare(self, record: Record) -> None:
         self._note("undeclares %s", record)
         assert record.entity is not None
         self.core.undeclare(record.entity, self.node.now())
         record.close()
-        if isinstance(record, Speaker):
+        if isinstance(record, MatchingSource):
             for listener in self.ledger.listeners:
-                if listener.speaker is record:
+                if listener.source is record:
                     listener.close()
             self._drop_queries_of(record)
 
-    def _drop_queries_of(self, querier: Speaker) -> None:
+    def _drop_queries_of(self, querier: MatchingSource) -> None:
         entity = querier.entity
         for get, query in self._queries.items():
-            if isinstance(entity, SessionSource) and query.owner_eid == entity.eid:
+            if isinstance(entity, SessionMatchingSource) and query.owner_eid == entity.eid:
                 self.ledger.cancel(get)
 
     # --- publications and queries ----------------------------------------------------------------
@@ -145,7 +145,7 @@ class Application:
         timeout_s: float,
         target: QueryTarget,
         mode: ConsolidationMode,
-        querier: Speaker | None,
+        querier: MatchingSource | None,
     ) -> None:
         ledger = self.ledger
         number = len(ledger.gets)
@@ -153,7 +153,7 @@ class Application:
         self._note("asks %s, %s, %s", record, target, mode)
         ledger.ask(record)
         owner = 0
-        if querier is not None and isinstance(querier.entity, SessionSource):
+        if querier is not None and isinstance(querier.entity, SessionMatchingSource):
             owner = querier.entity.eid
         question = QuerySpec(
             QoS(13), int(timeout_s * 1000), target=target, consolidation=mode, owner_eid=owner

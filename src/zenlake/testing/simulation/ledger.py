@@ -9,11 +9,11 @@ from zenlake.testing.simulation.promises import Party, Promise, Promises, Route
 from zenlake.testing.simulation.records import (
     Get,
     Listener,
+    MatchingSource,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
-    Speaker,
     Subscriber,
     Token,
     Watcher,
@@ -41,18 +41,18 @@ class Ledger:
         self.queryables: list[Queryable] = []
         self.tokens: list[Token] = []
         self.watchers: list[Watcher] = []
-        self.speakers: list[Speaker] = []
+        self.sources: list[MatchingSource] = []
         self.listeners: list[Listener] = []
 
     def live(self, node: SimulatedNode) -> list[Record]:
-        """What a node has declared, listeners before the speakers they belong to."""
+        """What a node has declared, listeners before the sources they belong to."""
         groups: tuple[list[Record], ...] = (
             [*self.subscribers],
             [*self.queryables],
             [*self.tokens],
             [*self.watchers],
             [*self.listeners],
-            [*self.speakers],
+            [*self.sources],
         )
         return [one for group in groups for one in group if one.node is node and one.is_live]
 

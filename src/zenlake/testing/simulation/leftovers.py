@@ -54,8 +54,8 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["tokens of others"] = core.liveliness._remote
     kept["token keys of others"] = core.liveliness._remote_keys
     kept["liveliness queries"] = core.liveliness._gets
-    kept["speakers"] = core.matching.sources
-    kept["speakers with listeners"] = core.matching._watched
+    kept["sources"] = core.matching.sources
+    kept["sources with listeners"] = core.matching._watched
     kept["subscribers of others"] = core.matching._remote_subscribers
     kept["queryables of others"] = core.matching._remote_queryables
     kept["own interests"] = core.interests._by_id

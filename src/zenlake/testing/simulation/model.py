@@ -19,7 +19,7 @@ from zenlake.routing.face import Face
 from zenlake.session import Locality
 from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.records import Queryable, Record, Speaker
+from zenlake.testing.simulation.records import MatchingSource, Queryable, Record
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Model:
             asked = [one for one in ledger.watchers if one.with_history]
         else:
             is_querier = kind == QUERYABLE
-            asked = [one for one in ledger.speakers if one.is_querier == is_querier]
+            asked = [one for one in ledger.sources if one.is_querier == is_querier]
         keys = [one.key for one in asked if one.node in askers and one.is_live]
         return {
             key: complete
@@ -169,26 +169,26 @@ class Model:
                 or (watcher.present.get(key) is False and not watcher.is_short_sighted(key))
             }
             if reported - alive or silent:
-                raise watcher.fail(f"it knows {sorted(reported)}, there are {sorted(alive)}")
+                raise watcher.fail(f"it got {sorted(reported)}, there are {sorted(alive)}")
 
     def _check_listeners(self) -> None:
         for listener in self._world.ledger.listeners:
             if not listener.is_live:
                 continue
-            is_matching = self._matches(listener.speaker)
+            is_matching = self._matches(listener.source)
             if listener.is_matching != is_matching:
                 raise listener.fail(f"it got {listener.is_matching}, it is {is_matching}")
 
-    def _matches(self, speaker: Speaker) -> bool:
+    def _matches(self, source: MatchingSource) -> bool:
         """Queryables of others must cover the whole key (behaviour reference §2.3)."""
-        kind = QUERYABLE if speaker.is_querier else SUBSCRIBER
-        own = self._of(kind, [speaker.node], Locality.REMOTE)
-        others = self._of(kind, self._world.reach.reachable(speaker.node))
-        if any(intersects(key, speaker.key) for key in own):
+        kind = QUERYABLE if source.is_querier else SUBSCRIBER
+        own = self._of(kind, [source.node], Locality.REMOTE)
+        others = self._of(kind, self._world.reach.reachable(source.node))
+        if any(intersects(key, source.key) for key in own):
             return True
-        if speaker.is_querier:
-            return any(includes(key, speaker.key) for key in others)
-        return any(intersects(key, speaker.key) for key in others)
+        if source.is_querier:
+            return any(includes(key, source.key) for key in others)
+        return any(intersects(key, source.key) for key in others)
 
 
 def _held(end: End, kind: int) -> Known:

@@ -269,7 +269,7 @@ class Watcher(Record):
         return any(token.node is self.node and token.closed_at < inf for token in tokens)
 
 
-class Speaker(Record):
+class MatchingSource(Record):
     """A publisher or querier."""
 
     def __init__(self, node: SimulatedNode, key: str, is_querier: bool) -> None:
@@ -280,9 +280,9 @@ class Speaker(Record):
 class Listener(Record):
     """A matching listener: it hears changes only."""
 
-    def __init__(self, node: SimulatedNode, speaker: Speaker) -> None:
-        super().__init__(node, speaker.key)
-        self.speaker = speaker
+    def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:
+        super().__init__(node, source.key)
+        self.source = source
         self.is_matching = False
 
     def take(self, item: object) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.session import Locality
 from zenlake.testing.simulation.application import Application
-from zenlake.testing.simulation.records import Speaker
+from zenlake.testing.simulation.records import MatchingSource
 from zenlake.wire import CongestionControl, ConsolidationMode, Priority, QoS, QueryTarget
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Workload:
     def _get(self, application: Application) -> None:
         rng = self._rng
         live = self._world.ledger.live(application.node)
-        queriers = [one for one in live if isinstance(one, Speaker) and one.is_querier]
+        queriers = [one for one in live if isinstance(one, MatchingSource) and one.is_querier]
         querier = rng.choice(queriers) if queriers and rng.random() < 0.5 else None
         key = self._key(0.4) if querier is None else querier.key
         timeout_s = rng.choice((0.05, 1.0, 3.0))
