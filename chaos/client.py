@@ -126,7 +126,7 @@ class Client:
         return sorted({str(one.ok.key_expr) for one in replies if one.ok is not None})
 
     def tokens(self) -> list[str]:
-        """Who is alive, as the subscriber was told."""
+        """The tokens that are alive, as the subscriber received them."""
         with self._lock:
             return sorted(name for name, count in self._alive.items() if count)
 

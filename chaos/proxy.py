@@ -35,7 +35,7 @@ class Proxy:
             _end(one)
 
     def stall(self) -> None:
-        """Pass nothing on, and tell nobody: the system still acknowledges what is sent."""
+        """Pass nothing on, without a sign: the system still acknowledges what is sent."""
         self._flows.clear()
 
     def heal(self) -> None:

@@ -6,10 +6,10 @@
 Each router has a client and, in this process, one that counts finals on a bare socket. Visitors
 come, declare things and are killed. During the faults no publication and no reply may come twice
 (in a ring only when it is whole again: while trees change, those of two routers differ, as they do
-for official ones), and every request has one final as long as the session lives. Afterwards, when
-the network is whole, everybody must hear everybody within a minute, and when the clients are gone
-nothing of them may be left in the tables of any router. The schedule of faults comes from the seed;
-what the network does with it depends on the machine.
+for official ones), and every request has one final as long as the session is open. Afterwards,
+when the network is whole, every client must receive from every other within a minute, and when the
+clients are gone nothing of them may be left in the tables of any router. The schedule of faults
+comes from the seed; what the network does with it depends on the machine.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def wait_until(holds: Callable[[], bool], wait_s: float = HEAL_S) -> float:
 
 
 class Healing:
-    """Whether everybody hears everybody again."""
+    """Whether every client receives from every other again."""
 
     def __init__(self, clients: dict[str, Program]) -> None:
         self._clients = clients

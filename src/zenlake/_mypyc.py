@@ -1,4 +1,4 @@
-"""`mypyc_attr`: what the compiler is told about a class; without the compiler it does nothing.
+"""`mypyc_attr`: options of the compiler for a class; without the compiler it does nothing.
 
 acyclic=True                       its instances are never part of a cycle, so that the
                                    garbage collector need not look at them: messages and

@@ -1,7 +1,7 @@
-"""Unfinished work on the disk: what has to be removed if the process must end at once.
+"""Cleanups of temporary files and folders, for a process that must end at once.
 
-Whoever makes a temporary file or folder registers how to remove it, and forgets that when it is
-done. A command that ends in a signal handler calls `run_all`; all others remove their files as
+Code that makes a temporary file or folder registers how to remove it, and forgets that when it is
+done. A command that ends in a signal handler calls `run_all`; otherwise files are removed where
 the exception passes.
 """
 
@@ -21,7 +21,7 @@ _TRIES: Final = 5
 
 
 def register(cleanup: Callable[[], None]) -> int:
-    """`cleanup` may be called at any moment until `forget`; the number is for that."""
+    """`cleanup` may be called at any moment until `forget(number)`."""
     number = next(_numbers)
     _cleanups[number] = cleanup
     return number

@@ -1,4 +1,4 @@
-"""What a forked child process must not use of its parent.
+"""Safety in forked child processes: what they must not use of their parent.
 
 A child has copies of the parent's objects and sockets, but only the thread that forked. A lock
 that another thread held stays locked for ever, and whatever the child writes to an inherited
@@ -35,7 +35,7 @@ class Inheritable(Protocol):
 
 
 class InheritedLock:
-    """Takes the place of a lock in the child: whoever acquires it gets an `InheritedError`."""
+    """Replaces a lock in the child: `acquire` raises `InheritedError`."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         raise InheritedError(_text)

@@ -26,7 +26,7 @@ class OutputFile:
     """Use it in a `with`: the file is renamed if the block ends without an exception.
 
     `write` takes bytes. A library that wants a path writes to `partial` instead, inside
-    `with write_errors(output.path):`, which tells its errors as errors of this file.
+    `with write_errors(output.path):`, which reports its errors as errors of this file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -61,14 +61,14 @@ class OutputFile:
             self.discard()
 
     def write(self, data: bytes) -> int:
-        assert self._file is not None, "it is written after its end"
+        assert self._file is not None, "write after commit or discard"
         try:
             return self._file.write(data)
         except OSError as error:
             raise _write_error(self.path, error) from None
 
     def commit(self) -> None:
-        """The file under its name, on the disk."""
+        """Flush the file to the disk and give it its name."""
         try:
             with write_errors(self.path):
                 self._close(is_flushed=not self._is_special)
@@ -81,7 +81,7 @@ class OutputFile:
         exit_cleanups.forget(self._cleanup)
 
     def discard(self) -> None:
-        """Nothing of it stays."""
+        """Remove the temporary file."""
         with suppress(OSError):  # what could not be written is removed in any case
             self._close(is_flushed=False)
         if not self._is_special:
@@ -125,7 +125,7 @@ def _temporary(path: str) -> str:
 
 @contextmanager
 def write_errors(path: str) -> Iterator[None]:
-    """Turns what the system says of a file into one error with the file's name."""
+    """Turns an OSError into a LocalError with the name of the file."""
     try:
         yield
     except OSError as error:

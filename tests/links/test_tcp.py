@@ -1,4 +1,4 @@
-"""TCP links: bytes both ways, waking up, options, what listeners tell."""
+"""TCP links: bytes both ways, waking up, options, what listeners announce."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
+from tests.node.application import wait_until
 from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
 from zenlake.links.addresses import is_loopback
 from zenlake.wire import EndPoint
@@ -75,7 +76,7 @@ def test_closing_wakes_the_reader() -> None:
         got: list[bytes] = []
         thread = threading.Thread(target=lambda: got.append(ours.receive()))
         thread.start()
-        time.sleep(0.05)
+        wait_until(lambda: ours._shared._users == 1)  # type: ignore[attr-defined]
         ours.close()
         thread.join(1.0)
         assert got == [b""]

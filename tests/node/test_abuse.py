@@ -410,7 +410,9 @@ def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> No
         assert most <= UNSENT_BYTES_MAX
         stats = node.stats()
         assert stats["dropped_messages"] == 0
-        assert 60_000 <= stats["unsent_bytes"] <= UNSENT_BYTES_MAX, "lost with the link, and told"
+        assert 60_000 <= stats["unsent_bytes"] <= UNSENT_BYTES_MAX, (
+            "lost with the link, and counted"
+        )
         deaf.socket.close()
 
 

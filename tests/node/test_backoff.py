@@ -40,12 +40,12 @@ def test_periods_below_zero_mean_never_again_and_no_longest_wait() -> None:
     assert max(backoff.after_failure(0.0) for _ in range(2_000)) <= threading.TIMEOUT_MAX
 
 
-@pytest.mark.parametrize("lived_s", [0.0, BRIEF_S / 2, 100.0])
-def test_a_transport_that_opened_resets_the_periods(lived_s: float) -> None:
+@pytest.mark.parametrize("open_s", [0.0, BRIEF_S / 2, 100.0])
+def test_a_transport_that_opened_resets_the_periods(open_s: float) -> None:
     backoff = Backoff(Retry(1.0, 4.0, 2))
     for _ in range(5):
         backoff.after_failure(0.0)
-    assert backoff.after_loss(lived_s) == SOON_S
+    assert backoff.after_loss(open_s) == SOON_S
     assert backoff.after_failure(0.0) == 1.0
 
 

@@ -155,8 +155,8 @@ def test_members_that_number_keys_and_have_tokens(group: str) -> None:
         application = Application(node)
         application.subscribe("demo/**")
         application.tell(watching)
-        for sender, told in ((b, PICO_B), (c, PICO_C)):
-            for line in told:
+        for sender, lines in ((b, PICO_B), (c, PICO_C)):
+            for line in lines:
                 sender.sendto(bytes.fromhex(line), (host, int(port)))
         wait_until(lambda: "DeclareToken" in application.declared())
         assert application.wait_for(2) == [b"\x0b", b"\x0c"]

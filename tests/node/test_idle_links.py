@@ -1,4 +1,4 @@
-"""Silent links have no thread of their own, and are heard all the same."""
+"""Silent links have no thread of their own, and are read all the same."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_keep_alives_need_no_reader() -> None:
 
 @pytest.mark.parametrize("side", ["near", "far", "cut"])
 def test_a_silent_link_ends(side: str) -> None:
-    """By either node, or without a word: whoever waits for its end is told."""
+    """By either node, or without a word: listeners get the event."""
     with linked() as (listening, connecting):
         wait_until_idle(2)
         near = listening.runners[connecting.zid]

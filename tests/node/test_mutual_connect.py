@@ -100,14 +100,14 @@ def test_the_greater_id_refuses_while_it_connects_itself() -> None:
 
 
 @pytest.mark.parametrize("is_refused", [True, False])
-def test_the_smaller_id_waits_what_becomes_of_its_own(is_refused: bool) -> None:
+def test_the_smaller_id_waits_for_the_outcome_of_its_own(is_refused: bool) -> None:
     claims = TransportClaims(OWN, 10, 10)
     mine = claims.open(GREAT)
     assert mine is not None
     outcome: list[TransportClaim | CloseReason] = []
     thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0, "a")))
     thread.start()
-    time.sleep(0.02)
+    wait_until(lambda: bool(claims._changed._waiters))  # type: ignore[attr-defined]
     assert not outcome
     if is_refused:
         claims.release(mine)

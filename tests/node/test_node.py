@@ -233,18 +233,18 @@ def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) ->
 
 
 def test_events_tell_of_transports() -> None:
-    told: list[tuple[bool, TransportInfo, LinkInfo]] = []
+    events: list[tuple[bool, TransportInfo, LinkInfo]] = []
 
     def note(came: bool, transport: TransportInfo, link: LinkInfo) -> None:
-        told.append((came, transport, link))
+        events.append((came, transport, link))
 
     with opened(settings_of()) as [one]:
         one.events.add(note)
         with opened(settings_of(WhatAmI.CLIENT, one.locators())) as [client]:
-            wait_until(lambda: len(told) == 1)
-        wait_until(lambda: len(told) == 2)
-        assert [came for came, _, _ in told] == [True, False]
-        assert told[0][1] == TransportInfo(client.zid, WhatAmI.CLIENT, True, False)
+            wait_until(lambda: len(events) == 1)
+        wait_until(lambda: len(events) == 2)
+        assert [came for came, _, _ in events] == [True, False]
+        assert events[0][1] == TransportInfo(client.zid, WhatAmI.CLIENT, True, False)
         one.events.remove(note)
 
 

@@ -31,7 +31,7 @@ def router(**values: str) -> zenlake.Session:
 
 
 def faces(session: zenlake.Session) -> dict[str, dict[str, Any]]:
-    """What the admin space tells of each neighbour, by zid."""
+    """What the admin space shows of each neighbour, by zid."""
     found = {}
     for reply in session.get("@/*/router/zenlake/face/*"):
         assert reply.ok is not None
@@ -44,8 +44,8 @@ def explained(session: zenlake.Session) -> dict[str, Any]:
     """Where a publication on `flood` goes from this session."""
     (reply,) = session.get("@/*/router/zenlake/explain?key=flood")
     assert reply.ok is not None
-    told: dict[str, Any] = json.loads(reply.ok.payload.to_string())
-    return told
+    explanation: dict[str, Any] = json.loads(reply.ok.payload.to_string())
+    return explanation
 
 
 @contextmanager
@@ -92,11 +92,11 @@ def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
         assert shown[deaf_zid]["drops"]["dropped_messages"] > FLOOD // 4
         assert 0 < shown[deaf_zid]["queued_bytes"] <= UNSENT_BYTES_MAX
         assert shown[deaf_zid]["queued_bytes"] < 2 << 20
-        told = explained(good)
-        (deaf,) = [one for one in told["sent_to"] if one["zid"] == deaf_zid]
+        explanation = explained(good)
+        (deaf,) = [one for one in explanation["sent_to"] if one["zid"] == deaf_zid]
         assert deaf["drops"] == {"dropped_messages": deaf["dropped_messages"]}
         lost_text = f"{deaf['dropped_messages']:,} messages for it dropped: its queue was full"
-        assert lost_text in text_of([told])
+        assert lost_text in text_of([explanation])
         others = {zid: face for zid, face in shown.items() if zid != deaf_zid}
         assert len(others) == 2
         lost = sum(face["drops"]["dropped_messages"] for face in others.values())

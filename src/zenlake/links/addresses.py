@@ -1,4 +1,4 @@
-"""Addresses in endpoints: `host:port` with names, IPv4, `[IPv6]`, and what to tell others."""
+"""Addresses in endpoints: `host:port` with names, IPv4, `[IPv6]`, and what a listener announces."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def resolve(endpoint: EndPoint, kind: socket.SocketKind) -> list[SocketAddress]:
 
 
 def address_text(host: str, port: int) -> str:
-    """As locators write it; an IPv4 address inside IPv6 is told as IPv4."""
+    """As locators write it; an IPv4 address inside IPv6 is written as IPv4."""
     host = host.removeprefix("::ffff:") if "." in host else host
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -77,9 +77,9 @@ def is_loopback(locator: str) -> bool:
 
 
 def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:
-    """What a listener tells others: its address, or for a wildcard those of all interfaces.
+    """What a listener announces: its address, or for a wildcard those of all interfaces.
 
-    Loopback addresses are told only when one was bound (behaviour reference §4.7). Link-local
+    Loopback addresses are announced only when one was bound (behaviour reference §4.7). Link-local
     IPv6 addresses mean nothing without a scope and are left out.
     """
     bound = ipaddress.ip_address(host.partition("%")[0])

@@ -1,6 +1,6 @@
 """Link and Listener: what the node knows of a way to carry bytes.
 
-A link is used by two threads at once: one reads, and whoever has something to send sends. So
+A link is used by two threads at once: one reads, and one at a time sends. So
 `receive` and `try_send` may run at the same time; each is called by one thread at a time. A
 link that is closed wakes both.
 """
@@ -55,7 +55,7 @@ class Link:
     """Datagrams that could not be sent."""
 
     def prepare(self, timeout_s: float) -> None:
-        """Whatever the link itself must settle before the first batch; TLS shakes hands here."""
+        """What the link itself must do before the first batch: the handshake of TLS."""
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         """Waits for bytes of a stream or one datagram; b"" when the other side ended."""
@@ -65,7 +65,7 @@ class Link:
         """Let `receive` without a time raise LinkTimeout after this one, if the link can."""
 
     def begin_idle(self) -> int:
-        """The descriptor to wait for while nobody calls `receive`, or -1 if there is none.
+        """The descriptor to wait for while no thread calls `receive`, or -1 if there is none.
 
         It stays open until `end_idle`, even if the link is closed meanwhile, which makes it
         readable.
@@ -73,12 +73,12 @@ class Link:
         return -1
 
     def end_idle(self) -> None:
-        """After `begin_idle` gave a descriptor."""
+        """After `begin_idle` returned a descriptor."""
 
     def try_send(self, data: bytes) -> int:
-        """Sends what fits at once and says how much that was; a datagram goes whole or not.
+        """Sends what fits at once and returns how much that was; a datagram is sent whole or not.
 
-        A stream that took a part must be given exactly the rest next time.
+        After a part, the next call must pass exactly the rest.
         """
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class Link:
 
 
 class SourceCheck(Protocol):
-    """Says of a datagram without a link whether its source address is the sender's own.
+    """Checks whether the source address of a datagram without a link is the sender's own.
 
     `source` is a locator. Both are called by the thread that accepts.
     """
@@ -105,7 +105,7 @@ class SourceCheck(Protocol):
         """Whether it is: then there may be a link, beginning with this datagram."""
 
     def answer(self, datagram: bytes, source: str, now: float) -> bytes:
-        """If not: what to send to an address that may be somebody else's; b"" is nothing."""
+        """If not: the datagram to send to the address, which may be spoofed; b"" for none."""
 
 
 class Listener:

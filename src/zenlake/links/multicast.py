@@ -1,8 +1,8 @@
 """UDP multicast: the sockets of scouting and of multicast groups (wire reference §3.1, §8).
 
-One socket is bound to the group and hears it; on each interface one more, with a port of its
-own, sends to the group and hears what is sent back to it. The source address of a datagram
-names its sender, so datagrams from one's own sending sockets are ignored.
+One socket is bound to the group and receives from it. On each interface one more, with a port of
+its own, sends to the group and receives the answers. The source address of a datagram names its
+sender, so datagrams from the own sending sockets are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DATAGRAM_BYTES: Final = 65_536
 
 
 class Datagram:
-    """What came, from where, and which socket can answer."""
+    """A received datagram, its source, and the socket that received it."""
 
     __slots__ = ("data", "socket", "source")
 
@@ -36,9 +36,9 @@ class Datagram:
 
 
 class MulticastSockets:
-    """The sockets of one group: `hears` is bound to it, `senders` has one per interface.
+    """The sockets of one group: `receiver` is bound to it, `senders` has one per interface.
 
-    A group that is only asked, as by a scouting client, is not joined: `listens=False`.
+    A group that is only sent to, as by a scouting client, is not joined: `listens=False`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MulticastSockets:
         self.endpoint = f"udp/{group}:{port}"
         self.group: Address = (group, port)
         self.family = socket.AF_INET6 if ":" in group else socket.AF_INET
-        self.hears: socket.socket | None = None
+        self.receiver: socket.socket | None = None
         self.senders: list[socket.socket] = []
         self._errors = SocketErrors(self.endpoint)
         try:
@@ -63,7 +63,7 @@ class MulticastSockets:
             raise LinkError(self.endpoint, str(error)) from error
         try:
             if listens:
-                self.hears = self._bind_group((group, *joins), port)
+                self.receiver = self._bind_group((group, *joins), port)
             for entry in self.interfaces:
                 self.senders.append(self._bind_sender(entry, ttl))
         except OSError as error:
@@ -72,8 +72,8 @@ class MulticastSockets:
         self._own = {(entry.address, one.getsockname()[1]) for entry, one in self._pairs()}
         for one in (*self.senders, self._wake_in, self._wake_out):
             close_after_fork(one)
-        if self.hears is not None:
-            close_after_fork(self.hears)
+        if self.receiver is not None:
+            close_after_fork(self.receiver)
 
     def _pairs(self) -> list[tuple[InterfaceAddress, socket.socket]]:
         return list(zip(self.interfaces, self.senders, strict=True))
@@ -93,7 +93,7 @@ class MulticastSockets:
         return went
 
     def answer(self, data: bytes, datagram: Datagram) -> None:
-        """Back to whoever sent a datagram, from a socket with a port of its own."""
+        """Send to the source of a datagram, from a socket with a port of its own."""
         senders = self._senders_towards(str(datagram.source[0]))
         if senders:
             with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ class MulticastSockets:
         return [one for _, one in sorted(self._pairs(), key=distance)]
 
     def receive(self, timeout_s: float | None) -> list[Datagram]:
-        """Waits for datagrams of others; none when the time is over or somebody woke it up.
+        """Waits for datagrams of others; none when the time is over or after `wake`.
 
         An error that may pass is waited for; LinkError if the sockets do not work any more.
         """
@@ -123,8 +123,8 @@ class MulticastSockets:
     def _receive(self, timeout_s: float | None) -> list[Datagram]:
         poll = select.poll()
         sockets = {one.fileno(): one for one in self.senders}
-        if self.hears is not None:
-            sockets[self.hears.fileno()] = self.hears
+        if self.receiver is not None:
+            sockets[self.receiver.fileno()] = self.receiver
         for descriptor in (*sockets, self._wake_in.fileno()):
             poll.register(descriptor, select.POLLIN)
         ready = poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)
@@ -158,15 +158,15 @@ class MulticastSockets:
         """Only by the thread that receives, after it was woken up."""
         for one in (*self.senders, self._wake_in, self._wake_out):
             one.close()
-        if self.hears is not None:
-            self.hears.close()
+        if self.receiver is not None:
+            self.receiver.close()
 
     def _bind_group(self, groups: tuple[str, ...], port: int) -> socket.socket:
         bound = socket.socket(self.family, socket.SOCK_DGRAM)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             ask_for_room(bound)
-            # Bound to the group, so that it hears nothing else that is sent to the port.
+            # Bound to the group, so that it receives nothing else that is sent to the port.
             bound.bind((groups[0] if len(groups) == 1 else "", port))
             for group in groups:
                 for entry in self.interfaces:

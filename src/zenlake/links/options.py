@@ -49,7 +49,7 @@ class LinkSettings:
 
 
 def option(endpoint: EndPoint, settings: Mapping[str, object], name: str) -> str | None:
-    """The text of an option, None if nobody set it."""
+    """The text of an option, None if it is not set."""
     if name in endpoint.config:
         return endpoint.config[name]
     value = settings.get(name)

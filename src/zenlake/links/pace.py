@@ -1,7 +1,7 @@
-"""Pace: how fast datagrams leave.
+"""Pace: limits how fast datagrams are sent.
 
-Nobody tells a sender of datagrams that the receiver cannot follow; what does not fit its buffer
-is lost, and with it the large message it is a part of.
+A sender of datagrams does not notice that the receiver is too slow. A datagram that does not fit
+into the receiver's buffer is lost, and with it the large message it is a part of.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Pace:
         self._at = 0.0
 
     def takes(self, size_bytes: int, now: float) -> bool:
-        """Whether so many bytes may leave; the last of a burst may go beyond its end."""
+        """Whether so many bytes may be sent; the last datagram of a burst may exceed the credit."""
         grown = self._credit_bytes + (now - self._at) * self._bytes_per_second
         self._credit_bytes = min(grown, self._burst_bytes)
         self._at = now
@@ -40,7 +40,7 @@ class Pace:
         return True
 
     def wait(self, timeout_s: float) -> bool:
-        """Until more may leave; whether that is within the time given."""
+        """Wait until more may be sent; False if that is not within the time."""
         pause_s = -self._credit_bytes / self._bytes_per_second - (time.monotonic() - self._at)
         if pause_s > 0:
             time.sleep(min(pause_s + _MARGIN_S, timeout_s))

@@ -1,8 +1,8 @@
 """SharedSocket: one descriptor that several threads use and any of them may close.
 
-A descriptor that is closed while another thread sits in a call on it may be given to somebody
-else's file before that call begins. So closing only wakes everybody up; the descriptor itself
-goes when the last thread has left.
+A descriptor that is closed while another thread is about to use it may be reused for another file
+before that call begins. So `close` only wakes all threads; the descriptor itself is closed when the
+last of them has left.
 """
 
 from __future__ import annotations
@@ -68,6 +68,6 @@ class SharedSocket:
 
 
 def ask_for_room(one: socket.socket) -> None:
-    """For datagrams that come while nobody has the time to read; the system may give less."""
+    """A large receive buffer, for datagrams that come while the reader is busy."""
     with contextlib.suppress(OSError):
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)

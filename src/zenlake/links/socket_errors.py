@@ -1,7 +1,7 @@
-"""SocketErrors: a socket that must stay open survives errors that may pass.
+"""SocketErrors: temporary errors do not close a socket that must stay open.
 
-A network that is down, a firewall rule or memory that is short make calls fail for a while. The
-socket is as good as before; whoever closed it because of them would not listen any more.
+A network that is down, a firewall rule or a lack of memory make calls fail for a while. The socket
+works again afterwards, and a listener that closed it would not listen any more.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from zenlake.warning_limiter import WarningLimiter
 
 log = logging.getLogger("zenlake")
 
-# The socket itself is not what it was: no later call can work.
+# The socket itself is broken: no later call can work.
 _LASTING: Final = frozenset({errno.EBADF, errno.ENOTSOCK, errno.EINVAL, errno.EOPNOTSUPP})
 # The same when sending, where EINVAL may mean the address alone, such as one with port 0.
 _LASTING_FOR_SENDERS: Final = frozenset({errno.EBADF, errno.ENOTSOCK})
-# What one remote did, told on a socket that serves others, too. The next call may work at once.
+# Caused by one remote, on a socket that serves others, too. The next call may work at once.
 _OF_A_REMOTE: Final = frozenset(
     {errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.EPIPE, errno.EMSGSIZE}
 )

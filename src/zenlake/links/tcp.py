@@ -48,7 +48,7 @@ class TcpLink(Link):
 
     @property
     def interfaces(self) -> list[str]:  # type: ignore[override]
-        """Asked for when somebody wants to know: a flood of links must cost little."""
+        """Made on demand: a flood of links must cost little."""
         return interfaces_of(self.src.partition("/")[2].rpartition(":")[0].strip("[]"))
 
     def receive(self, timeout_s: float | None = None) -> bytes:
@@ -264,7 +264,7 @@ def batch_size_of(connected: socket.socket) -> int:
 
 
 def round_trip_of(connected: socket.socket) -> int | None:
-    """The smoothed round-trip time, where the system tells it as Linux does."""
+    """The smoothed round-trip time, where the system reports it as Linux does."""
     number = getattr(socket, "TCP_INFO", None)
     if number is None or sys.platform != "linux":
         return None

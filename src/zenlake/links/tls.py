@@ -102,7 +102,7 @@ class TlsLink(TcpLink):
                 raise LinkTimeout(self.dst, "the TLS handshake is not taken")
 
     def _say_why(self, deadline: float) -> None:
-        """The alert that tells the other side why its handshake was refused."""
+        """Send the alert with the reason for which the handshake was refused."""
         try:
             self._send_pending(min(deadline, time.monotonic() + 0.1))
         except LinkError:

@@ -2,8 +2,8 @@
 
 A connecting side has a socket of its own. A listener has one socket for all: it reads it in
 `accept`, hands each datagram to the link of its source address, and makes a link for a source
-that proved its address (`source_check`), also for one that starts over because it never heard
-that it is connected.
+that proved its address (`source_check`), also for one that starts over because it did
+not receive the answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Address = tuple[str, int] | tuple[str, int, int, int]
 
 
 class UdpLink(Link):
-    """The connecting side: a socket that only hears its one remote."""
+    """The connecting side: a socket that only receives from its one remote."""
 
     is_stream = False
     is_reliable = False
@@ -61,9 +61,9 @@ class UdpLink(Link):
     def receive(self, timeout_s: float | None = None) -> bytes:
         """An empty datagram is an empty batch and is passed over: b"" means the end.
 
-        With a time, as in a handshake, an error ends the link: whoever connects tries again.
-        Without, in an open session, errors that may pass do not; the lease tells if the other
-        side is gone.
+        With a time, as in a handshake, an error ends the link: the connecting side tries again.
+        Without, in an open session, temporary errors do not; the lease expires if the other side
+        is gone.
         """
         shared = self._shared
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -196,7 +196,7 @@ class UdpRemote(Link):
 
 
 class UdpListener(Listener):
-    """One socket, and a link for each address that was heard from."""
+    """One socket, and a link for each address that datagrams came from."""
 
     mtu = UDP_MTU
 

@@ -1,8 +1,8 @@
-"""Accepting: listeners, and a handshake in a thread of its own for each link that comes in.
+"""Accepting: the listeners of a node, and a thread with the handshake of each incoming link.
 
-A link over UDP comes in with the cookie that proves its address; what went before needs neither
-thread nor memory (protocol/address_check.py). So only addresses that are known to be the other
-side's own are counted here, for places, for sessions or for wrong passwords.
+The first datagram of a UDP link has the cookie that proves its source address; the datagrams
+before it need neither thread nor memory (protocol/address_check.py). So only proved addresses
+count for the limits of pending handshakes, of sessions and of wrong passwords.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("zenlake.transport")
 
 _START_OVER_S: Final = 1.0
-# Between links that no thread can be started for.
+# The pause after a link for which no thread could be started.
 _NO_THREAD_S: Final = 0.05
 # A second handshake that comes so soon is not a second attempt.
 _LATE_S: Final = 0.3
@@ -42,7 +42,7 @@ _NORMAL_REASONS: Final = (CloseReason.MAX_LINKS, CloseReason.CONNECTION_TO_SELF)
 
 
 class Accepting:
-    """All listeners of a node, and the handshakes on links that came in."""
+    """All listeners of a node, and the handshakes on incoming links."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -69,7 +69,7 @@ class Accepting:
         return found
 
     def bind(self, endpoint: EndPoint) -> None:
-        """Start to listen; LinkError if it cannot be."""
+        """Start to listen; LinkError if that fails."""
         if endpoint.protocol == "udp" and is_group(split_address(endpoint)[0]):
             self._node.join_group(endpoint)
             return
@@ -102,7 +102,7 @@ class Accepting:
             self._remove(listener)
 
     def _remove(self, listener: Listener) -> None:
-        """The listener is over; others must not be told of it any more."""
+        """The listener is over: its locators must not be announced any more."""
         listener.close()
         with self._lock:
             if self._is_closed:
@@ -114,8 +114,8 @@ class Accepting:
     def _take(self, link: Link, check: AddressCheck | None) -> None:
         """Start a handshake; at most so many are in progress (wire reference §5.1).
 
-        Where deployed nodes turn the next link away, ours ends the oldest handshake of the
-        address that has most of them: those who only hold places do not keep others out.
+        Deployed nodes refuse the next link. This one ends the oldest handshake of the address that
+        has most of them, so that one address cannot keep others out.
         """
         source = _source_of(link)
         thread = threading.Thread(
@@ -231,9 +231,9 @@ class Accepting:
             raise
 
     def _supersedes(self, zid: ZenohId) -> bool:
-        """Whether a node starts over because our OpenAck was lost; then the old one is gone.
+        """Whether a node starts over because our OpenAck was lost; closes its old transport.
 
-        Nothing was ever heard on that transport: the node does not know that it is open.
+        Nothing was ever received on that transport: the node does not know that it is open.
         """
         runner = self._node.runners.get(zid)
         if runner is None or runner.link.is_reliable or runner.transport.batches_in:

@@ -1,4 +1,4 @@
-"""`Admin`: the admin space of a node, its long answers, and what it is told about links."""
+"""Admin: the admin space of a node, its long answers, and the facts about links it shows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log: Final = logging.getLogger("zenlake.admin")
 
 
 class Admin:
-    """An answer that takes several turns has a thread: its requester may read slowly."""
+    """An answer that takes several steps has a thread: its requester may read slowly."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -75,7 +75,7 @@ class Admin:
             self._answer(query)
 
     def _answer(self, query: AdminQuery) -> None:
-        """One turn after the other; `end` waits while the requester's link is full."""
+        """Step by step; `end` waits while the requester's link is full."""
         node = self._node
         is_finished = False
         while not is_finished and not node.is_over():

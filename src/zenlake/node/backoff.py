@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 # The shortest wait. A router that restarts is often back by then.
 SOON_S: Final = 0.05
-# A transport that lived shorter than this did not help.
+# A transport that was open for a shorter time does not count as a success.
 BRIEF_S: Final = 1.0
 _BRIEF_WAIT_S_MAX: Final = 10.0
 
@@ -39,10 +39,10 @@ class Backoff:
         self._period_s = self._retry.after(self._period_s)
         return wait_s
 
-    def after_loss(self, lived_s: float) -> float:
-        """The wait after a transport that lived `lived_s`."""
+    def after_loss(self, open_s: float) -> float:
+        """The wait after a transport that was open for `open_s`."""
         self._period_s = self._retry.initial_s
-        if lived_s >= BRIEF_S:
+        if open_s >= BRIEF_S:
             self._brief_s = SOON_S
             return SOON_S
         wait_s = self._brief_s

@@ -1,4 +1,4 @@
-"""Discovery: nodes that scouting or gossip tell of, and whether to connect to them.
+"""Discovery: nodes that scouting or gossip announce, and whether to connect to them.
 
 The rules are those of behaviour reference §4.7, autoconnect. A transport found this way is not
 kept by a connector: if it is lost, scouting and gossip find the node again.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("zenlake.node")
 
-# Attempts at once; who is not tried now is found again later.
+# Attempts at once; a node that is not tried now is found again later.
 _ATTEMPTS_MAX: Final = 64
 
 
@@ -44,7 +44,7 @@ class Discovery:
         )
 
     def gossiped(self, found: Sequence[Gossiped]) -> None:
-        """A neighbour told of others."""
+        """A neighbour announced other nodes."""
         settings = self._node.settings
         for one in found:
             self._consider(

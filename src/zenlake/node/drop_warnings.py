@@ -1,4 +1,4 @@
-"""`DropWarnings`: tells the user of messages that this node dropped because of their size."""
+"""DropWarnings: warnings about messages that this node dropped because of their size."""
 
 from __future__ import annotations
 

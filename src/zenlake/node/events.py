@@ -1,4 +1,4 @@
-"""Events: who wants to know when transports and links come and go."""
+"""Events: listeners for transports and links that open and close."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Events:
         with self._lock:
             self._listeners = [one for one in self._listeners if one is not listener]
 
-    def tell(self, came: bool, transport: TransportInfo, link: LinkInfo) -> None:
+    def report(self, came: bool, transport: TransportInfo, link: LinkInfo) -> None:
         for listener in self._listeners:
             try:
                 listener(came, transport, link)

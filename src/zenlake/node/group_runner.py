@@ -1,8 +1,8 @@
 """GroupRunner: a multicast group at work (wire reference §8).
 
-One thread reads the group's sockets and keeps its time; whoever has messages sends them. To
-routing the whole group is one face to send to, and each member one that messages come from. A
-datagram that the system does not take is lost, as on the way, and counted.
+One thread reads the group's sockets and runs its timer; messages are sent by the threads that route
+them. For routing, the whole group is one face to send to, and each member one that messages come
+from. A datagram that the system does not take is lost, as on the network, and counted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ log = logging.getLogger("zenlake.transport")
 
 
 class GroupSender(AbstractSender):
-    """The outward half: what is pushed leaves when it is settled."""
+    """The outbound half: what is pushed is sent in `after_unlock`."""
 
     __slots__ = ("_group", "_sockets", "dropped", "lock")
 
@@ -173,7 +173,7 @@ class GroupRunner:
                 node.dispatcher.remove_member(self._members.pop(peer), SLICE_STEPS)
         finally:
             node.end()
-        node.events.tell(came, self._describe(peer), self._describe_link(peer))
+        node.events.report(came, self._describe(peer), self._describe_link(peer))
 
     def _deliver(self, event: PeerDelivery, now: float) -> None:
         node = self._node

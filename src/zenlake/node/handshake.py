@@ -1,7 +1,7 @@
-"""A handshake over a link: the machines of `protocol` and a link that waits (wire §5.1).
+"""The batches of a handshake on a link, with a deadline (wire §5.1).
 
-The other side has proved nothing yet. So its bytes are cut into batches in linear time, and a
-link that sends more than HANDSHAKE_BYTES_MAX without finishing the handshake is given up.
+The other side is not authenticated yet. So its bytes are cut into batches in linear time, and a
+link that sends more than HANDSHAKE_BYTES_MAX without finishing the handshake is closed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Conversation:
             self._deframer.feed(data)
 
     def send_close(self, error: HandshakeError) -> None:
-        """The CLOSE that tells the other side why; a link that does not take it is let go."""
+        """Send CLOSE with the reason of the error, as far as the link takes it in time."""
         if error.farewell is not None:
             with contextlib.suppress(LinkError):
                 self._send(error.farewell, time.monotonic() + _FAREWELL_S)

@@ -1,14 +1,14 @@
 """IdleLinks: one thread of the process waits for all links that have nothing to read.
 
-A reader that waits in a thread of its own hears a message soonest, but a thread for each of
-thousands of silent sessions costs memory, and thousands that wake at once (a cut cable, a reset
-by whoever opened them all) keep everybody else from running. So a reader whose link was silent
-for a while leaves it here and ends. Keep-alives and the end of a link are taken care of here;
-for anything else the link gets a reader again.
+A reader that waits in a thread of its own receives a message soonest. But a thread for each of
+thousands of silent sessions costs memory, and thousands that wake at once (a cut cable, a reset of
+all by one client) keep all others from running. So a reader whose link was silent for a while
+leaves it here and ends. Keep-alives and the end of a link are handled here; for anything else the
+link gets a reader again.
 
-To start a reader takes far longer than to route a message, and thousands of links that speak now
-and then would need one for each; a hundred that wait for Python's lock cost more than they do. So
-where there are many links, this thread also routes what is short and waits for nobody.
+To start a reader takes far longer than to route a message, and thousands of links that send now
+and then would need one each; a hundred threads that wait for the GIL cost more than their work. So
+where there are many links, this thread also routes what is short and needs no wait.
 
 Without epoll (systems other than Linux) every link keeps its reader.
 """
@@ -39,10 +39,10 @@ _EVENTS_AT_ONCE: Final = 256
 
 
 class IdleReader(Protocol):
-    """Reads a link, see link_runner.py."""
+    """Reads a link, see link_reader.py."""
 
     def wake(self) -> None:
-        """Something can be read. Must not wait for anybody."""
+        """Something can be read. Must not wait."""
 
     def drop(self, cause: str) -> None: ...
 
@@ -54,7 +54,7 @@ class IdleLinks:
         self.reset()
 
     def reset(self) -> None:
-        """In a forked child: the parent's links are none of its business.
+        """In a forked child, which must not use the parent's links.
 
         The child's copies of the descriptors are left open: they are two numbers, and closing an
         epoll set while it is shared is safe only in the process that owns it.
@@ -66,7 +66,7 @@ class IdleLinks:
         self._waiter: threading.Thread | None = None
         self._nodes = 0
         self.is_crowded = False
-        """There were so many links, at the last look, that they do without readers."""
+        """Whether there were so many links, at the last check, that they have no readers."""
 
     def open(self) -> None:
         """A node opened."""
@@ -89,7 +89,7 @@ class IdleLinks:
         return _SHORT_PATIENCE_S if self.is_crowded else PATIENCE_S
 
     def add(self, descriptor: int, reader: IdleReader) -> bool:
-        """Wake the reader when its descriptor can be read, once; False if nobody can wait.
+        """Wake the reader when its descriptor can be read, once; False if no thread can wait.
 
         The descriptor must stay open until the reader is woken.
         """
@@ -132,7 +132,7 @@ class IdleLinks:
         self._waiter = None
 
     def _run(self, epoll: select.epoll) -> None:
-        """Links that have something to say go before those that end: these have the time."""
+        """Links with something to read go before those that ended, which are not urgent."""
         end = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
         ending: deque[int] = deque()
         while not self._ends():

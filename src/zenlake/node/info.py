@@ -1,4 +1,4 @@
-"""What a node says about its transports and links to those who ask."""
+"""Descriptions of the transports and links of a node."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""LinkDeadlines: when each of many links next needs to be looked at.
+"""LinkDeadlines: when the timer must next check each of many links.
 
-Every message moves the deadlines of a link, always to a later time. So nothing is noted when
-that happens: a link is looked at when the deadline comes that it had before, and noted again
-with the one that it has by then.
+Every message moves the deadline of a link, always to a later time. The heap is not updated then: a
+link is checked at its old deadline, and added again with its current one.
 
-Links that are over are left out from time to time, and not only when their deadline comes: each of
-them keeps more than a hundred objects alive, and Python's garbage collector, which stops everybody,
-would look at those of all links that came and went in the last seconds.
+Links that are over are removed from time to time, and not only at their deadline: each of them
+keeps more than a hundred objects alive, and Python's garbage collector, which stops all threads,
+would visit those of all links that came and went in the last seconds.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from zenlake.node.link_runner import LinkRunner
 
-# A link is looked at so often even if it asks for later: it may have got a fragment of a message,
-# which is given up some time after.
+# A link is checked so often even if its deadline is later: it may have received a fragment of a
+# message, which is dropped some time after.
 _LOOK_S: Final = 5.0
 
 _ENTRIES_MIN: Final = 16
-"""With fewer entries nobody looks for links that are over."""
+"""With fewer entries, links that are over are not searched for."""
 
 
 class LinkDeadlines:
-    """A heap of deadlines; the caller sees to it that one thread at a time uses it."""
+    """A heap of deadlines; the caller holds a lock."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, LinkRunner]] = []

@@ -1,8 +1,7 @@
-"""LinkLog: what a node tells the user about its links, through `logging`.
+"""LinkLog: log messages about the links of a node.
 
-INFO is the normal course: transports that open and close. WARNING is what somebody should know:
-links that were lost, and connections that were refused. A flood of either from one address is
-one line every ten seconds, with a count.
+INFO: transports that open and close. WARNING: links that were lost, and connections that were
+refused. Of many such messages for one address, one is logged every ten seconds, with a count.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ class LinkLog:
         self._limited(logging.WARNING, f"lost {host_of(locator)}", text)
 
     def refused(self, locator: str, cause: str) -> None:
-        """A connection that came in and was turned away."""
+        """An incoming connection was refused."""
         text = f"refused a connection from {locator}: {cause}"
         self._limited(logging.WARNING, f"refused {host_of(locator)}", text)
 
     def unfinished(self, locator: str, cause: str) -> None:
-        """A connection that came in and ended before its handshake did, as port scans do."""
+        """An incoming connection ended before its handshake did, as with port scans."""
         text = f"no transport with {locator}: {cause}"
         self._limited(logging.INFO, f"unfinished {host_of(locator)}", text)
 

@@ -1,8 +1,8 @@
-"""LinkRunner: an open transport at work, from the handshake's end to the link's.
+"""LinkRunner: an open transport, from the end of the handshake to the end of the link.
 
-Its reader (link_reader.py) brings messages to routing, its sender (sender.py) takes them away.
-Whoever finds that the link is over, sender or timer, breaks it off; the reader then undoes what
-must be undone, once.
+Its reader (link_reader.py) hands received messages to routing, its sender (sender.py) sends those
+that routing puts on the link. If the sender or the timer finds that the link is over, it closes
+it (`break_off`); the reader then removes the transport from the node, once (`drop`).
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class LinkRunner:
         self._reader: LinkReader | None = LinkReader(self, early)
 
     def start(self) -> None:
-        """Join routing, which says its declarations, and start to read.
+        """Join routing, which sends its declarations, and start to read.
 
-        ThreadError if nobody can read: then the transport is over, and nothing of it is left.
+        ThreadError if there is no thread to read: then the transport is over and removed.
         """
         node = self.node
         node.begin()
@@ -95,7 +95,7 @@ class LinkRunner:
             return
         node.claims.note_open(self.claim)
         node.link_log.opened(self.agreed.zid, self.agreed.role, self.link.dst)
-        self._tell_listeners(True)
+        self._report_event(True)
         assert self.face is not None
         assert self._reader is not None
         try:
@@ -105,13 +105,13 @@ class LinkRunner:
             raise
         node.note_deadline(self)
 
-    def _tell_listeners(self, came: bool) -> None:
+    def _report_event(self, came: bool) -> None:
         events = self.node.events
         if events.has_listeners:
-            events.tell(came, self.info, self.link_info())
+            events.report(came, self.info, self.link_info())
 
     def link_info(self) -> LinkInfo:
-        """Made when somebody asks: the interfaces are asked of the system."""
+        """Made on demand: finding the interfaces takes a system call."""
         if self._link_info is None:
             self._link_info = describe_link(self.agreed, self.link)
         return self._link_info
@@ -135,8 +135,7 @@ class LinkRunner:
     def handle_timeout(self, now: float) -> None:
         """By the timer: KEEP_ALIVE, and the peer's lease.
 
-        The lease of a peer whose bytes we do not read, since whoever gets them is slow, does
-        not run out.
+        While the reader is busy, bytes of the peer may be unread: its lease does not run out.
         """
         if self._has_expired(now):
             with self.sender.lock:
@@ -161,14 +160,14 @@ class LinkRunner:
     # --- the end -------------------------------------------------------------------------------
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
-        """Say CLOSE, then end the link; no undeclarations (behaviour reference §2.1)."""
+        """Send CLOSE, then end the link; no undeclarations (behaviour reference §2.1)."""
         self._is_closed_here = True
         self.cause = self.cause or "closed here"  # the other side may end the link meanwhile
         self.sender.send_close(reason, _FAREWELL_S)
         self.drop(self.cause)
 
     def break_off(self, cause: str) -> None:
-        """By threads that must not wait for anybody: end the link; the reader does the rest."""
+        """By threads that must not wait: close the link; the reader does the rest."""
         self.cause = self.cause or cause
         self.sender.stop()
         self.link.close()
@@ -196,7 +195,7 @@ class LinkRunner:
         node.retire(self)
         node.claims.release(self.claim)
         self._log_end()
-        self._tell_listeners(False)
+        self._report_event(False)
         self.ended.set()
 
     def _log_end(self) -> None:
@@ -208,7 +207,7 @@ class LinkRunner:
             log.lost(self.agreed.zid, self.link.dst, self.cause)
 
     def leave_to_parent(self) -> None:
-        """In a forked child: if this thread reads the link, it does no more."""
+        """In a forked child: if this thread reads the link, it stops."""
         self.is_over = True
         if self._reader is not None:
             self._reader.leave_to_parent()

@@ -1,6 +1,6 @@
 """Node: links, protocol and routing put together, with threads.
 
-One lock guards routing and sessions. Whoever uses them takes a turn:
+One lock guards routing and sessions. A thread that uses them holds it:
 
     node.begin()
     try:
@@ -48,7 +48,7 @@ from zenlake.protocol.reassembly import HeldBytes, ReassemblyBudget
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 
-# Threads end at once, but for readers that run a callback: programs shall exit within a second.
+# Threads end at once, except readers that run a callback: programs must exit within a second.
 _CLOSE_S: Final = 0.5
 _RETIRED_MIN: Final = 16
 FRAGMENTS_OF_PROCESS: Final = HeldBytes()
@@ -134,7 +134,7 @@ class Node:
     def close(self) -> None:
         """CLOSE on every link, then the end of every thread; calling it twice is harmless.
 
-        Whoever was interrupted here may call it again, and it goes on to the end.
+        If Ctrl-C interrupts it, the next call goes on to the end.
         """
         with self._state_lock:
             if self._is_closed or self._closer not in (None, threading.get_ident()):
@@ -279,7 +279,7 @@ class Node:
                 self._retired_max = max(_RETIRED_MIN, 2 * len(self._retired))
 
     def update_locators(self) -> None:
-        """After a change of where this node listens: neighbours tell others of it."""
+        """After a change of where this node listens: gossip announces the locators."""
         locators = self.accepting.locators()
         self.begin()
         self.dispatcher.own_locators = locators
@@ -323,7 +323,7 @@ class Node:
                     self._link_deadlines.add(runner, now)
 
     def _all_runners(self) -> list[LinkRunner]:
-        """Without the lock: keep-alives and leases wait for nobody who routes."""
+        """Without the lock, so that keep-alives and leases do not wait for routing."""
         return list(self.runners.values())
 
     # --- what is going on ----------------------------------------------------------------------

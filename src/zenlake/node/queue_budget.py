@@ -1,4 +1,4 @@
-"""`QueueBudget`: how many bytes may wait for slow links, in all queues of a node together.
+"""QueueBudget: how many bytes may wait for slow links, in all queues of a node together.
 
 Each queue has limits of its own, counted in batches. What goes beyond them is charged here: large
 messages, and messages that are kept although their queue is full.

@@ -1,4 +1,4 @@
-"""Scouting over multicast: a thread that asks who is there, and answers who asks (wire §3)."""
+"""Scouting over multicast: a thread that sends SCOUT and answers it with HELLO (wire §3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("zenlake.node")
 
 
 class Scouting:
-    """One multicast group: SCOUTs of a Scouter go out, HELLOs come in; an Answerer says who we are.
+    """One multicast group: SCOUTs of a Scouter go out, HELLOs come in; an Answerer sends ours.
 
     Either may be missing. `found` is called for every HELLO, by the thread of the scouting.
     """
@@ -49,16 +49,16 @@ class Scouting:
     def _run(self) -> None:
         try:
             while not self._is_closed:
-                deadline = self._ask(time.monotonic())
+                deadline = self._send_scout(time.monotonic())
                 left = None if deadline == inf else deadline - time.monotonic()
                 for datagram in self._sockets.receive(left):
-                    self._hear(datagram)
+                    self._receive(datagram)
         except LinkError as error:
             log.error("scouting ended: %s", error)
         finally:
             self._sockets.close()
 
-    def _ask(self, now: float) -> float:
+    def _send_scout(self, now: float) -> float:
         if self._scouter is None:
             return inf
         scout = self._scouter.handle_timeout(now)
@@ -66,7 +66,7 @@ class Scouting:
             self._sockets.send(scout)
         return self._scouter.next_deadline()
 
-    def _hear(self, datagram: Datagram) -> None:
+    def _receive(self, datagram: Datagram) -> None:
         if self._answerer is not None:
             source = str(datagram.source[0])
             hello = self._answerer.receive(datagram.data, source, time.monotonic())
@@ -93,7 +93,7 @@ def scout(
     answerer: Answerer | None = None,
     own_zid: ZenohId | None = None,
 ) -> Scouting:
-    """Start to scout for roles (a mask; 0 asks nobody) in the group that the settings name."""
+    """Start to scout for roles (a mask; 0 sends no SCOUT) in the group that the settings name."""
     host, port = split_address(EndPoint("udp", settings.multicast_address))
     sockets = MulticastSockets(
         host,

@@ -1,7 +1,7 @@
-"""`SendBudget`: decides whether a message is sent at once or waits for others to leave with it.
+"""SendBudget: decides whether a message is sent at once or gathers with others into a batch.
 
-A call to the link has its price, which differs much between machines: sending may take a share
-of the time, and so long at a stretch. While messages come faster than that they gather.
+The cost of a call to the link differs much between machines. So sending may take a share of the
+time, and so long at a stretch; while messages come faster than that, they gather.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ _SHARE: Final = 0.06
 _LEFT_S_MAX: Final = 0.001
 # On a busy machine a call may last long without costing much: beyond this it does not count.
 _ONE_CALL_S_MAX: Final = 0.00005
-# Messages that come quickly are not worth a look at the clock each.
+# Messages that come quickly are not worth reading the clock for each.
 _LOOK_S: Final = 0.00002
 MESSAGES_UNLOOKED_MAX: Final = 64
 
 
 class SendBudget:
-    """The time there is for sending. Whoever calls guards it by a lock."""
+    """The time there is for sending. The caller holds a lock."""
 
     __slots__ = ("_left_s", "_looked_at", "_sent_at", "messages_unlooked")
 
@@ -30,7 +30,7 @@ class SendBudget:
         """How many messages may come before `has_time` must be asked again."""
 
     def has_time(self, apart_s: float, now: float) -> bool:
-        """Whether to send now; always so long after the last time: such a message is alone."""
+        """Whether to send now; always if nothing was sent for `apart_s`: the message is alone."""
         passed_s = now - self._looked_at
         self._looked_at = now
         if passed_s > _LOOK_S:

@@ -115,7 +115,7 @@ def _finite(text: str) -> float:
 
 
 class NodeSettings:
-    """Defaults of a role; `read` gives what a configuration says, tests set attributes."""
+    """Defaults of a role; `read` applies a configuration, tests set attributes."""
 
     def __init__(self, role: WhatAmI = WhatAmI.PEER, zid: ZenohId | None = None) -> None:
         is_client = role == WhatAmI.CLIENT

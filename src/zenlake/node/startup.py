@@ -48,7 +48,7 @@ def open_node(node: Node) -> None:
 
 
 def _listen(node: Node) -> None:
-    """Bind all; a failure ends the node, or is tried again behind its back, as it is told."""
+    """Bind all; a failure ends the node, or is retried in the background if configured so."""
     settings = node.settings
     for endpoint in settings.listen:
         is_fatal = _exits(endpoint, settings.listen_exit_on_failure)
@@ -82,7 +82,7 @@ class Binder:
         join_thread(self._thread, timeout_s)
 
     def bind(self, patience_s: float | None) -> None:
-        """For so long, None for ever; the last LinkError if it did not work."""
+        """Try for so long, None for ever; raises the last LinkError if that fails."""
         deadline = None if patience_s is None else time.monotonic() + patience_s
         wait_s = self._retry.initial_s
         while True:
@@ -106,7 +106,7 @@ class Binder:
 
 
 def _exits(endpoint: EndPoint, default: bool) -> bool:
-    """`#exit_on_failure=...` comes before the configuration."""
+    """`#exit_on_failure=...` of the endpoint overrides the configuration."""
     word = endpoint.config.get("exit_on_failure")
     return default if word is None else word == "true"
 
@@ -124,8 +124,8 @@ def _open_client(node: Node) -> None:
     connector = Connector(node, settings.connect, settings.connect_retry)
     node.connectors.append(connector)
     if not _connects_in_time(node, connector) and settings.connect_exit_on_failure:
-        told = ", ".join(str(endpoint) for endpoint in settings.connect)
-        raise ZenlakeError(f"Unable to connect to any of [{told}]!{connector.why_not()}")
+        listed = ", ".join(str(endpoint) for endpoint in settings.connect)
+        raise ZenlakeError(f"Unable to connect to any of [{listed}]!{connector.why_not()}")
     connector.warn()
     connector.start()
 
@@ -151,7 +151,7 @@ def _connects_in_time(node: Node, connector: Connector) -> bool:
 
 
 class ScoutingConnector(Connector):
-    """A client's way to a gateway it does not know: who answers first is tried first."""
+    """Connects a client to a node that scouting finds; the first to answer is tried first."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node, [], node.settings.connect_retry)
@@ -220,7 +220,7 @@ def _open_peer(node: Node) -> None:
         node.closing.wait(settings.scouting_delay_s)
     elif settings.waits_for_scouted:
         deadline = time.monotonic() + settings.scouting_delay_s
-        while time.monotonic() < deadline and not _is_settled(node):
+        while time.monotonic() < deadline and not _is_complete(node):
             node.closing.wait(_LOOK_S)
 
 
@@ -257,8 +257,8 @@ def _wait_for_connectors(node: Node) -> None:
                 raise ZenlakeError(f"Unable to connect to {endpoint}!{connector.why_not()}")
 
 
-def _is_settled(node: Node) -> bool:
-    """Whether all nodes known of are connected and have told what they declare.
+def _is_complete(node: Node) -> bool:
+    """Whether all known nodes are connected and have sent their declarations.
 
     With scouting, at least one of them must be: the first that answers ends the wait, others
     that have answered by then are waited for as well.
@@ -276,5 +276,5 @@ def _is_settled(node: Node) -> bool:
 
 
 def _has_declared_all(face: Face) -> bool:
-    """Whether there is nothing to wait for: of peers only equal ones say that they told all."""
+    """Whether a face has sent its declarations; only equal peers mark their end."""
     return face.role != WhatAmI.PEER or face.position != EQUAL or face.is_informed

@@ -1,4 +1,4 @@
-"""What a node counts: the traffic of its transports, and all that was lost, by cause."""
+"""The counters of a node: traffic of its transports, and what was lost, by cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_LOSSES: Final = (
 
 
 def losses_of(runner: LinkRunner) -> dict[str, int]:
-    """What a transport lost so far; a transport that is over is remembered by it."""
+    """What a transport has lost so far, by cause."""
     transport = runner.transport
     return {
         "dropped_messages": runner.sender.dropped,

@@ -24,11 +24,11 @@ class ThreadError(ZenlakeError):
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread, or warn once and raise ThreadError: whoever needs it must do without."""
+    """Start a thread; if that fails, log a warning and raise ThreadError."""
     try:
         thread.start()
     except (RuntimeError, MemoryError) as error:
-        # Not safe for threads, but all that can go wrong is a second warning.
+        # The limiter is not safe for threads; the worst case is a second warning.
         if _WARNINGS.admit(_WARNING, time.monotonic()):
             more = _WARNINGS.suppressed_text(_WARNING)
             log.warning("%s: %r cannot start: %s%s", _WARNING, thread.name, error, more)
@@ -36,10 +36,10 @@ def start_thread(thread: threading.Thread) -> None:
 
 
 def join_thread(thread: threading.Thread | None, timeout_s: float) -> None:
-    """Wait for a thread, unless it never started or is the one that asks."""
+    """Wait for a thread, unless it never started or is the calling one."""
     if thread is None or thread.ident is None or thread is threading.current_thread():
         return
-    # One whose `start` was interrupted may not know yet that it runs.
+    # A thread whose `start` was interrupted raises RuntimeError, although it may run.
     with contextlib.suppress(RuntimeError):
         thread.join(max(0.0, timeout_s))
 
@@ -63,7 +63,7 @@ def start_soon(thread: threading.Thread, failed: Callable[[], None]) -> None:
 
 
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:
-    """All of them within the time."""
+    """Wait for all of them, for so long altogether."""
     deadline = time.monotonic() + timeout_s
     for thread in threads:
         join_thread(thread, deadline - time.monotonic())

@@ -1,7 +1,7 @@
-"""Timer: a thread that wakes machines when their time has come.
+"""Timer: a thread that calls a function at the earliest of some deadlines.
 
-A node has two: one for its links, which nobody can hold up, and one for routing and sessions,
-at whose end stand callbacks of users.
+A node has two: one for its links, which nothing delays, and one for routing and sessions, which may
+run callbacks of users.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ log = logging.getLogger("zenlake.node")
 _PAUSE_S: Final = 0.001
 # The longest sleep; locks take no infinite timeout.
 _SLEEP_S: Final = 3600.0
-# Whoever woke it may be done before it looks: a query that was answered at once has no deadline
-# any more. The next one need not wake it again, so it looks by itself this much later.
+# The deadline for which it was woken may be gone before it looks: that of a query that was answered
+# at once. It looks again this much later, so that the next query need not wake it.
 _NAP_S: Final = 1.0
 
 
@@ -55,7 +55,7 @@ class Timer:
     def wake(self) -> None:
         """A deadline may be earlier than it was. By any thread, by finalizers too."""
         self.armed = -inf  # it looks by itself soon enough
-        # Released already: somebody else woke it.
+        # Released already: another thread woke it.
         with contextlib.suppress(RuntimeError):
             self._quiet.release()
 

@@ -3,9 +3,9 @@
 A node that opens claims the other's id when it learns it, before OPEN; a node that accepts
 claims it when OPEN came. Two nodes that connect to each other at the same moment each hold a
 claim for their own link when the other's OPEN arrives. Then the greater id refuses, so its own
-link lives, and the smaller waits what becomes of its own: refused, it accepts the other's. A
-deployed node never refuses for a link that is not open yet; against it the smaller id's link
-lives. Either way exactly one does (limits: H09).
+link stays, and the smaller waits for the outcome of its own: if that is refused, it accepts the
+other's. A deployed node never refuses for a link that is not open yet; with it the link of the
+smaller id stays. Either way exactly one does (limits: H09).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class TransportClaims:
         return zid in self._claims
 
     def close(self) -> None:
-        """No more claims; whoever waits is refused."""
+        """No more claims; those that wait are refused."""
         with self._changed:
             self._is_closed = True
             for claim in self._claims.values():

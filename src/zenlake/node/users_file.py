@@ -17,8 +17,8 @@ _KEY: Final = "transport/auth/usrpwd/dictionary_file"
 def read_users(path: str) -> dict[str, str]:
     """Passwords by user. Errors name lines, never what stands there.
 
-    A file without any user is refused: nobody could connect, and deployed nodes would then let
-    everybody in. A file that other users of the machine can read is a warning.
+    A file without any user is refused: no client could connect, and deployed nodes would then
+    admit all. A file that other users of the machine can read is a warning.
     """
     try:
         with open(path, encoding="utf-8") as file:
