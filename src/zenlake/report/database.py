@@ -94,7 +94,7 @@ class Database:
 
 @contextmanager
 def opened(store: Tables, selection: Selection) -> Iterator[Database]:
-    """Errors of the engine are told as errors of the lake."""
+    """Errors of the engine are raised as errors of the lake."""
     snapshot = store.snapshot()
     captures = snapshot.manifest.captures
     if not captures:

@@ -12,7 +12,7 @@ from zenlake.report.time_axis import TimeAxis
 
 ENTITIES: Final = ("token", "subscriber", "queryable")
 _GHOST_NS: Final = 1_000_000_000
-"""What is told on for longer after its source was gone was forgotten."""
+"""A declaration that outlives its source by more than this was forgotten."""
 _ANSWER: Final = """coalesce(d.is_answer, d.entity_id = 0 AND d.interest_id IS NOT NULL AND EXISTS (
     SELECT 1 FROM interests i WHERE i.capture = d.capture AND i.session = d.session
     AND i.interest_id = d.interest_id AND i.mode = 'current'))"""

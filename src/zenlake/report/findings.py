@@ -66,12 +66,12 @@ def _violations(data: Data) -> Iterator[Finding]:
         if rules:
             times = sum(rule[3] for rule in rules)
             most = max(rules, key=lambda rule: rule[3])
-            told = f"{count(len(rules), 'rule')} of the protocol broken {count(times, 'time')}"
+            text = f"{count(len(rules), 'rule')} of the protocol broken {count(times, 'time')}"
             if word == "note":
-                told = f"{count(times, 'known deviation')} from the pages"
+                text = f"{count(times, 'known deviation')} from the pages"
             often = f", most often {most[0]}" if len(rules) > 1 else f": {most[0]}"
             item = _item("rule", [rule is most for rule in data["violations"]["rules"]])
-            yield Finding(severity, f"{told} ({word}){often}.", "violations", item)
+            yield Finding(severity, f"{text} ({word}){often}.", "violations", item)
 
 
 def _queries(database: Database, data: Data) -> Iterator[Finding]:
@@ -118,25 +118,26 @@ def _sessions(data: Data, database: Database) -> Iterator[Finding]:
         if outcome == "refused":
             at = f" at {step}" if steps == 1 else ""
             verb = "was" if number == 1 else "were"
-            told = SESSION_WORDS.get(cause, "")
-            text = f"{count(number, 'session')} {verb} refused{at}{told}{why}."
+            detail = SESSION_WORDS.get(cause, "")
+            text = f"{count(number, 'session')} {verb} refused{at}{detail}{why}."
         item = _item("session", [one["cause"] == cause for one in data["topology"]["bad"]])
         yield Finding("bad" if outcome == "refused" else "odd", text, "topology", item)
 
 
 def _declarations(data: Data) -> Iterator[Finding]:
-    told = data["declarations"]
-    lives = told["lives"]
-    if told["ghosts"]:
-        text = f"{count(told['ghosts'], 'liveliness token')} told on after the source was gone."
+    found = data["declarations"]
+    lives = found["lives"]
+    if found["ghosts"]:
+        number = count(found["ghosts"], "liveliness token")
+        text = f"{number} still announced after the source was gone."
         item = _item("life", [one["ghost"] for one in lives])
         yield Finding("bad", text, "declarations", item)
-    if told["doubles"]:
-        text = f"{count(told['doubles'], 'liveliness token')} declared while already alive."
+    if found["doubles"]:
+        text = f"{count(found['doubles'], 'liveliness token')} declared while already alive."
         item = _item("life", [one["double"] and one["entity"] == "token" for one in lives])
         yield Finding("odd", text, "declarations", item)
-    if told["endedWithSession"]:
-        number = count(told["endedWithSession"], "liveliness token")
+    if found["endedWithSession"]:
+        number = count(found["endedWithSession"], "liveliness token")
         text = f"{number} never undeclared: gone with the session."
         gone = [one["endedBy"] == "session" and one["entity"] == "token" for one in lives]
         item = _item("life", gone)

@@ -11,7 +11,7 @@ from zenlake.report.text import cut
 OTHER: Final = -1
 """One that is not listed."""
 NONE: Final = -2
-"""A message without a key, or a node that nothing told."""
+"""A message without a key, or a node whose id is unknown."""
 
 
 class Names:

@@ -68,7 +68,7 @@ def _batches(capture: str, places: list[Place]) -> dict[Place, LinkBatch]:
             if batch.packet > last or len(found) == len(wanted):
                 break
     except ZenlakeError:
-        pass  # it changed since it was read: what is not found is told as such
+        pass  # the file changed since it was read: a packet that is not found is reported as such
     return found
 
 

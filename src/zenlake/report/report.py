@@ -43,8 +43,8 @@ def write(store: Tables, path: Path, selection: Selection) -> Report:
     with OutputFile(path) as file:
         file.write(text)
     spent = round(time.perf_counter() - begun, 3)
-    told = [finding["text"] for finding in data["findings"]]
-    return Report(path, len(text), spent, data["overview"]["messages"], told)
+    texts = [finding["text"] for finding in data["findings"]]
+    return Report(path, len(text), spent, data["overview"]["messages"], texts)
 
 
 def collect(store: Tables, selection: Selection) -> dict[str, Any]:

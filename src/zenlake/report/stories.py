@@ -23,8 +23,8 @@ from zenlake.why.from_lake import read_tables
 from zenlake.why.story import Story
 
 
-class Told(NamedTuple):
-    """A story, and the capture it is told of."""
+class CaptureStory(NamedTuple):
+    """A story, and its capture."""
 
     capture: str
     first_ns: int
@@ -34,36 +34,36 @@ class Told(NamedTuple):
 def stories(database: Database, names: Names, queries: list[dict[str, Any]]) -> dict[str, Any]:
     """The worst first, of each cause one after the other, so that many of one hide no other.
 
-    Those of `queries`, which the page has one by one, are told in any case; each query gets the
+    Those of `queries`, which the page has one by one, are listed in any case; each query gets the
     place of its story.
     """
     captures = [row[0] for row in database.rows("SELECT capture FROM chosen_captures ORDER BY 1")]
     read = captures[:STORY_CAPTURES_MAX]
-    found = [told for capture in read for told in _of_capture(database, capture)]
+    found = [found_story for capture in read for found_story in _of_capture(database, capture)]
     places = {(query["capture"], query["packet"]): query for query in queries}
     listed = [
-        told
-        for place, told in enumerate(_mixed(found))
-        if place < STORIES_MAX or _place(told, names) in places
+        found_story
+        for place, found_story in enumerate(_mixed(found))
+        if place < STORIES_MAX or _place(found_story, names) in places
     ]
-    for number, told in enumerate(listed):
-        query = places.get(_place(told, names))
+    for number, found_story in enumerate(listed):
+        query = places.get(_place(found_story, names))
         if query is not None:
             query.setdefault("story", number)
     return {
-        "stories": [_story(told, names) for told in listed],
+        "stories": [_story(found_story, names) for found_story in listed],
         "inAll": len(found),
         "capturesLeftOut": len(captures) - len(read),
     }
 
 
-def _place(told: Told, names: Names) -> tuple[int, int | None]:
+def _place(found_story: CaptureStory, names: Names) -> tuple[int, int | None]:
     """Where a query was asked; no place of a query for other stories."""
-    packet = told.story.at.packet if told.story.subject == "query" else None
-    return names.capture(told.capture), packet
+    packet = found_story.story.at.packet if found_story.story.subject == "query" else None
+    return names.capture(found_story.capture), packet
 
 
-def _of_capture(database: Database, capture: str) -> Iterator[Told]:
+def _of_capture(database: Database, capture: str) -> Iterator[CaptureStory]:
     """What did not go well."""
     selection = database.selection
     wanted = Wanted(key=selection.key)
@@ -71,25 +71,25 @@ def _of_capture(database: Database, capture: str) -> Iterator[Told]:
         for story in report(evidence, wanted, tells_each=True).stories:
             is_chosen = selection.node is None or selection.node in story.nodes
             if is_chosen and story.failed and story.cause not in WELL:
-                yield Told(capture, evidence.first_ns, story)
+                yield CaptureStory(capture, evidence.first_ns, story)
 
 
-def _mixed(found: list[Told]) -> list[Told]:
+def _mixed(found: list[CaptureStory]) -> list[CaptureStory]:
     turns: dict[str, int] = {}
     placed = []
-    for told in sorted(found, key=lambda one: (rank(one.story.cause), one.story.at.time_ns)):
-        cause = told.story.cause
+    for found_story in sorted(found, key=lambda one: (rank(one.story.cause), one.story.at.time_ns)):
+        cause = found_story.story.cause
         turns[cause] = turns.get(cause, 0) + 1
-        placed.append((turns[cause], told))
-    return [told for _, told in sorted(placed, key=itemgetter(0))]
+        placed.append((turns[cause], found_story))
+    return [found_story for _, found_story in sorted(placed, key=itemgetter(0))]
 
 
-def _story(told: Told, names: Names) -> dict[str, Any]:
-    story = told.story
+def _story(found_story: CaptureStory, names: Names) -> dict[str, Any]:
+    story = found_story.story
     steps = story.ordered_steps()
     packets = [*story.packets, *(step.at.packet for step in steps if step.at.packet is not None)]
     return {
-        "capture": names.capture(told.capture),
+        "capture": names.capture(found_story.capture),
         "subject": story.subject,
         "cause": story.cause,
         "meaning": CAUSES[story.cause].meaning,
@@ -99,10 +99,10 @@ def _story(told: Told, names: Names) -> dict[str, Any]:
         "nodes": [names.node(zid) for zid in story.nodes],
         "packet": story.at.packet,
         "steps": [
-            [(step.at.time_ns - told.first_ns) / 1e9, step.at.packet, cut(step.text)]
+            [(step.at.time_ns - found_story.first_ns) / 1e9, step.at.packet, cut(step.text)]
             for step in steps[:STORY_STEPS_MAX]
         ],
         "moreSteps": max(0, len(steps) - STORY_STEPS_MAX),
         "advice": list(map(cut, story.advice[:STORY_ADVICE_MAX])),
-        "command": packets_command(told.capture, packets),
+        "command": packets_command(found_story.capture, packets),
     }

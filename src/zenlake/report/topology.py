@@ -1,4 +1,4 @@
-"""Topology: nodes, the sessions between them, and the edges that link state told of."""
+"""Topology: nodes, the sessions between them, and the edges of link states."""
 
 from __future__ import annotations
 

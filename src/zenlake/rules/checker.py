@@ -74,7 +74,7 @@ class Checker:
         self.counts: dict[str, int] = {}
         """How often each rule was broken: the sum of `times` of all its findings.
 
-        A note counts once for each side of a session, as it is told.
+        A note counts once for each side of a session, as it is reported.
         """
         self._by_subject = BY_SUBJECT if only is None else _chosen(BY_SUBJECT, only)
         self._by_declaration = BY_DECLARATION if only is None else _chosen(BY_DECLARATION, only)
@@ -147,16 +147,16 @@ class Checker:
                 self._tell(rule, seen.sender, place_of(event), text)
 
     def _tell(self, rule: Rule, side: Side, place: Place, text: str) -> None:
-        told = side.told.get(rule.id, 0) + 1
+        times = side.broken.get(rule.id, 0) + 1
         # What deployed nodes always do is said once for each.
-        if rule.severity == NOTE and told > 1:
+        if rule.severity == NOTE and times > 1:
             return
-        side.told[rule.id] = told
+        side.broken[rule.id] = times
         self.counts[rule.id] = self.counts.get(rule.id, 0) + 1
-        if told <= RULES_FINDINGS_PER_SIDE_MAX:
+        if times <= RULES_FINDINGS_PER_SIDE_MAX:
             self.findings.append(Finding(rule, place, text))
         else:
-            side.last_told = place
+            side.last_broken = place
 
     def _batch(self, batch: LinkBatch) -> None:
         link, session = batch.link, batch.link.session
@@ -309,19 +309,19 @@ class Checker:
     def finish(self) -> None:
         """What is left to tell of those who have no session, once nothing more comes."""
         for side in self._nobody.all_sides():
-            place = side.last_told
+            place = side.last_broken
             if place is not None:
                 self._tell_rest_of(side, place)
 
     def _tell_rest(self, talk: Talk, item: LinkClosed) -> None:
         for side in talk.all_sides():
-            if side.told:
+            if side.broken:
                 place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
                 self._tell_rest_of(side, place)
 
     def _tell_rest_of(self, side: Side, place: Place) -> None:
-        """How often rules were broken beyond what was told one by one."""
-        for id, count in side.told.items():
+        """How often rules were broken beyond the findings that were reported one by one."""
+        for id, count in side.broken.items():
             rest = count - RULES_FINDINGS_PER_SIDE_MAX
             if rest > 0:
                 text = f"{rest:,} more of these"

@@ -1,4 +1,4 @@
-"""Rules about subscribers, queryables and tokens: their numbers, and who is told of them."""
+"""Rules about subscribers, queryables and tokens: their numbers, and to whom they are announced."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class OpenFragments:
 
 
 class History:
-    """What only sides have that asked and were answered, or told link states."""
+    """What only sides have that asked and were answered, or sent link states."""
 
     __slots__ = (
         "ended_interests",
@@ -159,18 +159,18 @@ class Side:
         "_history",
         "after_fragments",
         "aliases",
+        "broken",
         "entities",
         "forgets",
         "fragments",
         "gave_up",
         "has_spoken",
         "interests",
-        "last_told",
+        "last_broken",
         "links_held",
         "node",
         "requests",
         "source_sns",
-        "told",
     )
 
     def __init__(self, node: Node | None) -> None:
@@ -193,9 +193,9 @@ class Side:
         """Whether it sent an empty batch while a message in fragments was not complete."""
         self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
-        self.last_told: Place | None = None
-        """Where a rule was last broken that had been told of too often."""
-        self.told: dict[str, int] = {}
+        self.last_broken: Place | None = None
+        """Where a rule was last broken that had been reported too often."""
+        self.broken: dict[str, int] = {}
         """How often each rule was broken."""
 
     @property
@@ -286,7 +286,7 @@ class Talk:
 
     @property
     def nobody(self) -> Side:
-        """For what cannot be told to be of either node."""
+        """For what cannot be assigned to either node."""
         nobody = self._nobody
         if nobody is None:
             nobody = self._nobody = Side(None)

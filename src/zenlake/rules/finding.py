@@ -29,7 +29,7 @@ class Place:
         self.link = link
         self.session = session
         self.node = node
-        """Who broke the rule; its zid may be told by a later message."""
+        """Who broke the rule; a later message may contain its zid."""
 
 
 def place_of(event: MessageSeen) -> Place:
@@ -52,7 +52,7 @@ class Finding:
         self.place = place
         self.message = message
         self.times = times
-        """How often, where the rest of many is told at once."""
+        """How often, where one finding stands for many."""
 
     @property
     def packet(self) -> int:

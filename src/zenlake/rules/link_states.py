@@ -78,7 +78,7 @@ def link_state_unnamed(message: Oam, seen: Seen) -> str | None:
     states = states_of(message)
     named = {state.psid for state in states if state.zid is not None}
     for state in states:
-        # The sender itself needs no name: its session has told it.
+        # The sender itself needs no name: its session has it.
         if state.psid and state.psid not in named and state.psid not in seen.sender.psids:
             return f"number {state.psid} has no id"
     return None

@@ -1,6 +1,6 @@
 """Why: what a capture says about what failed, in words with packet numbers.
 
-    records         what stories are told from
+    records         the facts that stories are made of
     from_capture    fills them from a capture (from_lives: its timelines)
     from_lake       fills them from the tables of a lake (lake_queries: what it asks)
     collector       keeps what is asked for, within limits

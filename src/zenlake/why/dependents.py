@@ -42,7 +42,7 @@ class Dependents:
         return ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + "".join(parts[-1:])
 
     def tell(self, story: Story, network: Network, end_ns: int) -> None:
-        """Queries that were cut off, and what other nodes were told because of it."""
+        """Queries that were cut off, and what was undeclared to other nodes because of it."""
         words = network.words
         for query in self.queries[:_STEPS_SHOWN]:
             story.involve(query.requester)

@@ -1,4 +1,4 @@
-"""Gone: who gave up what a node was told of, back to the node that did so first."""
+"""Gone: which node undeclared an entity first, followed back from hop to hop."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _place(packet: int | None) -> str:
 def _advice(network: Network, life: Declaration, found: absence.Gone[Declaration]) -> list[str]:
     who, other = network.words.who(life.sender), network.words.who(life.receiver)
     if found.kept_by is not None:
-        return [f"Look at {who}: why did it give up what it was still told?"]
+        return [f"Look at {who}: why did it undeclare what was still announced to it?"]
     if found.is_unseen:
         return [f"Capture at {who}, on all of its links: who was behind it?"]
     if found.how == UNDECLARED:

@@ -14,14 +14,14 @@ _ENTITIES = ("subscriber", "queryable", "token")
 
 
 def hidden_link(network: Network, node: str | None) -> str | None:
-    """In words, why not all of what a router or peer is told can be seen; None where all is."""
+    """In words, why some declarations to a router or peer may not be visible; None if all are."""
     if network.words.role(node) == "client":
         return None
     if network.has_one_link(node):
         return f"the capture shows only one link of {network.words.who(node)}"
     known = network.hidden_links
     if node not in known:
-        known[node] = _answer_from_nowhere(network, node) or _told_from_nowhere(network, node)
+        known[node] = _answer_from_nowhere(network, node) or _announced_from_nowhere(network, node)
     return known[node]
 
 
@@ -47,20 +47,20 @@ def _stranger(network: Network, query: Query) -> str | None:
     return None
 
 
-def _told_from_nowhere(network: Network, node: str | None) -> str | None:
+def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
     for entity in _ENTITIES:
-        for life in network.told_by(node, entity):
+        for life in network.announced_by(node, entity):
             if life.declared is not None and not _has_reason(network, life):
                 return (
-                    f"the capture does not have all that {network.words.who(node)} was told: in "
-                    f"packet {life.declared.packet} it tells of the {entity} {key_text(life.key)}, "
-                    "which nobody seen declared to it"
+                    f"the capture lacks declarations to {network.words.who(node)}: in packet "
+                    f"{life.declared.packet} it announces the {entity} {key_text(life.key)}, "
+                    "which no node in the capture declared to it"
                 )
     return None
 
 
 def _has_reason(network: Network, life: Declaration) -> bool:
-    """Whether its sender was told so; a peer may have it itself, a router its admin space."""
+    """Whether its sender received it; a peer may have it itself, a router its admin space."""
     if network.words.role(life.sender) != "router" or life.key is None:
         return True
     if life.key.startswith("@/") or life.node_id or life.sender is None:

@@ -30,7 +30,7 @@ IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
 
 
 class Network:
-    """Who told whom what; which sessions and losses there were."""
+    """Who announced what to whom; sessions and losses."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -75,19 +75,19 @@ class Network:
             if life.entity == "token" and life.key is not None:
                 self.tokens[life.key].append(life)
 
-    def told_to(self, zid: str | None, entity: str) -> list[Declaration]:
+    def announced_to(self, zid: str | None, entity: str) -> list[Declaration]:
         return self._told_to[zid, entity]
 
-    def told_by(self, zid: str | None, entity: str) -> list[Declaration]:
+    def announced_by(self, zid: str | None, entity: str) -> list[Declaration]:
         return self._told_by[zid, entity]
 
     def announced_exactly(self, zid: str, entity: str, key: str) -> list[Declaration]:
-        """What a node was told of exactly this key."""
+        """What was announced to a node for exactly this key."""
         return self._told_of.get((zid, entity, key), [])
 
     def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
-        """What a node was told of keys that this one intersects."""
-        told = self.told_to(zid, entity)
+        """What was announced to a node for keys that intersect this one."""
+        told = self.announced_to(zid, entity)
         return [one for one in told if one.key is not None and meet(one.key, key)]
 
     def role(self, zid: str | None) -> str | None:
@@ -113,26 +113,26 @@ class Network:
     def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
         """What a node can hand a query or publication of `asker` to, matching or not.
 
-        Others told it; or it told the asker so itself, and what it told on is left out.
+        Others announced it, or the node announced its own; what it forwarded is left out.
         """
         from_others = self.from_others(node, asker, entity)
         keys = {life.key for life in from_others}
         own = [
             life
-            for life in self.told_by(node, entity)
+            for life in self.announced_by(node, entity)
             if life.receiver == asker and life.key not in keys
         ]
         return from_others + own
 
     def from_others(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
-        """What others told a node, without peers that told `asker`, a peer, themselves.
+        """What others announced to a node, except peers that announced it to the peer `asker`.
 
         Those are asked directly: nobody relays between peers that are connected.
         """
-        told = [life for life in self.told_to(node, entity) if life.sender != asker]
+        told = [life for life in self.announced_to(node, entity) if life.sender != asker]
         if asker is None or self.role(asker) != "peer":
             return told
-        direct = {(life.sender, life.key) for life in self.told_to(asker, entity)}
+        direct = {(life.sender, life.key) for life in self.announced_to(asker, entity)}
         return [
             life
             for life in told
@@ -150,14 +150,14 @@ class Network:
 
     def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
         """What a node declared that matches its own message: that is handed over inside it."""
-        for life in self.told_by(node, entity):
+        for life in self.announced_by(node, entity):
             if life.key is not None and life.is_alive(at.time_ns) and meet(life.key, key):
                 return life if self.words.role(node) != "router" else None
         return None
 
     @cached_property
     def queryables(self) -> Queryables:
-        """What nodes told each other of queryables, for queries without a reply."""
+        """Queryables that nodes announced to each other, for queries without a reply."""
         found = Queryables()
         for session in self.evidence.sessions.values():
             found.connect(session.opener, self.words.role(session.opener), session.acceptor)
@@ -245,7 +245,7 @@ class Network:
         return sessions[place] if place < len(sessions) else None
 
     def life_of(self, queryable: Queryable) -> Declaration | None:
-        for life in self.told_by(queryable.sender, "queryable"):
+        for life in self.announced_by(queryable.sender, "queryable"):
             place = (life.receiver, life.key, life.declared_ns)
             if place == (queryable.receiver, queryable.key, queryable.declared_ns):
                 return life
@@ -341,5 +341,5 @@ class Network:
         return self._flows_to[node]
 
     def watchers(self, node: str | None) -> list[Interest]:
-        """Who asked a node to be told of tokens."""
+        """Who asked a node for tokens."""
         return self._watchers[node]

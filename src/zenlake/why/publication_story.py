@@ -110,10 +110,10 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
 
 
 def _own(network: Network, flow: Flow) -> Declaration | None:
-    """A subscriber of the receiver itself, which told the publisher."""
+    """A subscriber of the receiver itself, which announced it to the publisher."""
     others = network.from_others(flow.receiver, flow.sender, "subscriber")
     told_on = {life.key for life in others}
-    for life in network.told_by(flow.receiver, "subscriber"):
+    for life in network.announced_by(flow.receiver, "subscriber"):
         if (
             life.receiver == flow.sender
             and life.key is not None
@@ -126,14 +126,14 @@ def _own(network: Network, flow: Flow) -> Declaration | None:
 
 
 def _hidden(network: Network, flow: Flow, story: Story, told: Declaration) -> str:
-    """A router told the publisher of a subscriber that it has from elsewhere, or is its own."""
+    """A router announced a subscriber that is behind it, or its own, to the publisher."""
     tell_life(story, network, told, flow.last.time_ns)
     story.cause, story.is_note = "not_visible", True
     router = network.words.who(flow.receiver)
     place = f" (packet {told.declared.packet})" if told.declared else ""
     story.advice.append(f"Capture at {router}, on all of its links.")
     return (
-        f"{router} took it, and had told that somebody subscribes{place}; who that is, and whether "
+        f"{router} took it, and had announced a subscriber{place}; who that is, and whether "
         "it arrived, is not in the capture"
     )
 
@@ -191,7 +191,7 @@ def _tell_end(network: Network, flow: Flow, story: Story) -> str:
     gone = tell_gone(network, silence.last, silence.since)
     _blame(network, story, gone, network.evidence.last_ns)
     return (
-        f". {silence.when()} {words.who(flow.sender)} was told of no subscriber: "
+        f". {silence.when()} {words.who(flow.sender)} knew of no subscriber: "
         "what it published in that time, if anything, stayed in it and is not in the capture. Why: "
         f"{gone.sentence}"
     )
@@ -243,8 +243,8 @@ _WHY: Final = {
     "incomplete_fragments": "{router} began to send it in fragments and gave it up, or not all "
     "fragments arrived",
     "capture_incomplete": "The capture itself lacks packets of that link, so they may have arrived",
-    "not_visible": "{who} had told of a subscriber behind another router, which may be gone: that "
-    "is not in the capture, only link state says so",
+    "not_visible": "{who} had announced a subscriber behind another router, which may be gone: "
+    "that is not in the capture, only link state says so",
     "not_passed_on": "{router} did not pass them on, and congestion control is not drop: access "
     "control, downsampling or a filter may be configured",
 }

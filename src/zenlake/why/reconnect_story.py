@@ -45,7 +45,7 @@ def _missing(network: Network, zid: str, old: SessionLife, new: SessionLife) -> 
     if until_ns - new.start_ns <= _GRACE_NS:
         return
     for entity in ("token", "subscriber", "queryable"):
-        lives = network.told_by(zid, entity)
+        lives = network.announced_by(zid, entity)
         again = {life.key for life in lives if life.session != old.id}
         for life in lives:
             if life.session != old.id or life.ended_by != "session" or life.key in again:

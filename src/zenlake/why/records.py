@@ -1,4 +1,4 @@
-"""Records: what a story is told from, the same whether a capture or a lake was read.
+"""Records: the facts that stories are made of, the same whether a capture or a lake was read.
 
 Times are Unix nanoseconds of the capture's clock, nodes are zids, and None is unknown. Payloads
 are not kept: a story needs their number, not their bytes.
@@ -138,7 +138,7 @@ class Query:
 
 @dataclass(slots=True)
 class Declaration:
-    """The life of a subscriber, queryable or token, as one node told another."""
+    """The life of a subscriber, queryable or token, as one node announced it to another."""
 
     session: str
     seq: int
@@ -178,7 +178,7 @@ class Declaration:
 
 @dataclass(slots=True)
 class Interest:
-    """What one node asked another to be told of."""
+    """Which declarations one node asked another for."""
 
     session: str
     seq: int

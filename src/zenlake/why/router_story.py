@@ -25,18 +25,18 @@ _ENDS_MAX: Final = 1_000
 """Ends of sessions of one router that are looked at: each is compared with all others."""
 
 
-def router_stories(network: Network, told: set[str]) -> Iterator[Story]:
-    """Adds the sessions it tells of to `told`."""
+def router_stories(network: Network, explained: set[str]) -> Iterator[Story]:
+    """Adds the sessions of its stories to `explained`."""
     for zid in sorted(zid for zid, role in network.evidence.roles.items() if role == "router"):
         sessions = [one for one in network.sessions_of(zid) if one.is_open]
         ended = [one for one in sessions if one.closed_ns and _is_fault_of(zid, one)]
         ended.sort(key=lambda one: (one.closed_ns or 0, one.id))
         for first in ended[:_ENDS_MAX]:
-            if first.id in told:
+            if first.id in explained:
                 continue
             gone = _gone_with(zid, first, sessions)
             if len(gone) > 1:
-                told.update(one.id for one in gone)
+                explained.update(one.id for one in gone)
                 yield _story(network, zid, gone)
 
 

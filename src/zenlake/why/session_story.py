@@ -42,12 +42,12 @@ def reason_text(network: Network, session: SessionLife) -> str:
     return reason_of(session.end, who) or "it is open"
 
 
-def session_stories(network: Network, told: set[str]) -> Iterator[Story]:
-    """All but those of the sessions that are told of already."""
+def session_stories(network: Network, explained: set[str]) -> Iterator[Story]:
+    """Of all sessions that have no story yet."""
     refused: dict[tuple[str | None, ...], list[SessionLife]] = {}
     for session in in_order(network):
         cause = session_cause(session)
-        if session.id in told or cause is None:
+        if session.id in explained or cause is None:
             continue
         if session.outcome == "refused":
             place = (cause, session.opener, session.acceptor, _step(session))

@@ -46,7 +46,7 @@ class Report:
 def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> Report:
     """What was asked for; without a question, all that did not go well.
 
-    Stories that are the same are told once, unless `tells_each` is set or one query is meant.
+    Stories that are the same are shown once, unless `tells_each` is set or one query is meant.
     """
     tells_each = tells_each or wanted.query is not None
     network = Network(evidence)
@@ -71,7 +71,7 @@ def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> R
 
 
 def _is_vague(story: Story) -> bool:
-    """Whether it is counted, and told only if asked for.
+    """Whether it is only counted, and shown if asked for.
 
     The capture cannot show what became of a publication, or nobody missed a session that ended.
     """

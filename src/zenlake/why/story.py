@@ -79,7 +79,7 @@ class Story:
 
     @property
     def group(self) -> tuple[object, ...]:
-        """Stories of which this is the same are told once."""
+        """Stories with the same group are shown once."""
         place = self.session if self.key is None else None
         node = self.culprit or (self.nodes[0] if self.nodes else None)
         return self.subject, self.cause, self.failed, node, self.key, place

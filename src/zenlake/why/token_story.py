@@ -1,4 +1,4 @@
-"""The stories of liveliness tokens: ghosts, doubles, and those that nobody was told of."""
+"""The stories of liveliness tokens: ghosts, doubles, and tokens that were not announced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zenlake.why.words import apart, capture_again, key_text
 def token_stories(network: Network, keys: list[str], told: set[str | None]) -> Iterator[Story]:
     """All that can be said about tokens of these keys.
 
-    A key without remarks has one story, unless it is one of those told already.
+    A key without remarks has one story, unless it has a story already.
     """
     for key in keys:
         lives = [life for life in network.tokens[key] if not life.is_answer]
@@ -72,8 +72,8 @@ def _ghosts(network: Network, key: str, lives: list[Declaration]) -> Iterator[St
         end = "and undeclared it late" if is_late else "and never undeclared it"
         story.headline = (
             f"Token {key_text(key)} is a ghost: {words.who(gone.sender)} {how} "
-            f"({words.at(gone.ended)}), but {words.who(told.sender)} had told "
-            f"{words.who(told.receiver)} of it (packet {told.declared.packet}) {end}: it was shown "
+            f"({words.at(gone.ended)}), but {words.who(told.sender)} had announced "
+            f"it to {words.who(told.receiver)} (packet {told.declared.packet}) {end}: it was shown "
             f"alive for {apart(gone_ns, until_ns)} more."
         )
         story.show(gone.ended, told.declared)
@@ -85,7 +85,7 @@ def _ghosts(network: Network, key: str, lives: list[Declaration]) -> Iterator[St
 
 
 def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[Story]:
-    """Two lives of one token that were told to the same node, at the same time."""
+    """Two lives of one token that were announced to the same node at the same time."""
     words = network.words
     for number, first in enumerate(lives):
         for second in lives[number + 1 :]:
@@ -102,7 +102,9 @@ def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[S
                 what = "in two sessions: the older one was not given up yet"
                 if first.session == second.session:
                     what = f"twice, as {first.id} and as {second.id}"
-                text = f"{words.who(first.sender)} told {words.who(first.receiver)} of it {what}"
+                text = (
+                    f"{words.who(first.sender)} announced it to {words.who(first.receiver)} {what}"
+                )
                 story.advice.append("Until the older one ends, its end is not the token's end.")
             else:
                 story.is_note = True
@@ -120,7 +122,7 @@ def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[S
 
 
 def _untold(network: Network, key: str, owners: list[Declaration]) -> Iterator[Story]:
-    """Alive at a node that somebody asked to be told, and he was not."""
+    """Alive at a node, and not announced to another one that asked for it."""
     for owner in owners:
         for interest in network.watchers(owner.receiver):
             if interest.sender != owner.sender:
@@ -156,14 +158,14 @@ def _untold_to(network: Network, key: str, owner: Declaration, interest: Interes
         if found.would_match:
             story.advice.append(f"An expression that matches: {key_text(found.would_match)}")
         return story
-    if not is_due or _was_told(network, key, interest):
+    if not is_due or _was_announced(network, key, interest):
         return None
     story = _story(network, "token_not_told", key, owner.declared or interest.at, owner)
     story.add(interest.at, f"{words.who(interest.sender)} asks for tokens of {asked_key}")
     story.show(interest.at)
     if interest.final_ns is not None:
         final = Moment(interest.final_ns, None)
-        story.add(final, f"{words.who(owner.receiver)} says that it has told all there are")
+        story.add(final, f"{words.who(owner.receiver)} has sent all tokens (D_FINAL)")
     story.involve(interest.sender)
     story.culprit = owner.receiver
     story.advice += [
@@ -179,12 +181,12 @@ def _untold_to(network: Network, key: str, owner: Declaration, interest: Interes
     story.headline = (
         f"Token {key_text(key)} of {words.who(owner.sender)} is alive{since}, and "
         f"{words.who(interest.sender)}, who asked for {key_text(asked_key)} (packet "
-        f"{interest.at.packet}), was not told by {words.who(owner.receiver)}."
+        f"{interest.at.packet}), did not learn of it from {words.who(owner.receiver)}."
     )
     return story
 
 
-def _was_told(network: Network, key: str, interest: Interest) -> bool:
+def _was_announced(network: Network, key: str, interest: Interest) -> bool:
     return any(
         life.sender == interest.receiver and life.receiver == interest.sender
         for life in network.tokens[key]
@@ -200,8 +202,8 @@ def _alive(
     story = _story(network, "alive", key, at, *lives)
     names = ", ".join(dict.fromkeys(words.who(one.sender) for one in owners or lives))
     watchers = [life for life in lives if life not in owners]
-    told = ", ".join(dict.fromkeys(words.who(one.receiver) for one in watchers))
+    watching = ", ".join(dict.fromkeys(words.who(one.receiver) for one in watchers))
     story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
-        f"; told to {told}." if told else "; nobody was told of it."
+        f"; announced to {watching}." if watching else "; announced to nobody."
     )
     return story

@@ -31,13 +31,13 @@ class Unreached(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """A time in which a node was told of nobody, after it had been told of somebody."""
+    """A time in which no match was announced to a node, after one had been."""
 
     last: Declaration
     since: Moment
     until: Moment
     is_over: bool
-    """Whether somebody was told of again."""
+    """Whether a match was announced again."""
 
     @property
     def quiet_ns(self) -> int:
@@ -100,7 +100,7 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
 
 
 def silences(network: Network, interest: Interest) -> list[Silence]:
-    """Of a publisher or querier: when its node was told of nobody any more."""
+    """Of a publisher or querier: when no match was announced to its node any more."""
     entity = "subscriber" if "S" in interest.options else "queryable"
     key, final_ns = interest.key, interest.final_ns
     if key is None or final_ns is None or network.is_group(interest.session):
@@ -112,7 +112,7 @@ def silences(network: Network, interest: Interest) -> list[Silence]:
 def _told_of_nobody(
     network: Network, node: str | None, entity: str, key: str, end_ns: int | None
 ) -> list[Silence]:
-    told = network.told_to(node, entity)
+    told = network.announced_to(node, entity)
     lives = [life for life in told if life.key is not None and meet(life.key, key)]
     found: list[Silence] = []
     last: Declaration | None = None

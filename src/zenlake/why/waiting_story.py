@@ -23,13 +23,13 @@ _KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")
 
 
 def waiting_story(network: Network, interest: Interest) -> Story | None:
-    """Of a publisher or querier to whom nobody was told; None where somebody was."""
+    """Of a publisher or querier to which no match was announced; None if one was."""
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
     if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:
         return None
     subject, entity = _KINDS[letter]
-    told = network.told_by(interest.receiver, entity)
+    told = network.announced_by(interest.receiver, entity)
     if any(one.receiver == interest.sender and one.key and meet(one.key, key) for one in told):
         return None
     if letter == "S" and network.sent_on(interest.sender, key):
@@ -43,11 +43,11 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     what = "publishes" if letter == "S" else "asks for"
     story.add(interest.at, f"{who} tells {router} that it {what} {key_text(key)}")
     held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
-    why = f"{router} told it of no {entity}"
+    why = f"{router} announced no {entity} to it"
     if absence is not None:
         if absence.cause == "not_visible":
             absence.cause = f"no_{entity}"
-            absence.sentence = f"{router} told it of no {entity}"
+            absence.sentence = f"{router} announced no {entity} to it"
         absence.tell(story, network)
         why = absence.sentence
     story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
@@ -82,14 +82,14 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
     story.advice += gone.advice
     held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
     story.tell(
-        f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} it was told of no "
-        f"{entity}: {held}, and are not in the capture. Why: {gone.sentence}."
+        f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} no "
+        f"{entity} was announced to it: {held}, and are not in the capture. Why: {gone.sentence}."
     )
     return story
 
 
 def unanswered_story(network: Network, interest: Interest) -> Story | None:
-    """Of a liveliness get, or subscriber with history, that was never told "that is all"."""
+    """Of a liveliness get, or subscriber with history, that never got its D_FINAL."""
     if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
         return None
     words, evidence = network.words, network.evidence
@@ -109,7 +109,7 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
         story.cause = "capture_incomplete"
     story.tell(
         f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never said "
-        f"that it has told all (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
+        f"that all tokens were sent (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
     )
     if story.cause == "capture_incomplete":
         story.advice += capture_again(network.holes(interest.session, interest.at.time_ns))
@@ -121,7 +121,7 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
 def unheard_story(network: Network, life: Declaration, told: set[str | None]) -> Story | None:
     """Of a subscriber that got nothing while something like its key was published.
 
-    None too where that key is one of those whose stories are told already.
+    None too for a key that has a story already.
     """
     key = life.key
     if life.entity != "subscriber" or key is None or life.declared is None:

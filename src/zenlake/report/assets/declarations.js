@@ -14,7 +14,7 @@ function setUpDeclarations() {
   const body = begin(
     'declarations',
     'Liveliness and declarations',
-    'Tokens, subscribers and queryables as one node told another: the same entity is told again on each hop.' +
+    'Tokens, subscribers and queryables as one node announced them to another: each hop announces the same entity again.' +
       pauseWords(),
   );
   declarationsBody = el('div', {});
@@ -23,13 +23,13 @@ function setUpDeclarations() {
 
 function flags(life) {
   const found = [];
-  if (life.ghost) found.push(['ghost', 'bad', 'told on after its source was gone']);
+  if (life.ghost) found.push(['ghost', 'bad', 'still announced after its source was gone']);
   if (life.double) found.push(['overlap', 'odd', 'declared while already alive']);
   if (life.endedBy === 'session') found.push(['not undeclared', 'note', 'gone with its session']);
   if (!life.seenStart)
     found.push(['only its end seen', 'note', 'declared before the capture, or never']);
   if (life.told > 1)
-    found.push(['told ' + life.told + ' times', 'note', 'declared again with the same number']);
+    found.push(['declared ' + life.told + ' times', 'note', 'declared again with the same number']);
   return found;
 }
 
@@ -194,7 +194,7 @@ function lifeRow(life, from, to) {
       : life.endedBy === 'session'
         ? 'until its session ended'
         : 'until undeclared';
-  const told = shown(
+  const label = shown(
     life.entity +
       ' ' +
       keyName(life.key) +
@@ -213,7 +213,7 @@ function lifeRow(life, from, to) {
     'div',
     {
       class: 'lane',
-      title: told,
+      title: label,
       id: 'life-' + data.declarations.lives.indexOf(life),
       tabindex: '-1',
     },
@@ -228,7 +228,7 @@ function lifeRow(life, from, to) {
       ),
       copyButton(life.command),
     ),
-    el('div', { class: 'track', role: 'img', 'aria-label': told }, bar),
+    el('div', { class: 'track', role: 'img', 'aria-label': label }, bar),
   );
 }
 

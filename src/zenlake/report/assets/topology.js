@@ -1,4 +1,4 @@
-// Topology: who had sessions with whom, and which edges link state told of.
+// Topology: who had sessions with whom, and the edges of link states.
 
 const ROLE_SYMBOLS = { router: 'diamond', peer: 'roundRect', client: 'circle' };
 const LABELS_MAX = 60;
@@ -9,7 +9,7 @@ function setUpTopology() {
   begin(
     'topology',
     'Topology and sessions',
-    'Solid lines are sessions that were seen, dashed ones are links that routers and peers told of. Larger nodes sent and received more.',
+    'Solid lines are sessions that were seen, dashed ones are links that link states announce. Larger nodes sent and received more.',
   ).append(topologyBody);
 }
 
@@ -200,7 +200,7 @@ function drawGraph(element, seen, edges) {
                 nodeShort(a) +
                 ' – ' +
                 nodeShort(b) +
-                ', told by link state' +
+                ', from link state' +
                 (lasts ? '' : ', until it was no longer'),
               lineStyle: { type: 'dashed', curveness: 0.2, color: c.series[0] },
             })),

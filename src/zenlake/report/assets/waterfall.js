@@ -178,7 +178,7 @@ function lane(hop, span) {
     track.append(mark);
   }
   const words = nodeShort(hop.from) + ' → ' + nodeShort(hop.to);
-  const told =
+  const label =
     words +
     ': ' +
     labelOf(hop.verdict) +
@@ -193,8 +193,8 @@ function lane(hop, span) {
     {
       class: 'lane',
       role: 'img',
-      'aria-label': shown(told),
-      title: shown(told + '. ' + (hop.reason || '')),
+      'aria-label': shown(label),
+      title: shown(label + '. ' + (hop.reason || '')),
     },
     el('span', { class: 'who' }, shown(words)),
     track,

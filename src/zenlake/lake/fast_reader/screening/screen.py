@@ -209,8 +209,8 @@ class Screen:
         pair = int(rows.pair[row])
         if self.doubted[pair]:
             return
-        reported = self._side(rows, row).told
-        rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in reported]
+        broken = self._side(rows, row).broken
+        rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in broken]
         if rules:
             self._checker.ask_of_message(self._messages.event(rows, keys, row), rules)
 
