@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 from itertools import product
 from typing import Any
 
@@ -68,8 +67,9 @@ def test_distance_leads_from_one_number_to_the_other(mask: int, last: int, sn: i
 
 def kernel_copy(name: str) -> Any:
     pytest.importorskip("pyarrow")
-    module = importlib.import_module("zenlake.lake.fast_reader.survey.regularity_kernel")
-    found = getattr(module, name)
+    from zenlake.lake.fast_reader.regularity import regularity_kernel
+
+    found = getattr(regularity_kernel, name)
     return getattr(found, "py_func", found)  # a part of a kernel cannot be called from outside
 
 
