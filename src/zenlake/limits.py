@@ -352,7 +352,7 @@ LIMITS: Final = (
         "TRACE_CANDIDATES_MAX",
         TRACE_CANDIDATES_MAX,
         "limits/trace/candidates",
-        "places in them where a batch may begin and more bytes must tell",
+        "places in them where a batch may begin and more bytes must decide",
     ),
     Limit(
         "TRACE_UNDECIDED_BYTES_MAX",
@@ -430,7 +430,7 @@ LIMITS: Final = (
         "EXCHANGES_PER_SESSION_MAX",
         EXCHANGES_PER_SESSION_MAX,
         "limits/trace/exchanges_per_session",
-        "requests of one session followed at once; the oldest is told as it is",
+        "requests of one session followed at once; the oldest is reported as it is",
     ),
     Limit(
         "EXCHANGES_MAX",
@@ -460,7 +460,7 @@ LIMITS: Final = (
         "DECLARATIONS_PER_SESSION_MAX",
         DECLARATIONS_PER_SESSION_MAX,
         "limits/trace/declarations_per_session",
-        "declarations of one session followed at once; the oldest is told as it is",
+        "declarations of one session followed at once; the oldest is reported as it is",
     ),
     Limit(
         "DECLARATIONS_MAX",
@@ -472,7 +472,7 @@ LIMITS: Final = (
         "INTERESTS_PER_SESSION_MAX",
         INTERESTS_PER_SESSION_MAX,
         "limits/trace/interests_per_session",
-        "interests of one session followed at once; the oldest is told as it is",
+        "interests of one session followed at once; the oldest is reported as it is",
     ),
     Limit(
         "INTERESTS_MAX",
@@ -515,8 +515,7 @@ LIMITS: Final = (
         "RULES_FINDINGS_PER_SIDE_MAX",
         RULES_FINDINGS_PER_SIDE_MAX,
         "limits/rules/findings_per_side",
-        "times that one rule is told of one side of a session; more are counted and told at its"
-        " end",
+        "findings of one rule for one side of a session; more are counted and reported at its end",
     ),
     Limit(
         "WHY_RECORDS_MAX",
@@ -805,20 +804,20 @@ LIMITS: Final = (
         "WITHDRAWALS_MAX",
         WITHDRAWALS_MAX,
         "limits/routing/withdrawals",
-        "what one router undeclared in the last minute, for neighbours that did not hear of it;"
+        "what one router undeclared in the last minute, for neighbours that did not receive it;"
         " the oldest is forgotten",
     ),
     Limit(
         "HELD_REPLIES_MAX",
         HELD_REPLIES_MAX,
         "limits/session/held_replies",
-        "keys whose newest reply one query holds until it ends; more are dropped and told",
+        "keys whose newest reply one query holds until it ends; more are dropped and logged",
     ),
     Limit(
         "HELD_REPLY_BYTES_MAX",
         HELD_REPLY_BYTES_MAX,
         "limits/session/held_reply_bytes",
-        "replies that one query holds until it ends, one in any case; more are dropped and told",
+        "replies that one query holds until it ends, one in any case; more are dropped and logged",
     ),
     Limit(
         "REASSEMBLY_BYTES_MAX",
@@ -947,7 +946,7 @@ LIMITS: Final = (
         "SQL_SECONDS_MAX",
         SQL_SECONDS_MAX,
         "limits/sql_seconds",
-        "time for a question to a lake on DuckDB, unless told otherwise",
+        "time for a question to a lake on DuckDB, unless set otherwise",
     ),
     Limit(
         "EXPLAIN_BYTES_MAX",
