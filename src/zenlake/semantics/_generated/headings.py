@@ -273,7 +273,7 @@ NOTES: dict[str, tuple[str, str]] = {
     'SN-52': ('7. Keys and declarations', 'D_FINAL for FUTURE'),
     'SN-53': ('7. Keys and declarations', 'D_FINAL without INTEREST; first declarations between peers'),
     'SN-54': ('7. Keys and declarations', 'INTEREST mode CURRENT'),
-    'SN-55': ('7. Keys and declarations', 'Who is told of declarations'),
+    'SN-55': ('7. Keys and declarations', 'Who receives declarations'),
     'SN-56': ('7. Keys and declarations', 'The same declaration twice'),
     'SN-57': ('7. Keys and declarations', 'NodeId'),
     'SN-89': ('7. Keys and declarations', 'Equal interests'),
