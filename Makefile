@@ -25,7 +25,7 @@ PIP := bin/python -m pip -qq --disable-pip-version-check install
 PYTEST := bin/python scripts/run_tests.py -q -n 4 --dist loadgroup
 
 .NOTPARALLEL:
-.PHONY: help run test test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean
+.PHONY: help run test test-fast test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -57,6 +57,9 @@ test: ## run the tests, on plain Python and compiled
 	else $(MAKE) --no-print-directory test-plain && \
 		echo "zenlake: only the plain suite ran, the compiled one needs the above" && \
 		test -z "$$CI"; fi
+
+test-fast: $(VENV)/stamp ## run the tests that need no Spark, no real nodes and no compiler, in about a minute
+	@$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)'
 
 test-plain: $(VENV)/stamp $(VENV)/java-stamp ## run the tests on plain Python
 	@echo "== tests, plain"
