@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.why.bundled_stories import DATA, packets_of, path_of, truth_of
 from tests.why.evidence_by_hand import asked, at, declared, evidence
-from tests.why.told import DATA, packets_of, path_of, truth_of
 from zenlake.cli.main import main
 from zenlake.cli.why_text import ReportText
 from zenlake.why import Wanted, report

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.why.scene import Connection, Scene, all_told, key, no_token, token
-from tests.why.told import path_of, truth_of
+from tests.why.bundled_stories import path_of, truth_of
+from tests.why.scene import Connection, Scene, all_announced, key, no_token, token
 from zenlake import trace
 from zenlake.trace.interest_answers import remember_mode
 from zenlake.trace.timelines.declarations import declarations
@@ -74,19 +74,19 @@ def lives(path: Path | str) -> list[Told]:
 
 CASES: dict[str, tuple[list[NetworkMessage], list[Told]]] = {
     "of a get": (
-        [interest(CURRENT), token(0, "a", 7), token(0, "b", 7), all_told(7)],
+        [interest(CURRENT), token(0, "a", 7), token(0, "b", 7), all_announced(7)],
         [Told("token", "a", True, None), Told("token", "b", True, None)],
     ),
     "of a get with the number 0": (
-        [interest(CURRENT, 0), token(0, "a", 0), all_told(0)],
+        [interest(CURRENT, 0), token(0, "a", 0), all_announced(0)],
         [Told("token", "a", True, None)],
     ),
     "of a watcher, ended by number": (
-        [interest(BOTH), token(0, "a", 7), all_told(7), no_token(0)],
+        [interest(BOTH), token(0, "a", 7), all_announced(7), no_token(0)],
         [Told("token", "a", False, "undeclare")],
     ),
     "of a watcher, ended by key": (
-        [interest(BOTH), token(0, "a", 7), token(0, "b", 7), all_told(7), end_by_key("b")],
+        [interest(BOTH), token(0, "a", 7), token(0, "b", 7), all_announced(7), end_by_key("b")],
         [Told("token", "b", False, "undeclare"), Told("token", "a", False, "session")],
     ),
     "of a watcher that also gets": (

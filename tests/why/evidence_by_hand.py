@@ -11,10 +11,10 @@ from zenlake.why.records import (
     Interest,
     Loss,
     Moment,
-    Query,
+    QueryHop,
     Reply,
     Sample,
-    SessionLife,
+    SessionRecord,
 )
 
 ROUTER, ASKER, SERVER = "aaaa01", "cccc02", "bbbb03"
@@ -31,33 +31,33 @@ def evidence(**changes: Any) -> Evidence:
     made = Evidence("by hand", 100, 0, END_MS * 1_000_000)
     made.roles = {ROUTER: "router", ASKER: "client", SERVER: "client"}
     made.sessions = {
-        A: SessionLife(A, ASKER, ROUTER, 0, None, "open", None, "tcp"),
-        B: SessionLife(B, SERVER, ROUTER, 0, None, "open", None, "tcp"),
+        A: SessionRecord(A, ASKER, ROUTER, 0, None, "open", None, "tcp"),
+        B: SessionRecord(B, SERVER, ROUTER, 0, None, "open", None, "tcp"),
     }
     for name, value in changes.items():
         setattr(made, name, value)
     return made
 
 
-def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> Query:
+def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> QueryHop:
     """Of the asker, to the router."""
-    query = Query(
+    query = QueryHop(
         A, int(ms), at(ms), ASKER, ROUTER, number, key, "", "best_matching", "latest", 1_000.0
     )
     query.trace_id = int(ms)
     return _changed(query, changes)
 
 
-def passed(origin: Query, ms: float, **changes: Any) -> Query:
+def passed(origin: QueryHop, ms: float, **changes: Any) -> QueryHop:
     """The same, of the router to the server."""
-    query = Query(
+    query = QueryHop(
         B, int(ms), at(ms), ROUTER, SERVER, 1, origin.key, "", origin.target, "latest", 1_000.0
     )
     query.trace_id = origin.trace_id
     return _changed(query, changes)
 
 
-def _changed(query: Query, changes: dict[str, Any]) -> Query:
+def _changed(query: QueryHop, changes: dict[str, Any]) -> QueryHop:
     for name, value in changes.items():
         setattr(query, name, value)
     return query

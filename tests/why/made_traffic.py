@@ -13,7 +13,7 @@ from tests.why.scene import (
     ROUTER,
     Connection,
     Scene,
-    all_told,
+    all_announced,
     final,
     no_token,
     put,
@@ -94,14 +94,14 @@ def dropped(scene: Scene) -> Truth:
 
 
 def ghost_token(scene: Scene) -> Truth:
-    """Row 10: the owner is lost, the watcher is never told."""
+    """Row 10: the owner is lost, and the router never undeclares its token to the watcher."""
     watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
     watcher.open()
     owner.open()
     watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_told(1))
+    watcher.down(all_announced(1))
     owner.up(token(1, "alive/arm"))
-    told = watcher.down(token(1, "alive/arm"))
+    announced = watcher.down(token(1, "alive/arm"))
     healthy = owner.up(token(2, "alive/leg"))
     watcher.down(token(2, "alive/leg"))
     scene.wait(0.5)
@@ -110,7 +110,13 @@ def ghost_token(scene: Scene) -> Truth:
     scene.wait(4.0)
     watcher.raw(0, KeepAlive())
     watcher.end(close=True)
-    return {"culprit": ROUTER, "owner": SERVER, "watcher": ASKER, "told": told, "healthy": healthy}
+    return {
+        "culprit": ROUTER,
+        "owner": SERVER,
+        "watcher": ASKER,
+        "announced": announced,
+        "healthy": healthy,
+    }
 
 
 def lost_after_reconnect(scene: Scene) -> Truth:
@@ -119,7 +125,7 @@ def lost_after_reconnect(scene: Scene) -> Truth:
     watcher.open()
     owner.open()
     watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_told(1))
+    watcher.down(all_announced(1))
     first = owner.up(token(1, "alive/arm"))
     watcher.down(token(1, "alive/arm"))
     owner.up(subscriber(2, "cmd/arm"))
@@ -136,12 +142,12 @@ def lost_after_reconnect(scene: Scene) -> Truth:
 
 
 def doubled_token(scene: Scene) -> Truth:
-    """Row 10: a client comes back, and the router tells of its token a second time."""
+    """Row 10: a client comes back, and the router announces its token a second time."""
     watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
     watcher.open()
     owner.open()
     watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_told(1))
+    watcher.down(all_announced(1))
     owner.up(token(1, "alive/arm"))
     first = watcher.down(token(1, "alive/arm"))
     scene.wait(1.0)
@@ -156,14 +162,14 @@ def doubled_token(scene: Scene) -> Truth:
     return {"culprit": ROUTER, "watcher": ASKER, "first": first, "second": second}
 
 
-def untold_token(scene: Scene) -> Truth:
-    """Row 10: the watcher comes back and asks again, and is not told of a token that is alive."""
+def unannounced_token(scene: Scene) -> Truth:
+    """Row 10: the watcher reconnects and asks again; a live token is not announced to it."""
     watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
     owner.open()
     alive = owner.up(token(1, "alive/arm"))
     watcher.open()
     asked = watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_told(1))
+    watcher.down(all_announced(1))
     scene.wait(3.0)
     watcher.end(close=True)
     owner.end(close=True)
@@ -196,7 +202,7 @@ SCENES: dict[str, Callable[[Scene], Truth]] = {
         ghost_token,
         lost_after_reconnect,
         doubled_token,
-        untold_token,
+        unannounced_token,
         two_peers,
     )
 }

@@ -146,9 +146,9 @@ def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
 
     queryable = server.declare_queryable("robot/arm/pose", answer)
     time.sleep(0.3)
-    told = ask(asker, "robot/arm/*", 1.5)
+    get = ask(asker, "robot/arm/*", 1.5)
     time.sleep(0.3)
-    truth = {"asker": zid(asker), "server": zid(server), "get": told}
+    truth = {"asker": zid(asker), "server": zid(server), "get": get}
     held.clear()
     queryable.undeclare()
     asker.close()
@@ -209,7 +209,7 @@ def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
         stuck.declare_queryable("fleet/c/state", held.append),
     ]
     time.sleep(0.3)
-    told = ask(asker, "fleet/*/state", 1.2, target=zenoh.QueryTarget.ALL)
+    get = ask(asker, "fleet/*/state", 1.2, target=zenoh.QueryTarget.ALL)
     time.sleep(0.3)
     names = {"asker": zid(asker), "answered": [zid(quick), zid(slow)], "stuck": zid(stuck)}
     held.clear()
@@ -217,7 +217,7 @@ def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
         queryable.undeclare()
     for session in (asker, quick, slow, stuck):
         session.close()
-    return {**names, "get": told}
+    return {**names, "get": get}
 
 
 def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
@@ -228,9 +228,9 @@ def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
     time.sleep(0.3)
     killer = threading.Timer(0.4, router.kill)
     killer.start()
-    told = ask(asker, "arm/plan", 2.0)
+    get = ask(asker, "arm/plan", 2.0)
     time.sleep(0.3)
-    truth = {"asker": zid(asker), "server": zid(server), "get": told}
+    truth = {"asker": zid(asker), "server": zid(server), "get": get}
     held.clear()
     del queryable
     asker.close()
@@ -275,7 +275,7 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
     talker.put("cell/3/temp/raw", "21")
     for number in range(3):
         talker.put("door/closed", str(number))
-    told = ask(talker, "plant/**", 1.0)
+    get = ask(talker, "plant/**", 1.0)
     pub = talker.declare_publisher("engine/rpm")
     time.sleep(0.2)
     for number in range(4):
@@ -293,7 +293,7 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
     time.sleep(0.3)
     talker.put("gripper/force", "3")
     time.sleep(0.3)
-    truth = {"listener": zid(listener), "talker": zid(talker), "got": got, "get": told}
+    truth = {"listener": zid(listener), "talker": zid(talker), "got": got, "get": get}
     pub.undeclare()
     for subscriber in subscribers:
         subscriber.undeclare()

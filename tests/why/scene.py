@@ -178,7 +178,7 @@ def no_token(number: int) -> Declare:
     return Declare(UndeclareToken(number))
 
 
-def all_told(interest_id: int) -> Declare:
+def all_announced(interest_id: int) -> Declare:
     return Declare(DeclareFinal(), interest_id=interest_id)
 
 

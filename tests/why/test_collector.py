@@ -1,11 +1,11 @@
-"""What is kept of a capture: what is asked for, within limits that are told."""
+"""The collector keeps the records that are asked for, within limits that it reports."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.why.bundled_stories import path_of
 from tests.why.evidence_by_hand import asked, at, declared, published, reply
-from tests.why.told import path_of
 from zenlake.errors import LocalError
 from zenlake.limits import (
     WHY_KEYS_COMPARED_MAX,

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from tests.why.told import NAMES, path_of
+from tests.why.bundled_stories import NAMES, path_of
 from zenlake.cli.main import main
 
 MUTANTS = 400 if os.environ.get("ZENLAKE_FULL") == "1" else 8

@@ -1,4 +1,4 @@
-"""Details of stories: what counts as a reply, what to try, and what is told once."""
+"""Details of stories: what counts as a reply, what to try, and what is shown once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.why.evidence_by_hand import (
 from zenlake.cli.why_text import ReportText
 from zenlake.why import Evidence, Wanted, report
 from zenlake.why.from_capture import read_capture
-from zenlake.why.records import Query
+from zenlake.why.records import QueryHop
 from zenlake.why.words import answers_text
 
 
@@ -81,7 +81,7 @@ def test_capture_with_a_snap_length() -> None:
     assert not any("-B" in text for text in advice)
 
 
-def _slow_server() -> tuple[list[Query], Query]:
+def _slow_server() -> tuple[list[QueryHop], QueryHop]:
     """Answered in 401 ms, and asked again with a timeout of 150 ms."""
     long = asked(10, timeout_ms=1_000.0, replies=[reply(411)], final=at(412))
     answered = passed(long, 11, replies=[reply(411)], final=at(412))
@@ -92,7 +92,7 @@ def _slow_server() -> tuple[list[Query], Query]:
 def test_timeout_shorter_than_the_answer_takes() -> None:
     queries, short = _slow_server()
     made = evidence(queries=[*queries, passed(short, 1_001, request_id=2, timeout_ms=150.0)])
-    made.heard = {("server-router#1", SERVER): at(5_000)}
+    made.last_sent = {("server-router#1", SERVER): at(5_000)}
     [story] = [one for one in stories(made) if one.cause == "timeout"]
     assert "(packet 11) it answered the same selector in 401 ms" in story.headline
     assert "longer timeout than 150 ms" in story.advice[0]
@@ -103,7 +103,7 @@ def test_node_that_always_was_quicker_is_looked_at() -> None:
     queries, short = _slow_server()
     queries[0].final = queries[1].final = at(30)
     made = evidence(queries=[*queries, passed(short, 1_001, request_id=2, timeout_ms=150.0)])
-    made.heard = {("server-router#1", SERVER): at(5_000)}
+    made.last_sent = {("server-router#1", SERVER): at(5_000)}
     [story] = [one for one in stories(made) if one.cause == "timeout"]
     assert any("blocked" in advice for advice in story.advice)
 
@@ -126,19 +126,19 @@ def _repeated() -> Evidence:
     return evidence(queries=queries, declarations=[declared("queryable", "far/away")])
 
 
-def test_same_cause_node_and_key_are_told_once() -> None:
+def test_same_cause_node_and_key_are_one_story() -> None:
     made = report(_repeated(), Wanted())
-    told = {story.key: story for story in made.stories}
-    assert {key: story.count for key, story in told.items()} == {"k/a": 5, "k/b": 2}
+    by_key = {story.key: story for story in made.stories}
+    assert {key: story.count for key, story in by_key.items()} == {"k/a": 5, "k/b": 2}
     assert made.counts["query"] == {"no_queryable": 7}
-    first = told["k/a"]
+    first = by_key["k/a"]
     assert (first.at, first.last, first.request_id) == (at(10), at(50), 1)
     assert [moment.packet for moment in first.repeated] == [20, 30, 40, 50]
     assert first.as_json({})["count"] == 5
     assert first.as_json({})["last_packet"] == 50
 
 
-def test_different_askers_are_told_apart() -> None:
+def test_different_askers_have_different_stories() -> None:
     made = _repeated()
     for query in made.queries[5:]:
         query.key, query.requester = "k/a", "dddd04"
@@ -162,9 +162,9 @@ def test_text_says_how_often() -> None:
 
 def test_json_says_how_many_stories_it_left_out() -> None:
     made = report(_repeated(), Wanted())
-    told, summary = ReportText(made, Wanted(), StringIO()).json_values(1)
+    shown, summary = ReportText(made, Wanted(), StringIO()).json_values(1)
     assert (summary["stories"], summary["omitted"]) == (2, 1)
-    assert told["count"] == 5
+    assert shown["count"] == 5
     *_, summary = ReportText(made, Wanted(), StringIO()).json_values(10)
     assert summary["omitted"] == 0
-    assert ASKER in [node["zid"] for node in told["nodes"]]
+    assert ASKER in [node["zid"] for node in shown["nodes"]]

@@ -59,7 +59,7 @@ class Traffic:
         self.one = Member(self.scene, ONE, 1)
 
     def pass_time(self, seconds: float, *members: Member) -> None:
-        """Members tell twice a second that they are there."""
+        """Members send JOIN twice a second."""
         for _ in range(int(seconds * 2)):
             for member in (self.one, *members):
                 member.join()
@@ -164,5 +164,5 @@ def test_of_two_the_later_one_is_refused(traffic: Traffic) -> None:
 @pytest.mark.parametrize("name", ["multicast", "pico_peers"])
 def test_groups_of_real_nodes_are_well(name: str) -> None:
     made = report(read_capture(str(PATHS[name]), Wanted()), Wanted())
-    assert made.evidence.stays
+    assert made.evidence.memberships
     assert [story for story in made.stories if story.subject == "session" and story.failed] == []

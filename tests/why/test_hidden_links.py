@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from tests.why.evidence_by_hand import A, B, asked, evidence
 from zenlake.why.hidden_links import hidden_link
 from zenlake.why.network import Network
-from zenlake.why.records import Query, SessionLife
+from zenlake.why.records import QueryHop, SessionRecord
 
 NODES = 40
 
 
-class CountedList(list[Query]):
+class CountedList(list[QueryHop]):
     """Counts how often all of it is looked at."""
 
     passes = 0
 
-    def __iter__(self) -> Iterator[Query]:
+    def __iter__(self) -> Iterator[QueryHop]:
         self.passes += 1
         return super().__iter__()
 
@@ -29,7 +29,7 @@ def test_queries_are_not_searched_for_each_node() -> None:
     for zid in routers:
         for place in (A, B):
             name = f"{place}{zid}"
-            found.sessions[name] = SessionLife(name, place, zid, 0, None, "open", None, "tcp")
+            found.sessions[name] = SessionRecord(name, place, zid, 0, None, "open", None, "tcp")
     network = Network(found)
     before = queries.passes
     assert [hidden_link(network, zid) for zid in routers] == [None] * NODES

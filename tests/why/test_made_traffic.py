@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.why import made_traffic
+from tests.why.bundled_stories import DATA, NAMES, path_of, report_of, story_of, truth_of
 from tests.why.made_traffic import ASKER, OTHER, SERVER
 from tests.why.scene import ROUTER
-from tests.why.told import DATA, NAMES, path_of, report_of, story_of, truth_of
 
 
 @pytest.mark.parametrize("name", made_traffic.SCENES)
@@ -68,7 +68,7 @@ def test_ghost_token() -> None:
     truth = truth_of("ghost_token")
     story = story_of("ghost_token", "token", "alive/arm")
     assert (story.cause, story.culprit) == ("ghost_token", ROUTER)
-    assert truth["told"] in story.packets
+    assert truth["announced"] in story.packets
     assert {SERVER, ASKER, ROUTER} == set(story.nodes)
     assert story_of("ghost_token", "token", "alive/leg").cause == "alive"
 
@@ -82,16 +82,16 @@ def test_token_that_is_missing_after_a_reconnect() -> None:
     assert f"(packet {truth_of('lost_after_reconnect')['first']})" in story.headline
 
 
-def test_token_that_was_told_twice() -> None:
+def test_token_that_was_announced_twice() -> None:
     truth = truth_of("doubled_token")
     [story] = [one for one in report_of("doubled_token").stories if one.subject == "token"]
     assert (story.cause, story.culprit, story.failed) == ("doubled_token", ROUTER, True)
     assert set(story.packets) == {truth["first"], truth["second"]}
 
 
-def test_token_of_which_nobody_was_told() -> None:
-    truth = truth_of("untold_token")
-    [story] = report_of("untold_token").stories
+def test_token_that_was_not_announced() -> None:
+    truth = truth_of("unannounced_token")
+    [story] = report_of("unannounced_token").stories
     assert (story.cause, story.culprit) == ("token_not_told", ROUTER)
     assert {truth["alive"], truth["asked"]} <= set(story.packets)
 

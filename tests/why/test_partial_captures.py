@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.why.told import packets_of, path_of, truth_of
+from tests.why.bundled_stories import packets_of, path_of, truth_of
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter

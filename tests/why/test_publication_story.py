@@ -20,7 +20,7 @@ from tests.why.evidence_by_hand import (
     published,
     stories,
 )
-from zenlake.why.records import Flow, Sample, SessionLife
+from zenlake.why.records import Flow, Sample, SessionRecord
 
 TIMES = (100, 200, 300, 400)
 SUBSCRIBER = declared("subscriber", "k/**", 5)
@@ -109,7 +109,7 @@ def test_peers_that_know_each_other_need_no_relay() -> None:
     to_server.session, to_server.receiver = direct, SERVER
     made = evidence(flows=flows(published("k/a", *TIMES), to_server))
     made.roles = dict.fromkeys((ROUTER, ASKER, SERVER), "peer")
-    made.sessions[direct] = SessionLife(direct, ASKER, SERVER, 0, None, "open", None, "tcp")
+    made.sessions[direct] = SessionRecord(direct, ASKER, SERVER, 0, None, "open", None, "tcp")
     made.declarations = [
         declared("subscriber", "k/*", 5, session=session, sender=sender, receiver=receiver)
         for session, one, other in (
@@ -179,9 +179,9 @@ def test_it_gets_lost_behind_the_second_router() -> None:
     first.receiver = other
     between = passed_on(0, 1, 2, 3)
     between.session, between.sender, between.receiver = third, other, ROUTER
-    told_on = declared("subscriber", "k/**", 6, sender=ROUTER, receiver=other, session=third)
+    forwarded = declared("subscriber", "k/**", 6, sender=ROUTER, receiver=other, session=third)
     made.flows = flows(first, between, passed_on(0, 1))
-    made.declarations.append(told_on)
+    made.declarations.append(forwarded)
     story = only(made)
     assert (story.cause, story.culprit) == ("congestion_drop", ROUTER)
     assert "did not reach client bbbb" in story.headline
@@ -190,8 +190,8 @@ def test_it_gets_lost_behind_the_second_router() -> None:
 def test_a_publisher_waits() -> None:
     story = only(evidence(interests=[interest(10, "KSR", "k/a")]))
     assert (story.subject, story.cause) == ("publisher", "no_subscriber")
-    told = declared("subscriber", "k/**", 11, sender=ROUTER, receiver=ASKER, session=A)
-    assert stories(evidence(interests=[interest(10, "KSR", "k/a")], declarations=[told])) == []
+    announced = declared("subscriber", "k/**", 11, sender=ROUTER, receiver=ASKER, session=A)
+    assert stories(evidence(interests=[interest(10, "KSR", "k/a")], declarations=[announced])) == []
 
 
 def test_a_querier_waits() -> None:

@@ -21,7 +21,7 @@ from tests.why.evidence_by_hand import (
     reply,
     stories,
 )
-from zenlake.why.records import Query, SessionLife
+from zenlake.why.records import QueryHop, SessionRecord
 
 
 def test_answered() -> None:
@@ -51,14 +51,14 @@ def test_replies_for_other_keys() -> None:
 
 
 def test_the_asker_closes_its_session() -> None:
-    closed = SessionLife(A, ASKER, ROUTER, 0, int(50e6), "closed", "generic", "tcp", ASKER, 50)
+    closed = SessionRecord(A, ASKER, ROUTER, 0, int(50e6), "closed", "generic", "tcp", ASKER, 50)
     story = only(evidence(queries=[asked(10)], sessions={A: closed}))
     assert (story.cause, story.culprit) == ("session_closed", ASKER)
     assert "40.0 ms after the request (packet 50)" in story.headline
 
 
 def test_the_session_is_lost() -> None:
-    gone = SessionLife(A, ASKER, ROUTER, 0, int(50e6), "lost", None, "tcp")
+    gone = SessionRecord(A, ASKER, ROUTER, 0, int(50e6), "lost", None, "tcp")
     story = only(evidence(queries=[asked(10)], sessions={A: gone}))
     assert (story.cause, story.culprit) == ("router_lost", ROUTER)
 
@@ -66,7 +66,7 @@ def test_the_session_is_lost() -> None:
 def test_the_node_that_was_asked_is_lost() -> None:
     """The router finishes for it, without a reply (behaviour reference §4.5)."""
     made = evidence()
-    made.sessions[B] = SessionLife(B, SERVER, ROUTER, 0, int(30e6), "lost", None, "tcp")
+    made.sessions[B] = SessionRecord(B, SERVER, ROUTER, 0, int(30e6), "lost", None, "tcp")
     query = asked(10, final=at(31))
     made.queries = [query, passed(query, 11)]
     story = only(made)
@@ -84,10 +84,10 @@ def test_nobody_answers_in_time() -> None:
 
 def test_the_node_is_dead_or_only_its_queryable_is() -> None:
     query = asked(100)
-    made = evidence(queries=[query, passed(query, 101)], heard={(B, SERVER): at(50)})
+    made = evidence(queries=[query, passed(query, 101)], last_sent={(B, SERVER): at(50)})
     story = only(made)
     assert "has sent nothing since packet 50, 1,051 ms before the timeout" in story.headline
-    made.heard[B, SERVER] = at(500)
+    made.last_sent[B, SERVER] = at(500)
     assert "has sent nothing" not in only(made).headline
 
 
@@ -107,8 +107,8 @@ def test_a_node_gives_up_before_the_timeout() -> None:
     query.final = at(2_014)
     story = only(evidence(queries=[query, onward]))
     assert (story.cause, story.culprit) == ("timeout", SERVER)
-    told = "given up after 2,001 ms (packet 2011), although its timeout is 10,000 ms"
-    assert told in story.headline
+    given_up = "given up after 2,001 ms (packet 2011), although its timeout is 10,000 ms"
+    assert given_up in story.headline
 
 
 def test_the_router_has_all_finals_and_sends_none() -> None:
@@ -175,7 +175,7 @@ def test_nothing_came(life: object, cause: str) -> None:
 
 
 def test_a_key_that_is_not_known() -> None:
-    query: Query = asked(10, final=at(11))
+    query: QueryHop = asked(10, final=at(11))
     query.key = None
     story = only(evidence(queries=[query]))
     assert story.cause == "not_visible"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.why.bundled_stories import packets_of, report_of, story_of, truth_of
 from tests.why.test_partial_captures import report_without
-from tests.why.told import packets_of, report_of, story_of, truth_of
 from zenlake.capture.packet import Packet
 from zenlake.why import Story
 
@@ -28,13 +28,13 @@ def gone_story(stories: list[Story], how: str) -> Story:
     return story
 
 
-def test_watchers_of_a_router_that_counts_from_0_were_told() -> None:
+def test_tokens_of_a_router_that_counts_from_0_reach_watchers() -> None:
     truth = truth_of("old_tokens")
     assert all(["DELETE", "alive/before"] in seen for seen in truth["seen"].values())
     assert not report_of("old_tokens").failed
-    told = {story.key: story for story in report_of("old_tokens", key="alive/**").stories}
-    assert {story.cause for story in told.values()} == {"alive"}
-    assert set(truth["watchers"].values()) <= set(told["alive/before"].nodes)
+    by_key = {story.key: story for story in report_of("old_tokens", key="alive/**").stories}
+    assert {story.cause for story in by_key.values()} == {"alive"}
+    assert set(truth["watchers"].values()) <= set(by_key["alive/before"].nodes)
 
 
 def test_nothing_is_wrong_with_tokens_that_go_with_a_router() -> None:
@@ -125,9 +125,12 @@ def test_publications_that_never_left_the_publisher_are_possible() -> None:
     assert (truth["sent"]["cell/temp"], truth["got"]["cell/temp"]) == (36, 26)
     story = story_of(LAST, "publication", "cell/temp")
     assert (story.cause, story.failed, story.culprit) == ("gone", False, truth["listener"])
-    *_, told = packets_of(LAST, "DECLARE/U_SUBSCRIBER", None, truth["talker"], "cell/temp")
+    *_, undeclared = packets_of(LAST, "DECLARE/U_SUBSCRIBER", None, truth["talker"], "cell/temp")
     assert story.headline.startswith("26 publications of cell/temp")
-    assert f"delivered to client {truth['listener'][:4]}. From packet {told} on (" in story.headline
+    assert (
+        f"delivered to client {truth['listener'][:4]}. From packet {undeclared} on ("
+        in story.headline
+    )
     assert "what it published in that time, if anything, stayed in it" in story.headline
     assert "10" not in story.headline  # how many nobody can know
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.why.told import messages_of, packets_of, report_of, story_of, truth_of
+from tests.why.bundled_stories import messages_of, packets_of, report_of, story_of, truth_of
 from zenlake.wire import Push, Put
 
 
@@ -50,12 +50,12 @@ def test_two_replies_and_one_is_seen() -> None:
 )
 def test_get_returns_at_once(get: str, cause: str) -> None:
     truth = truth_of("nothing_came")
-    told = truth[get]
+    get_truth = truth[get]
     gets = [one for one in truth.values() if isinstance(one, dict)]
-    request_id = gets.index(told) + 1
-    assert bool(told["replies"]) == (cause == "answered")
+    request_id = gets.index(get_truth) + 1
+    assert bool(get_truth["replies"]) == (cause == "answered")
     [story] = report_of("nothing_came", query=str(request_id)).stories
-    assert (story.key, story.cause) == (told["selector"], cause)
+    assert (story.key, story.cause) == (get_truth["selector"], cause)
     assert story.failed == (cause != "answered")
     assert story.at.packet in packets_of("nothing_came", "REQUEST", truth["asker"])
 
@@ -90,8 +90,8 @@ def test_one_of_three_never_finalises() -> None:
     for zid in truth["answered"]:
         [final] = packets_of("one_silent", "RESPONSE_FINAL", sender=zid)
         [replied] = packets_of("one_silent", "RESPONSE/REPLY/PUT", sender=zid)
-        told = f"{zid[:4]} answered (1 reply, packet {replied}) and finalised (packet {final})"
-        assert told in story.headline
+        answered = f"{zid[:4]} answered (1 reply, packet {replied}) and finalised (packet {final})"
+        assert answered in story.headline
     assert f"{truth['stuck'][:4]} got it (packet {asked})" in story.headline
 
 

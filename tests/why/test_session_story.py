@@ -11,7 +11,7 @@ from tests.why.evidence_by_hand import ASKER, ROUTER, SERVER, A, B, declared, ev
 from zenlake.trace.session_ends import SessionEnd
 from zenlake.why import Evidence, Report, Story, Wanted, report
 from zenlake.why.from_capture import read_capture
-from zenlake.why.records import SessionLife
+from zenlake.why.records import SessionRecord
 
 
 @cache
@@ -19,12 +19,12 @@ def report_of(name: str) -> Report:
     return report(read_capture(path_of(name), Wanted()), Wanted())
 
 
-def told(name: str, cause: str) -> list[Story]:
+def stories_of(name: str, cause: str) -> list[Story]:
     return [one for one in report_of(name).stories if one.cause == cause]
 
 
-def test_wrong_credentials_are_told_with_the_step() -> None:
-    found = told("refused_password", "refused_authentication")
+def test_wrong_credentials_are_reported_with_the_step() -> None:
+    found = stories_of("refused_password", "refused_authentication")
     steps = ["OPEN_SYN", "OPEN_SYN", "INIT_SYN"]
     assert [f"refused at {step}:" in one.headline for one, step in zip(found, steps, strict=True)]
     assert [one.packets for one in found] == [[19], [31], [40]]
@@ -32,10 +32,10 @@ def test_wrong_credentials_are_told_with_the_step() -> None:
 
 
 def test_limits_and_versions() -> None:
-    [limit] = told("refused_sessions", "refused_limit")
+    [limit] = stories_of("refused_sessions", "refused_limit")
     assert limit.packets == [19]
     assert any("has 1 open session" in step.text for step in limit.steps)
-    versions = told("refused_version", "refused_version")
+    versions = stories_of("refused_version", "refused_version")
     assert ["version 8" in versions[0].headline, "version 10" in versions[1].headline] == [
         True,
         True,
@@ -45,20 +45,20 @@ def test_limits_and_versions() -> None:
 @pytest.mark.parametrize("name", ["killed_and_frozen", "killed_and_frozen_1_0"])
 def test_a_killed_and_a_frozen_client_and_their_return(name: str) -> None:
     truth = TRUTH[name]
-    [killed] = told(name, "session_lost")
+    [killed] = stories_of(name, "session_lost")
     assert (killed.culprit, killed.failed) == (truth["killed"], True)
     assert "1 token (t/a), 1 queryable (q/a) and 1 query in flight (q/a)" in killed.headline
-    [frozen] = told(name, "lease_exceeded")
+    [frozen] = stories_of(name, "lease_exceeded")
     assert frozen.culprit == truth["frozen"]
     assert "its lease is 3,000 ms" in frozen.headline
-    again = told(name, "reconnected")
+    again = stories_of(name, "reconnected")
     assert [one.nodes[0] for one in again] == [truth["killed"], truth["frozen"]]
     assert not any(one.failed for one in again)
 
 
 def test_a_dead_router_is_one_story_with_all_that_depended_on_it() -> None:
     truth = TRUTH["router_killed"]
-    [first] = told("router_killed", "router_died")
+    [first] = stories_of("router_killed", "router_died")
     assert report_of("router_killed").counts["session"]["router_died"] == 2, "in the end all died"
     assert (first.culprit, first.packets[-3:]) == (truth["killed"], [91, 93, 109])
     assert "all of its 2 sessions ended without CLOSE" in first.headline
@@ -67,7 +67,7 @@ def test_a_dead_router_is_one_story_with_all_that_depended_on_it() -> None:
     assert "2 nodes were connected to it again, the first after 7,0" in first.headline
     undeclared = [step.text for step in first.steps if "undeclares token t/a" in step.text]
     assert len(undeclared) == 1
-    assert told("router_killed", "session_lost") == []
+    assert stories_of("router_killed", "session_lost") == []
 
 
 def test_a_packet_and_a_key_choose_sessions() -> None:
@@ -85,15 +85,15 @@ END = SessionEnd(
 )
 
 
-def life(id: str, zid: str, closed: float | None, end: SessionEnd | None) -> SessionLife:
+def session(id: str, zid: str, closed: float | None, end: SessionEnd | None) -> SessionRecord:
     closed_ns = None if closed is None else int(closed * 1e6)
     outcome = "open" if end is None else end.outcome
-    made = SessionLife(id, zid, ROUTER, 0, closed_ns, outcome, None, "tcp")
+    made = SessionRecord(id, zid, ROUTER, 0, closed_ns, outcome, None, "tcp")
     made.end = end or END._replace(outcome="open", ended_by=None, ender=None)
     return made
 
 
-def with_sessions(*sessions: SessionLife, **more: object) -> Evidence:
+def with_sessions(*sessions: SessionRecord, **more: object) -> Evidence:
     return evidence(sessions={one.id: one for one in sessions}, **more)
 
 
@@ -102,20 +102,20 @@ def failed(made: Evidence) -> set[str]:
 
 
 def counts(made: Evidence) -> dict[str, int]:
-    """Those that are not told as well: nobody missed the session."""
+    """Sessions that nobody missed are notes, which are only counted."""
     return dict(report(made, Wanted()).counts.get("session", {}))
 
 
 def test_one_session_of_two_does_not_kill_the_router() -> None:
-    made = with_sessions(life(A, ASKER, 50, END), life(B, SERVER, None, None))
+    made = with_sessions(session(A, ASKER, 50, END), session(B, SERVER, None, None))
     assert (counts(made), failed(made)) == ({"session_lost": 1}, set())
-    both = with_sessions(life(A, ASKER, 50, END), life(B, SERVER, 51, END))
+    both = with_sessions(session(A, ASKER, 50, END), session(B, SERVER, 51, END))
     assert (counts(both), failed(both)) == ({"router_died": 1}, {"router_died"})
 
 
 def test_two_clients_that_leave_at_once_do_not_kill_the_router() -> None:
     left = END._replace(ender="opener")
-    made = with_sessions(life(A, ASKER, 50, left), life(B, SERVER, 51, left))
+    made = with_sessions(session(A, ASKER, 50, left), session(B, SERVER, 51, left))
     assert (counts(made), failed(made)) == ({"session_lost": 2}, set())
 
 
@@ -123,7 +123,7 @@ def test_a_lost_session_has_failed_where_something_went_with_it() -> None:
     left = END._replace(ender="opener")
     entity = declared("queryable", "k/a", 5, ended=50)
     entity.ended_by = "session"
-    made = with_sessions(life(B, SERVER, 50, left), declarations=[entity])
+    made = with_sessions(session(B, SERVER, 50, left), declarations=[entity])
     assert failed(made) == {"session_lost"}
     made.last_ns = int(60e6)
     assert failed(made) == set(), "at the end of a recording programs are stopped"
@@ -131,4 +131,4 @@ def test_a_lost_session_has_failed_where_something_went_with_it() -> None:
 
 def test_an_ordinary_close_is_no_story() -> None:
     closed = END._replace(outcome="closed", ended_by="close", close_reason="generic")
-    assert counts(with_sessions(life(A, ASKER, 50, closed))) == {}
+    assert counts(with_sessions(session(A, ASKER, 50, closed))) == {}

@@ -68,7 +68,7 @@ def _of_capture(database: Database, capture: str) -> Iterator[CaptureStory]:
     selection = database.selection
     wanted = Wanted(key=selection.key)
     for evidence in read_tables(database.connection, wanted, capture):
-        for story in report(evidence, wanted, tells_each=True).stories:
+        for story in report(evidence, wanted, is_ungrouped=True).stories:
             is_chosen = selection.node is None or selection.node in story.nodes
             if is_chosen and story.failed and story.cause not in WELL:
                 yield CaptureStory(capture, evidence.first_ns, story)

@@ -12,7 +12,7 @@
     session_story, router_story
                     of sessions that were refused or lost, and routers that died; dependents what
                     went with them
-    absence, disjoint, delivery, passing
+    absence, disjoint, delivery, forwarding
                     why nobody was there, keys do not match, a reply or publication was dropped
     undelivered     publications for which nobody was there any more
     origins, gone   from router to router, to who declared something first, or gave it up

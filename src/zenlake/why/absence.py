@@ -8,7 +8,7 @@ from shlex import quote
 from zenlake.trace.timelines.absence import describe_late
 from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.trace.timelines.unanswered import present
-from zenlake.why.gone import tell_gone, wording
+from zenlake.why.declaration_end import describe_end, wording
 from zenlake.why.hidden_links import hidden_link
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Moment
@@ -22,39 +22,45 @@ class Absence:
 
     cause: str
     sentence: str
-    lives: list[Declaration] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
     """Declarations that explain it."""
     advice: list[str] = field(default_factory=list)
     culprit: str | None = None
 
-    def tell(self, story: Story, network: Network) -> None:
+    def add_to(self, story: Story, network: Network) -> None:
         story.cause = self.cause
         story.advice += self.advice
         story.culprit = self.culprit
-        for life in self.lives:
-            tell_life(story, network, life, story.at.time_ns)
+        for declaration in self.declarations:
+            add_declaration(story, network, declaration, story.at.time_ns)
 
 
-def tell_life(story: Story, network: Network, life: Declaration, until_ns: int) -> None:
+def add_declaration(
+    story: Story, network: Network, declaration: Declaration, until_ns: int
+) -> None:
     """Who declared what to whom, and when it ended, if that was before the story was over."""
     words = network.words
-    story.involve(life.sender)
-    if life.declared is not None:
-        how = ", complete" if life.complete else ""
+    story.involve(declaration.sender)
+    if declaration.declared is not None:
+        how = ", complete" if declaration.complete else ""
         story.add(
-            life.declared,
-            f"{words.who(life.sender)} declares {life.entity} {key_text(life.key)} "
-            f"to {words.who(life.receiver)}{how}",
+            declaration.declared,
+            f"{words.who(declaration.sender)} declares {declaration.entity} "
+            f"{key_text(declaration.key)} to {words.who(declaration.receiver)}{how}",
         )
-        story.show(life.declared)
-    if life.ended is not None and life.ended_by is not None and life.ended.time_ns <= until_ns:
-        ended = f"{words.who(life.sender)} undeclares"
-        if life.ended_by == "session":
-            pair = f"{words.who(life.sender)} and {words.who(life.receiver)}"
+        story.show(declaration.declared)
+    if (
+        declaration.ended is not None
+        and declaration.ended_by is not None
+        and declaration.ended.time_ns <= until_ns
+    ):
+        ended = f"{words.who(declaration.sender)} undeclares"
+        if declaration.ended_by == "session":
+            pair = f"{words.who(declaration.sender)} and {words.who(declaration.receiver)}"
             ended = f"the session of {pair} ends, and with it"
-        elif life.ended_by == "router":
-            ended = f"the router is gone from which {words.who(life.sender)} had"
-        story.add(life.ended, f"{ended} {life.entity} {key_text(life.key)}")
+        elif declaration.ended_by == "router":
+            ended = f"the router is gone from which {words.who(declaration.sender)} had"
+        story.add(declaration.ended, f"{ended} {declaration.entity} {key_text(declaration.key)}")
 
 
 def explain_absence(
@@ -69,21 +75,21 @@ def explain_absence(
     number = present(spans, at.time_ns)
     if number is None:
         return _never(network, node, asker, entity, key)
-    life = matching[number]
-    if life.is_alive(at.time_ns):
+    declaration = matching[number]
+    if declaration.is_alive(at.time_ns):
         return None
-    if life.declared is not None and life.declared.time_ns > at.time_ns:
-        return _declared_later(network, life, entity, at)
-    return _gone(network, life, at)
+    if declaration.declared is not None and declaration.declared.time_ns > at.time_ns:
+        return _declared_later(network, declaration, entity, at)
+    return _gone(network, declaration, at)
 
 
-def _declared_later(network: Network, life: Declaration, entity: str, at: Moment) -> Absence:
-    sentence, path = describe_late(network, life, at.time_ns, wording(network))
+def _declared_later(network: Network, declaration: Declaration, entity: str, at: Moment) -> Absence:
+    sentence, path = describe_late(network, declaration, at.time_ns, wording(network))
     return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], path[-1].sender)
 
 
-def _gone(network: Network, life: Declaration, at: Moment) -> Absence:
-    made = tell_gone(network, life, at)
+def _gone(network: Network, declaration: Declaration, at: Moment) -> Absence:
+    made = describe_end(network, declaration, at)
     sentence = f"it was gone: {made.sentence}"
     return Absence("gone", sentence, made.path[::-1], made.advice, made.culprit)
 
@@ -92,19 +98,21 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
     offers = [one for one in network.offers(node, asker, entity) if one.key is not None]
     found = network.nearest(key, [one.key for one in offers if one.key is not None])
     if found is not None:
-        life = next(one for one in offers if one.key == found.declared)
-        advice = [f"Use the same key on both sides: {key_text(key)} or {key_text(life.key)}."]
+        declaration = next(one for one in offers if one.key == found.declared)
+        advice = [
+            f"Use the same key on both sides: {key_text(key)} or {key_text(declaration.key)}."
+        ]
         if found.would_match is not None:
             advice = [f"An expression that matches: {key_text(found.would_match)}"]
         advice.append(f"zenlake ke intersects {quote(found.declared)} {quote(key)}")
         nearest = "" if found.cause == "at_chunk" else f"no {entity} matches; the nearest: "
-        first = path_to_origin(network, life)[-1]
+        first = path_to_origin(network, declaration)[-1]
         sentence = f"{nearest}{found.text} ({network.words.who(first.sender)} declared it"
         sentence += f" in packet {first.declared.packet})" if first.declared else ")"
         return Absence(found.cause, sentence, [first], advice, first.sender)
     roles = (network.words.role(node), network.words.role(asker))
     unseen = None if roles == ("peer", "peer") else hidden_link(network, node)
-    if unseen is not None:  # peers tell each other all
+    if unseen is not None:  # peers announce everything to each other
         who = network.words.who(node)
         return Absence(
             "not_visible",

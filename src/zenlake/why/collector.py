@@ -15,10 +15,10 @@ from zenlake.why.records import (
     Interest,
     Loss,
     Moment,
-    Query,
+    QueryHop,
     Reply,
     Sample,
-    SessionLife,
+    SessionRecord,
 )
 from zenlake.why.wanted import Wanted
 
@@ -38,9 +38,9 @@ class Collector:
         self._records_max = records_max
         self._samples_left = samples_max
         self._named: set[str] = set()
-        """Questions of queries that are asked for by number; all their hops stay."""
+        """Questions of queries that are asked for by number; all their hops membership."""
 
-    def session(self, session: SessionLife) -> None:
+    def session(self, session: SessionRecord) -> None:
         if self._has_room("sessions", len(self.evidence.sessions)):
             self.evidence.sessions[session.id] = session
 
@@ -48,12 +48,12 @@ class Collector:
         if zid is not None and role is not None and len(self.evidence.roles) < self._records_max:
             self.evidence.roles[zid] = role
 
-    def heard(self, session: str, zid: str | None, at: Moment) -> None:
-        heard = self.evidence.heard
+    def last_sent(self, session: str, zid: str | None, at: Moment) -> None:
+        heard = self.evidence.last_sent
         if zid is not None and (len(heard) < 2 * self._records_max or (session, zid) in heard):
             heard[session, zid] = at
 
-    def query(self, query: Query) -> None:
+    def query(self, query: QueryHop) -> None:
         if not self.wanted.has_key(query.key):
             return
         queries, named = self.evidence.queries, self._named
@@ -67,7 +67,7 @@ class Collector:
         if self._has_room("queries", len(queries)):
             queries.append(query)
 
-    def reply(self, query: Query, reply: Reply) -> None:
+    def reply(self, query: QueryHop, reply: Reply) -> None:
         if len(query.replies) < WHY_REPLIES_PER_QUERY_MAX:
             query.replies.append(reply)
         elif reply.kind == "ERR":
@@ -118,7 +118,7 @@ class Collector:
             left_out[what] = left_out.get(what, 0) + count
 
 
-def _is_plain(query: Query) -> bool:
+def _is_plain(query: QueryHop) -> bool:
     """Answered in time, with nothing to remark."""
     final = query.final
     return (

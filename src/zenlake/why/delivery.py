@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from zenlake.semantics.consolidation import auto_mode, superseded
 from zenlake.semantics.query_parameters import accepts_any_key
-from zenlake.why.records import Query, Reply
+from zenlake.why.records import QueryHop, Reply
 from zenlake.why.wanted import meet
 
 
@@ -22,14 +22,14 @@ class Dropped(NamedTuple):
     instead: Reply | None = None
 
 
-def consolidation_mode(query: Query) -> str:
+def consolidation_mode(query: QueryHop) -> str:
     """`auto` is what the querier's node makes of it (behaviour reference §2.5)."""
     if query.consolidation != "auto":
         return query.consolidation
     return str(auto_mode(query.parameters))
 
 
-def dropped(query: Query) -> list[Dropped]:
+def dropped(query: QueryHop) -> list[Dropped]:
     """In the order in which they came."""
     found: dict[int, Dropped] = {}
     candidates: dict[str | None, list[tuple[int, Reply]]] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Query
+from zenlake.why.records import Declaration, QueryHop
 from zenlake.why.story import Story
 from zenlake.why.words import counted, key_text
 
@@ -21,7 +21,7 @@ class Dependents:
     """Declarations that ended with the sessions, and queries that were not over."""
 
     declarations: list[Declaration] = field(default_factory=list)
-    queries: list[Query] = field(default_factory=list)
+    queries: list[QueryHop] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.declarations or self.queries)
@@ -41,7 +41,7 @@ class Dependents:
             parts.append(f"{many} ({_named(keys)})")
         return ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + "".join(parts[-1:])
 
-    def tell(self, story: Story, network: Network, end_ns: int) -> None:
+    def add_to(self, story: Story, network: Network, end_ns: int) -> None:
         """Queries that were cut off, and what was undeclared to other nodes because of it."""
         words = network.words
         for query in self.queries[:_STEPS_SHOWN]:
@@ -54,19 +54,19 @@ class Dependents:
             )
         gone = {(one.entity, one.key) for one in self.declarations}
         ended = {one.session for one in self.declarations}
-        told = 0
-        elsewhere = (life for place in gone for life in network.declared_as(*place))
-        for life in sorted(elsewhere, key=lambda one: (one.seq, one.session)):
-            end = None if life.session in ended else life.ended
-            if end is None or life.ended_by != "undeclare":
+        shown = 0
+        elsewhere = (declaration for place in gone for declaration in network.declared_as(*place))
+        for declaration in sorted(elsewhere, key=lambda one: (one.seq, one.session)):
+            end = None if declaration.session in ended else declaration.ended
+            if end is None or declaration.ended_by != "undeclare":
                 continue
-            if end_ns <= end.time_ns <= end_ns + _AFTERMATH_NS and told < _STEPS_SHOWN:
-                told += 1
+            if end_ns <= end.time_ns <= end_ns + _AFTERMATH_NS and shown < _STEPS_SHOWN:
+                shown += 1
                 story.show(end)
                 story.add(
                     end,
-                    f"{words.who(life.sender)} undeclares {life.entity} {key_text(life.key)} "
-                    f"to {words.who(life.receiver)}",
+                    f"{words.who(declaration.sender)} undeclares {declaration.entity} "
+                    f"{key_text(declaration.key)} to {words.who(declaration.receiver)}",
                 )
 
 
@@ -79,9 +79,9 @@ def _named(keys: list[str]) -> str:
 def dependents_of(network: Network, sessions: set[str]) -> Dependents:
     found = Dependents()
     for session in sorted(sessions):
-        for life in network.declared_in(session):
-            if life.ended_by == "session" and not life.is_answer:
-                found.declarations.append(life)
+        for declaration in network.declared_in(session):
+            if declaration.ended_by == "session" and not declaration.is_answer:
+                found.declarations.append(declaration)
         for query in network.asked_in(session):
             if query.final is None and not query.reused:
                 found.queries.append(query)

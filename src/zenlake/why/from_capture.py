@@ -27,7 +27,7 @@ from zenlake.trace.timelines.exchanges import Exchanges
 from zenlake.trace.timelines.interests import Interests
 from zenlake.trace.trace import Steps, Trace
 from zenlake.why.collector import Collector
-from zenlake.why.from_lives import (
+from zenlake.why.from_timelines import (
     declaration_of,
     interest_of,
     loss_of,
@@ -35,9 +35,9 @@ from zenlake.why.from_lives import (
     replies_of,
     session_of,
 )
-from zenlake.why.journeys import find_journeys
+from zenlake.why.group_memberships import MembershipTracker
+from zenlake.why.journeys import set_trace_ids
 from zenlake.why.records import Evidence, Flow, Moment, Sample
-from zenlake.why.stays import StayWatch
 from zenlake.why.wanted import Wanted
 from zenlake.wire import Close, Join, Push
 
@@ -62,7 +62,7 @@ class _Reader:
         self._declarations = Declarations()
         self._interests = Interests()
         self._closes: dict[Session, MessageSeen] = {}
-        self._stays = StayWatch()
+        self._memberships = MembershipTracker()
 
     def read(self, steps: Steps) -> Evidence:
         for item, events in steps:
@@ -79,7 +79,7 @@ class _Reader:
             event.seq = self._numbers.seq(event.link, event.packet)
             if event.session is not None:
                 at = Moment(event.time_ns, event.packet)
-                self._collector.heard(event.session.id, event.sender_zid, at)
+                self._collector.last_sent(event.session.id, event.sender_zid, at)
                 if event.session.is_multicast:
                     self._member(event, event.session.id, at)
             if isinstance(event.message, Push):
@@ -99,13 +99,13 @@ class _Reader:
         detail = None
         if isinstance(event.message, (Join, Close)):
             detail = json.loads(detail_of(event.kind, event.message) or "{}")
-        self._stays.feed(session, event.link.name, at, event.kind, detail)
+        self._memberships.feed(session, event.link.name, at, event.kind, detail)
 
     def _follow(self, event: TraceEvent) -> None:
         for exchange in self._exchanges.feed(event):
             self._query(exchange)
-        for life in self._declarations.feed(event):
-            self._collector.declaration(declaration_of(life))
+        for lifetime in self._declarations.feed(event):
+            self._collector.declaration(declaration_of(lifetime))
         for interest in self._interests.feed(event):
             if interest.opened is not None:
                 self._collector.interest(interest_of(interest))
@@ -161,8 +161,8 @@ class _Reader:
         evidence, opened = self._evidence, self._trace
         for exchange in self._exchanges.finish():
             self._query(exchange)
-        for life in self._declarations.finish():
-            self._collector.declaration(declaration_of(life))
+        for lifetime in self._declarations.finish():
+            self._collector.declaration(declaration_of(lifetime))
         for interest in self._interests.finish():
             if interest.opened is not None:
                 self._collector.interest(interest_of(interest))
@@ -173,11 +173,11 @@ class _Reader:
         evidence.first_ns = opened.first_ns or 0
         evidence.last_ns = opened.last_ns or 0
         evidence.undecoded = dict(opened.undecoded)
-        evidence.stays = self._stays.end(evidence.last_ns)
+        evidence.memberships = self._memberships.end(evidence.last_ns)
         if opened.is_damaged:
             evidence.damage = "the file is damaged and was read as far as possible"
-        find_journeys(evidence.queries)
-        evidence.queries.sort(key=lambda query: (query.seq, query.session))
-        evidence.declarations.sort(key=lambda life: (life.seq, life.session))
-        evidence.interests.sort(key=lambda interest: (interest.seq, interest.session))
+        set_trace_ids(evidence.queries)
+        evidence.queries.sort(key=lambda one: (one.seq, one.session))
+        evidence.declarations.sort(key=lambda one: (one.seq, one.session))
+        evidence.interests.sort(key=lambda one: (one.seq, one.session))
         evidence.losses.sort(key=lambda loss: (loss.at, loss.kind))

@@ -18,12 +18,13 @@ from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
 from zenlake.why.collector import Collector
+from zenlake.why.group_memberships import SILENCE_NS_MIN, MembershipTracker
 from zenlake.why.lake_queries import (
     CAPTURES,
     DECLARATIONS,
     FLOWS,
-    HEARD,
     INTERESTS,
+    LAST_SENT,
     LOSSES,
     MEMBERS,
     QUERIES,
@@ -39,12 +40,11 @@ from zenlake.why.records import (
     Interest,
     Loss,
     Moment,
-    Query,
+    QueryHop,
     Reply,
     Sample,
-    SessionLife,
+    SessionRecord,
 )
-from zenlake.why.stays import SILENCE_NS_MIN, StayWatch
 from zenlake.why.wanted import Wanted, without_at
 from zenlake.why.words import error_text
 from zenlake.wire.values.timestamp import Timestamp
@@ -118,7 +118,7 @@ class _Reader:
         for session, time_ns, packet, *rest in self._ask(LOSSES):
             self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
         if any(one.protocol == "multicast" for one in self._evidence.sessions.values()):
-            self._stays()
+            self._memberships()
         if not self._collector.wanted.only_queries:
             self._flows()
         return self._evidence
@@ -153,36 +153,36 @@ class _Reader:
     def _sessions(self) -> None:
         members: set[str] = set()
         for row in self._ask(SESSIONS):
-            session = SessionLife(*row[:11])
+            session = SessionRecord(*row[:11])
             opener_role, acceptor_role, group = row[11:14]
             session.end = SessionEnd(*row[14:]) if group is None else None
             members.update((group or "").split())
             self._collector.session(session)
             self._collector.role(session.opener, opener_role)
             self._collector.role(session.acceptor, acceptor_role)
-        for name, zid, time_ns, packet in self._ask(HEARD):
-            self._collector.heard(name, zid, Moment(time_ns, packet))
+        for name, zid, time_ns, packet in self._ask(LAST_SENT):
+            self._collector.last_sent(name, zid, Moment(time_ns, packet))
         for zid, role in self._ask(ROLES) if members else ():
             if zid in members:
                 self._collector.role(zid, role)
 
-    def _stays(self) -> None:
-        watch = StayWatch()
+    def _memberships(self) -> None:
+        watch = MembershipTracker()
         for session, link, time_ns, packet, kind, detail, *before in self._ask(
             MEMBERS.replace("{silence}", str(SILENCE_NS_MIN)), limit=_MEMBER_ROWS_MAX
         ):
             if before[0] is not None:
-                watch.told_before(session, link, Moment(*before))
+                watch.received_before(session, link, Moment(*before))
             found = None if detail is None else json.loads(detail)
             watch.feed(session, link, Moment(time_ns, packet), kind, found)
-        self._evidence.stays = watch.end(self._evidence.last_ns)
+        self._evidence.memberships = watch.end(self._evidence.last_ns)
 
     def _queries(self) -> None:
-        found: dict[tuple[str, int], Query] = {}
+        found: dict[tuple[str, int], QueryHop] = {}
         rows = self._ask(QUERIES, f"{self._asked('q.key')} AND {self._named()}", WHY_RECORDS_MAX)
         for session, seq, time_ns, packet, *rest in rows:
             *said, trace_id, final_ns, final_packet, final_seq, reused = rest
-            query = Query(session, seq, Moment(time_ns, packet), *said)
+            query = QueryHop(session, seq, Moment(time_ns, packet), *said)
             query.trace_id = trace_id
             if final_ns is not None:
                 query.final, query.final_seq = Moment(final_ns, final_packet), final_seq

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from zenlake.why.group_memberships import Membership
 from zenlake.why.network import Network
 from zenlake.why.records import Moment
-from zenlake.why.stays import Stay
 from zenlake.why.story import Story
 from zenlake.why.words import apart, counted, listed
 from zenlake.wire.defaults import PROTOCOL_VERSION
@@ -23,70 +23,76 @@ _ATTEMPTS_SHOWN: Final = 5
 
 
 def group_stories(network: Network) -> Iterator[Story]:
-    groups: dict[str, list[Stay]] = {}
-    for stay in network.evidence.stays:
-        groups.setdefault(stay.session, []).append(stay)
-    for stays in groups.values():
-        yield from _refused(network, stays)
-        by_node: dict[str | None, list[Stay]] = {}
-        for stay in stays:
-            by_node.setdefault(stay.zid, []).append(stay)
+    groups: dict[str, list[Membership]] = {}
+    for membership in network.evidence.memberships:
+        groups.setdefault(membership.session, []).append(membership)
+    for memberships in groups.values():
+        yield from _refused(network, memberships)
+        by_node: dict[str | None, list[Membership]] = {}
+        for membership in memberships:
+            by_node.setdefault(membership.zid, []).append(membership)
         for several in by_node.values():
             yield from _of_member(network, several)
 
 
-def _of_member(network: Network, stays: list[Stay]) -> Iterator[Story]:
-    for stay, again in zip(stays, [*stays[1:], None], strict=True):
-        if stay.is_silent:
-            yield _silent(network, stay, again)
-        if again is not None and stay.ended is not None:
-            yield _back(network, stay, stay.ended, again)
+def _of_member(network: Network, memberships: list[Membership]) -> Iterator[Story]:
+    for membership, again in zip(memberships, [*memberships[1:], None], strict=True):
+        if membership.is_silent:
+            yield _silent(network, membership, again)
+        if again is not None and membership.ended is not None:
+            yield _back(network, membership, membership.ended, again)
 
 
-def _silent(network: Network, stay: Stay, again: Stay | None) -> Story:
+def _silent(network: Network, membership: Membership, again: Membership | None) -> Story:
     words = network.words
-    assert stay.ended is not None
-    story = Story("session", "lease_exceeded", "", stay.ended, session=stay.session)
-    story.involve(stay.zid)
-    story.culprit = stay.zid
-    story.add(stay.joined, f"{words.who(stay.zid)} joins the group {stay.session}")
-    story.add(stay.heard, f"{words.who(stay.zid)} is heard for the last time")
-    story.add(stay.ended, f"its lease of {stay.terms.lease_ms:,} ms is over: it is no member now")
-    story.show(stay.joined, stay.heard)
+    assert membership.ended is not None
+    story = Story("session", "lease_exceeded", "", membership.ended, session=membership.session)
+    story.involve(membership.zid)
+    story.culprit = membership.zid
+    story.add(
+        membership.joined, f"{words.who(membership.zid)} joins the group {membership.session}"
+    )
+    story.add(membership.last_sent, f"{words.who(membership.zid)} is heard for the last time")
+    story.add(
+        membership.ended,
+        f"its lease of {membership.terms.lease_ms:,} ms is over: it is no member now",
+    )
+    story.show(membership.joined, membership.last_sent)
     if again is not None:
-        story.add(again.joined, f"{words.who(stay.zid)} joins again")
+        story.add(again.joined, f"{words.who(membership.zid)} joins again")
         story.show(again.joined)
     until_ns = network.evidence.last_ns if again is None else again.joined.time_ns
     story.advice.append(
         "Was the silent node frozen, overloaded, or cut off? Did its program end without "
         "session.close()?"
     )
-    story.tell(
-        f"Session of {words.who(stay.zid)} with the group {stay.session} ended after "
-        f"{apart(stay.joined.time_ns, stay.ended.time_ns)}: {_why(network, stay, until_ns)}."
+    story.set_headline(
+        f"Session of {words.who(membership.zid)} with the group {membership.session} ended after "
+        f"{apart(membership.joined.time_ns, membership.ended.time_ns)}: "
+        f"{_why(network, membership, until_ns)}."
     )
     return story
 
 
-def _why(network: Network, stay: Stay, until_ns: int) -> str:
-    who = network.words.who(stay.zid)
-    if stay.is_silent:
+def _why(network: Network, membership: Membership, until_ns: int) -> str:
+    who = network.words.who(membership.zid)
+    if membership.is_silent:
         return (
-            f"{who} sent nothing for {apart(stay.heard.time_ns, until_ns)}, and its lease is "
-            f"{stay.terms.lease_ms:,} ms"
+            f"{who} sent nothing for {apart(membership.last_sent.time_ns, until_ns)}, and "
+            f"its lease is {membership.terms.lease_ms:,} ms"
         )
-    packet = stay.heard.packet
+    packet = membership.last_sent.packet
     return f"{who} sent CLOSE" + ("" if packet is None else f" (packet {packet})")
 
 
-def _back(network: Network, old: Stay, ended: Moment, new: Stay) -> Story:
+def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> Story:
     words = network.words
     story = Story("session", "reconnected", "", new.joined, session=new.session)
     story.involve(new.zid)
-    story.add(old.heard, _why(network, old, new.joined.time_ns))
+    story.add(old.last_sent, _why(network, old, new.joined.time_ns))
     story.add(new.joined, f"{words.who(new.zid)} joins the group {new.session} again")
-    story.show(old.heard, new.joined)
-    story.tell(
+    story.show(old.last_sent, new.joined)
+    story.set_headline(
         f"{_capital(words.who(new.zid))} and the group {new.session} are connected again after "
         f"{apart(ended.time_ns, new.joined.time_ns)}. Why: "
         f"{_why(network, old, new.joined.time_ns)}."
@@ -94,31 +100,38 @@ def _back(network: Network, old: Stay, ended: Moment, new: Stay) -> Story:
     return story
 
 
-def _refused(network: Network, stays: list[Stay]) -> Iterator[Story]:
+def _refused(network: Network, memberships: list[Membership]) -> Iterator[Story]:
     """One story for each member and difference; as a rule all have the same terms."""
-    if len({one.terms.common for one in stays}) == 1:
+    if len({one.terms.common for one in memberships}) == 1:
         return
-    told: dict[tuple[str | None, str], list[Stay]] = {}
-    against: dict[tuple[str | None, str], list[Stay]] = {}
-    for stay in stays[:_OTHERS_MAX]:
-        others = [one for one in stays[:_OTHERS_MAX] if one.zid != stay.zid and one.overlaps(stay)]
+    refused: dict[tuple[str | None, str], list[Membership]] = {}
+    against: dict[tuple[str | None, str], list[Membership]] = {}
+    for membership in memberships[:_OTHERS_MAX]:
+        others = [
+            one
+            for one in memberships[:_OTHERS_MAX]
+            if one.zid != membership.zid and one.overlaps(membership)
+        ]
         for what in ("version", "resolution", "batch_size"):
-            same = [stay, *(one for one in others if _value(one, what) == _value(stay, what))]
-            refusing = [one for one in others if _value(one, what) != _value(stay, what)]
+            same = [
+                membership,
+                *(one for one in others if _value(one, what) == _value(membership, what)),
+            ]
+            refusing = [one for one in others if _value(one, what) != _value(membership, what)]
             if refusing and _is_odd(same, refusing, what):
-                told.setdefault((stay.zid, what), []).append(stay)
-                against.setdefault((stay.zid, what), []).extend(refusing)
+                refused.setdefault((membership.zid, what), []).append(membership)
+                against.setdefault((membership.zid, what), []).extend(refusing)
                 break
-    for place, attempts in told.items():
-        yield _told_refused(network, place[1], attempts, against[place])
+    for place, attempts in refused.items():
+        yield _refused_story(network, place[1], attempts, against[place])
 
 
-def _value(stay: Stay, what: str) -> int | str:
-    value: int | str = getattr(stay.terms, what)
+def _value(membership: Membership, what: str) -> int | str:
+    value: int | str = getattr(membership.terms, what)
     return value
 
 
-def _is_odd(same: list[Stay], refusing: list[Stay], what: str) -> bool:
+def _is_odd(same: list[Membership], refusing: list[Membership], what: str) -> bool:
     """Whether these are the ones to look at: another version than ours, fewer members, or later."""
     if what == "version":
         return same[0].terms.version != PROTOCOL_VERSION
@@ -127,16 +140,20 @@ def _is_odd(same: list[Stay], refusing: list[Stay], what: str) -> bool:
     return min(one.joined for one in same) > min(one.joined for one in refusing)
 
 
-def _told_refused(network: Network, what: str, attempts: list[Stay], refusing: list[Stay]) -> Story:
+def _refused_story(
+    network: Network, what: str, attempts: list[Membership], refusing: list[Membership]
+) -> Story:
     words, first = network.words, attempts[0]
     cause = "refused_version" if what == "version" else "refused"
     story = Story("session", cause, "", first.joined, session=first.session)
     zids = list(dict.fromkeys(one.zid for one in refusing))
     story.involve(first.zid, *zids)
     story.culprit = first.zid
-    for stay in attempts[:_ATTEMPTS_SHOWN]:
-        story.add(stay.joined, f"{words.who(stay.zid)} sends JOIN: {_terms(stay, what)}")
-        story.show(stay.joined)
+    for membership in attempts[:_ATTEMPTS_SHOWN]:
+        story.add(
+            membership.joined, f"{words.who(membership.zid)} sends JOIN: {_terms(membership, what)}"
+        )
+        story.show(membership.joined)
     for zid in zids[:_NAMED_MAX]:
         other = next(one for one in refusing if one.zid == zid)
         story.add(other.joined, f"{words.who(zid)} sends JOIN: {_terms(other, what)}")
@@ -148,7 +165,7 @@ def _told_refused(network: Network, what: str, attempts: list[Stay], refusing: l
     story.advice.append(_ADVICE[what])
     place = "" if first.joined.packet is None else f" (packet {first.joined.packet})"
     verb = "has" if len(zids) == 1 else "have"
-    story.tell(
+    story.set_headline(
         f"Session of {words.who(first.zid)} with the group {first.session} was refused{times} at "
         f"JOIN{place}: its JOIN says {_terms(first, what)}, and {listed(names)} {verb} "
         f"{_terms(refusing[0], what)}. They ignore each other."
@@ -156,12 +173,12 @@ def _told_refused(network: Network, what: str, attempts: list[Stay], refusing: l
     return story
 
 
-def _terms(stay: Stay, what: str) -> str:
+def _terms(membership: Membership, what: str) -> str:
     if what == "version":
-        return f"version {stay.terms.version} of the protocol"
+        return f"version {membership.terms.version} of the protocol"
     if what == "batch_size":
-        return f"batches of {stay.terms.batch_size:,} bytes"
-    return f"a resolution of {stay.terms.resolution}"
+        return f"batches of {membership.terms.batch_size:,} bytes"
+    return f"a resolution of {membership.terms.resolution}"
 
 
 def _capital(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from zenlake.trace.timelines.origins import sources
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Query
+from zenlake.why.records import Declaration, QueryHop
 from zenlake.why.words import key_text
 
 _ENTITIES = ("subscriber", "queryable", "token")
@@ -35,7 +35,7 @@ def _answer_from_nowhere(network: Network, node: str | None) -> str | None:
     return None
 
 
-def _stranger(network: Network, query: Query) -> str | None:
+def _stranger(network: Network, query: QueryHop) -> str | None:
     for reply in query.replies:
         replier = reply.replier
         if replier not in (None, query.responder) and not network.sessions_of(replier):
@@ -49,22 +49,22 @@ def _stranger(network: Network, query: Query) -> str | None:
 
 def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
     for entity in _ENTITIES:
-        for life in network.announced_by(node, entity):
-            if life.declared is not None and not _has_reason(network, life):
+        for declaration in network.announced_by(node, entity):
+            if declaration.declared is not None and not _has_reason(network, declaration):
                 return (
                     f"the capture lacks declarations to {network.words.who(node)}: in packet "
-                    f"{life.declared.packet} it announces the {entity} {key_text(life.key)}, "
-                    "which no node in the capture declared to it"
+                    f"{declaration.declared.packet} it announces the {entity} "
+                    f"{key_text(declaration.key)}, which no node in the capture declared to it"
                 )
     return None
 
 
-def _has_reason(network: Network, life: Declaration) -> bool:
+def _has_reason(network: Network, declaration: Declaration) -> bool:
     """Whether its sender received it; a peer may have it itself, a router its admin space."""
-    if network.words.role(life.sender) != "router" or life.key is None:
+    if network.words.role(declaration.sender) != "router" or declaration.key is None:
         return True
-    if life.key.startswith("@/") or life.node_id or life.sender is None:
+    if declaration.key.startswith("@/") or declaration.node_id or declaration.sender is None:
         return True
-    # Some routers tell a client also of its own tokens.
-    told = network.announced_exactly(life.sender, life.entity, life.key)
-    return bool(told or sources(network, life))
+    # Some routers announce a client's own tokens to it.
+    announced = network.announced_exactly(declaration.sender, declaration.entity, declaration.key)
+    return bool(announced or sources(network, declaration))

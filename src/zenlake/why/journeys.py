@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from zenlake.trace.timelines.request_traces import NEVER, Request, RequestTraces
-from zenlake.why.records import Query
+from zenlake.why.records import QueryHop
 
 
 @dataclass(slots=True)
 class Journey:
     """One REQUEST, and those that its receiver sent on because of it."""
 
-    query: Query
+    query: QueryHop
     onward: list[Journey] = field(default_factory=list)
 
-    def hops(self) -> Iterator[Query]:
+    def hops(self) -> Iterator[QueryHop]:
         yield self.query
         for part in self.onward:
             yield from part.hops()
@@ -28,9 +28,9 @@ class Journey:
             yield from part.leaves()
 
 
-def find_journeys(queries: list[Query]) -> None:
+def set_trace_ids(queries: list[QueryHop]) -> None:
     """Sets `trace_id`: requests that ask the same are led back to where they began."""
-    questions: dict[str, list[Query]] = {}
+    questions: dict[str, list[QueryHop]] = {}
     for query in queries:
         questions.setdefault(query.question, []).append(query)
     for same in questions.values():
@@ -49,7 +49,7 @@ def find_journeys(queries: list[Query]) -> None:
             )
 
 
-def journeys(queries: list[Query]) -> list[Journey]:
+def journeys(queries: list[QueryHop]) -> list[Journey]:
     """Each query as a tree; one whose origin is not known stands for itself."""
     found: list[Journey] = []
     traces: dict[int, list[Journey]] = {}

@@ -25,7 +25,7 @@ LEFT JOIN (SELECT session, min_by({{'sender_zid': sender_zid, 'packet': packet}}
     FROM messages WHERE {here} AND kind = 'CLOSE' GROUP BY session) USING (session)
 WHERE {here}
 """
-HEARD: Final = """
+LAST_SENT: Final = """
 SELECT session, sender_zid, max_by(time_ns, seq), max_by(packet, seq)
 FROM messages WHERE {here} AND session IS NOT NULL AND sender_zid IS NOT NULL
 GROUP BY session, sender_zid

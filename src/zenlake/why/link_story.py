@@ -38,8 +38,8 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
     words, first = network.words, losses[0]
     story = _story(network, session, cause, losses)
     story.culprit = first.sender
-    life = network.evidence.sessions.get(session)
-    protocol = None if life is None else life.protocol
+    record = network.evidence.sessions.get(session)
+    protocol = None if record is None else record.protocol
     channel = f"priority {first.priority}, {(first.reliability or '').replace('_', ' ')}"
     count = sum(loss.count or 0 for loss in losses)
     size = sum(loss.bytes or 0 for loss in losses)

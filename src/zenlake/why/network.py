@@ -18,8 +18,8 @@ from zenlake.why.records import (
     Interest,
     Loss,
     Moment,
-    Query,
-    SessionLife,
+    QueryHop,
+    SessionRecord,
 )
 from zenlake.why.wanted import meet
 from zenlake.why.words import Words
@@ -35,16 +35,16 @@ class Network:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.words = Words(evidence)
-        self._told_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
-        self._told_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
-        self._told_of: dict[tuple[str | None, str, str | None], list[Declaration]] = {}
-        for life in evidence.declarations:
-            if not life.is_answer:
-                self._told_to[life.receiver, life.entity].append(life)
-                self._told_by[life.sender, life.entity].append(life)
-                place = (life.receiver, life.entity, life.key)
-                self._told_of.setdefault(place, []).append(life)
-        self._sessions: dict[str, list[SessionLife]] = defaultdict(list)
+        self._announced_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
+        self._announced_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
+        self._announced_exactly: dict[tuple[str | None, str, str | None], list[Declaration]] = {}
+        for declaration in evidence.declarations:
+            if not declaration.is_answer:
+                self._announced_to[declaration.receiver, declaration.entity].append(declaration)
+                self._announced_by[declaration.sender, declaration.entity].append(declaration)
+                place = (declaration.receiver, declaration.entity, declaration.key)
+                self._announced_exactly.setdefault(place, []).append(declaration)
+        self._sessions: dict[str, list[SessionRecord]] = defaultdict(list)
         for session in evidence.sessions.values():
             for zid in {session.opener, session.acceptor} - {None}:
                 assert zid is not None
@@ -71,40 +71,40 @@ class Network:
             self._flows_to[flow.receiver].append(flow)
         self.tokens: dict[str, list[Declaration]] = defaultdict(list)
         """By key, answers to liveliness gets too."""
-        for life in evidence.declarations:
-            if life.entity == "token" and life.key is not None:
-                self.tokens[life.key].append(life)
+        for declaration in evidence.declarations:
+            if declaration.entity == "token" and declaration.key is not None:
+                self.tokens[declaration.key].append(declaration)
 
     def announced_to(self, zid: str | None, entity: str) -> list[Declaration]:
-        return self._told_to[zid, entity]
+        return self._announced_to[zid, entity]
 
     def announced_by(self, zid: str | None, entity: str) -> list[Declaration]:
-        return self._told_by[zid, entity]
+        return self._announced_by[zid, entity]
 
     def announced_exactly(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """What was announced to a node for exactly this key."""
-        return self._told_of.get((zid, entity, key), [])
+        return self._announced_exactly.get((zid, entity, key), [])
 
     def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """What was announced to a node for keys that intersect this one."""
-        told = self.announced_to(zid, entity)
-        return [one for one in told if one.key is not None and meet(one.key, key)]
+        announced = self.announced_to(zid, entity)
+        return [one for one in announced if one.key is not None and meet(one.key, key)]
 
     def role(self, zid: str | None) -> str | None:
         return self.words.role(zid)
 
     def closer(self, session: str) -> str | None:
         """Who closed it by CLOSE; None if nobody did."""
-        life = self.evidence.sessions.get(session)
-        return None if life is None or life.outcome != "closed" else life.closer
+        record = self.evidence.sessions.get(session)
+        return None if record is None or record.outcome != "closed" else record.closer
 
     def leaver(self, session: str) -> str | None:
         """Who ended it without being forced to; None if the other side was silent, or nobody."""
-        life = self.evidence.sessions.get(session)
-        side = None if life is None or life.end is None else leaver_of(life.end)
-        if life is None or side is None:
+        record = self.evidence.sessions.get(session)
+        side = None if record is None or record.end is None else leaver_of(record.end)
+        if record is None or side is None:
             return None
-        return life.opener if side == OPENER else life.acceptor
+        return record.opener if side == OPENER else record.acceptor
 
     def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
         """By which a publisher of exactly this key asked for subscribers."""
@@ -116,11 +116,11 @@ class Network:
         Others announced it, or the node announced its own; what it forwarded is left out.
         """
         from_others = self.from_others(node, asker, entity)
-        keys = {life.key for life in from_others}
+        keys = {declaration.key for declaration in from_others}
         own = [
-            life
-            for life in self.announced_by(node, entity)
-            if life.receiver == asker and life.key not in keys
+            declaration
+            for declaration in self.announced_by(node, entity)
+            if declaration.receiver == asker and declaration.key not in keys
         ]
         return from_others + own
 
@@ -129,30 +129,42 @@ class Network:
 
         Those are asked directly: nobody relays between peers that are connected.
         """
-        told = [life for life in self.announced_to(node, entity) if life.sender != asker]
+        announced = [
+            declaration
+            for declaration in self.announced_to(node, entity)
+            if declaration.sender != asker
+        ]
         if asker is None or self.role(asker) != "peer":
-            return told
-        direct = {(life.sender, life.key) for life in self.announced_to(asker, entity)}
+            return announced
+        direct = {
+            (declaration.sender, declaration.key)
+            for declaration in self.announced_to(asker, entity)
+        }
         return [
-            life
-            for life in told
-            if self.role(life.sender) != "peer" or (life.sender, life.key) not in direct
+            declaration
+            for declaration in announced
+            if self.role(declaration.sender) != "peer"
+            or (declaration.sender, declaration.key) not in direct
         ]
 
     def matching(
         self, node: str | None, asker: str | None, entity: str, key: str
     ) -> list[Declaration]:
         return [
-            life
-            for life in self.offers(node, asker, entity)
-            if life.key is not None and meet(life.key, key)
+            declaration
+            for declaration in self.offers(node, asker, entity)
+            if declaration.key is not None and meet(declaration.key, key)
         ]
 
     def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
         """What a node declared that matches its own message: that is handed over inside it."""
-        for life in self.announced_by(node, entity):
-            if life.key is not None and life.is_alive(at.time_ns) and meet(life.key, key):
-                return life if self.words.role(node) != "router" else None
+        for declaration in self.announced_by(node, entity):
+            if (
+                declaration.key is not None
+                and declaration.is_alive(at.time_ns)
+                and meet(declaration.key, key)
+            ):
+                return declaration if self.words.role(node) != "router" else None
         return None
 
     @cached_property
@@ -168,42 +180,50 @@ class Network:
             leaver = self.leaver(session.id)
             if leaver is not None:
                 found.leavers[session.id] = leaver
-        for life in self.evidence.declarations:
-            if life.entity == "queryable" and life.key is not None and not life.is_answer:
-                ends = (life.declared_ns, life.ended_ns, life.ended_by)
-                place = (life.session, life.node_id)
-                found.add(Queryable(life.sender, life.receiver, life.key, *ends, *place))
+        for declaration in self.evidence.declarations:
+            if (
+                declaration.entity == "queryable"
+                and declaration.key is not None
+                and not declaration.is_answer
+            ):
+                ends = (declaration.declared_ns, declaration.ended_ns, declaration.ended_by)
+                place = (declaration.session, declaration.node_id)
+                found.add(
+                    Queryable(
+                        declaration.sender, declaration.receiver, declaration.key, *ends, *place
+                    )
+                )
         found.hidden = self.hidden
         return found
 
     @cached_property
     def _by_session(self) -> dict[str, list[Declaration]]:
         found: dict[str, list[Declaration]] = defaultdict(list)
-        for life in self.evidence.declarations:
-            found[life.session].append(life)
+        for declaration in self.evidence.declarations:
+            found[declaration.session].append(declaration)
         return found
 
     @cached_property
     def _by_key(self) -> dict[tuple[str, str | None], list[Declaration]]:
         found: dict[tuple[str, str | None], list[Declaration]] = defaultdict(list)
-        for life in self.evidence.declarations:
-            found[life.entity, life.key].append(life)
+        for declaration in self.evidence.declarations:
+            found[declaration.entity, declaration.key].append(declaration)
         return found
 
     @cached_property
-    def _queries(self) -> dict[str, list[Query]]:
-        found: dict[str, list[Query]] = defaultdict(list)
+    def _queries(self) -> dict[str, list[QueryHop]]:
+        found: dict[str, list[QueryHop]] = defaultdict(list)
         for query in self.evidence.queries:
             found[query.session].append(query)
         return found
 
-    def queries_to(self, node: str | None) -> list[Query]:
+    def queries_to(self, node: str | None) -> list[QueryHop]:
         """All that a node was asked, in the order of the capture."""
         return self._queries_to.get(node, [])
 
     @cached_property
-    def _queries_to(self) -> dict[str | None, list[Query]]:
-        found: dict[str | None, list[Query]] = defaultdict(list)
+    def _queries_to(self) -> dict[str | None, list[QueryHop]]:
+        found: dict[str | None, list[QueryHop]] = defaultdict(list)
         for query in self.evidence.queries:
             found[query.responder].append(query)
         return found
@@ -218,8 +238,8 @@ class Network:
         }
 
     @cached_property
-    def _pairs(self) -> dict[frozenset[str | None], list[SessionLife]]:
-        found: dict[frozenset[str | None], list[SessionLife]] = defaultdict(list)
+    def _pairs(self) -> dict[frozenset[str | None], list[SessionRecord]]:
+        found: dict[frozenset[str | None], list[SessionRecord]] = defaultdict(list)
         for session in self.evidence.sessions.values():
             if session.is_open:
                 found[frozenset((session.opener, session.acceptor))].append(session)
@@ -233,10 +253,10 @@ class Network:
     def declared_as(self, entity: str, key: str | None) -> list[Declaration]:
         return self._by_key.get((entity, key), [])
 
-    def asked_in(self, session: str) -> list[Query]:
+    def asked_in(self, session: str) -> list[QueryHop]:
         return self._queries.get(session, [])
 
-    def next_session(self, old: SessionLife) -> SessionLife | None:
+    def next_session(self, old: SessionRecord) -> SessionRecord | None:
         """The next one of the same two nodes that opened, after this one ended."""
         if old.opener is None or old.acceptor is None or old.closed_ns is None:
             return None
@@ -244,11 +264,11 @@ class Network:
         place = bisect_left(sessions, old.closed_ns, key=lambda one: one.start_ns)
         return sessions[place] if place < len(sessions) else None
 
-    def life_of(self, queryable: Queryable) -> Declaration | None:
-        for life in self.announced_by(queryable.sender, "queryable"):
-            place = (life.receiver, life.key, life.declared_ns)
+    def find_declaration(self, queryable: Queryable) -> Declaration | None:
+        for declaration in self.announced_by(queryable.sender, "queryable"):
+            place = (declaration.receiver, declaration.key, declaration.declared_ns)
             if place == (queryable.receiver, queryable.key, queryable.declared_ns):
-                return life
+                return declaration
         return None
 
     def wire_loss(self, session: str, sender: str | None, from_ns: int, to_ns: int) -> Loss | None:
@@ -262,7 +282,7 @@ class Network:
                 return loss
         return None
 
-    def sessions_of(self, zid: str | None) -> list[SessionLife]:
+    def sessions_of(self, zid: str | None) -> list[SessionRecord]:
         return [] if zid is None else self._sessions[zid]
 
     def has_one_link(self, zid: str | None) -> bool:
@@ -274,8 +294,8 @@ class Network:
 
     def is_group(self, session: str) -> bool:
         """Whether it is a multicast group: what is sent is for all, and may get lost."""
-        life = self.evidence.sessions.get(session)
-        return life is not None and life.protocol == "multicast"
+        record = self.evidence.sessions.get(session)
+        return record is not None and record.protocol == "multicast"
 
     def receiver(self, session: str | None, zid: str | None) -> str:
         """Whom something went to, in words."""
@@ -317,15 +337,17 @@ class Network:
             if loss.kind in IN_CAPTURE_ONLY and loss.at.time_ns >= from_ns
         ]
 
-    def answered(self, responder: str | None, selector: str, longer_than_ms: float) -> Query | None:
+    def answered(
+        self, responder: str | None, selector: str, longer_than_ms: float
+    ) -> QueryHop | None:
         """A query that a node answered, and for which it needed longer than this."""
         found = self._slowest.get((responder, selector))
         return found if found and found.took_ns > longer_than_ms * 1e6 else None
 
     @cached_property
-    def _slowest(self) -> dict[tuple[str | None, str], Query]:
+    def _slowest(self) -> dict[tuple[str | None, str], QueryHop]:
         """By responder and selector, the answered query that took longest."""
-        found: dict[tuple[str | None, str], Query] = {}
+        found: dict[tuple[str | None, str], QueryHop] = {}
         for query in self.evidence.queries:
             place = (query.responder, query.selector)
             known = found.get(place)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.trace.timelines.origins import path_to_origin
-from zenlake.why.absence import explain_absence, tell_life
-from zenlake.why.gone import Gone, tell_gone
+from zenlake.why.absence import add_declaration, explain_absence
+from zenlake.why.declaration_end import DeclarationEnd, describe_end
+from zenlake.why.forwarding import Forwarding, all_forwardings
 from zenlake.why.network import Network
-from zenlake.why.passing import Passing, all_passings
 from zenlake.why.records import Declaration, Flow, Loss
 from zenlake.why.story import Story
 from zenlake.why.undelivered import held_back, unreached
@@ -41,12 +41,12 @@ def publication_story(network: Network, flow: Flow) -> Story:
     )
     story.involve(flow.sender, flow.receiver)
     story.show(flow.first)
-    _tell_flow(story, network, flow, "publishes to")
-    story.tell(f"{story.headline}: {_judge(network, flow, story)}.")
+    _add_flow(story, network, flow, "publishes to")
+    story.set_headline(f"{story.headline}: {_judge(network, flow, story)}.")
     return story
 
 
-def _tell_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
+def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
     words = network.words
     names = f"{words.who(flow.sender)} {verb} {network.receiver(flow.session, flow.receiver)}"
     if flow.sender is None:
@@ -71,21 +71,21 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
         story.cause = "not_visible"
         return "the capture began after the handshake, so who sent it to whom is not known"
     own = _own(network, flow)
-    passed = all_passings(network, flow)
+    passed = all_forwardings(network, flow)
     is_hint = own is not None and words.role(flow.receiver) == "router"
     if own is not None and own.sender is not None and not is_hint:
         story.reached.append(own.sender)
     for one in passed:
-        zid = one.life.sender
+        zid = one.declaration.sender
         story.involve(zid)
         if one.flow is not None and zid is not None and words.role(zid) != "router":
             story.reached.append(zid)
         if one.flow is not None:
-            _tell_flow(story, network, one.flow, "passes it on to")
+            _add_flow(story, network, one.flow, "passes it on to")
     bad = [one for one in passed if one.missing or one.never]
     if bad:
         text = _dropped(network, bad[0].source, bad[0], story)
-        more = {one.life.sender for one in bad} - {bad[0].life.sender}
+        more = {one.declaration.sender for one in bad} - {bad[0].declaration.sender}
         others = counted(len(more), "other node lacks some too", "other nodes lack some too")
         return f"{text}. {others}" if more else text
     if own is not None and is_hint and not passed:
@@ -94,14 +94,14 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
         return _delivered(network, flow, story, None if is_hint else own, passed)
     itself = network.itself(flow.sender, "subscriber", flow.key, flow.first)
     if itself is not None:
-        tell_life(story, network, itself, flow.last.time_ns)
+        add_declaration(story, network, itself, flow.last.time_ns)
         story.reached.append(flow.sender or "")
         return f"{words.who(flow.sender)} subscribes itself and gets it inside; nobody else does"
     absence = explain_absence(
         network, flow.receiver, flow.sender, "subscriber", flow.key, flow.first
     )
     if absence is not None:
-        absence.tell(story, network)
+        absence.add_to(story, network)
         story.is_note = absence.cause == "not_visible"
         seen = "nobody is seen to get it" if absence.cause == "not_visible" else "nobody got it"
         return f"{seen}. Why: {absence.sentence}"
@@ -112,25 +112,25 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
 def _own(network: Network, flow: Flow) -> Declaration | None:
     """A subscriber of the receiver itself, which announced it to the publisher."""
     others = network.from_others(flow.receiver, flow.sender, "subscriber")
-    told_on = {life.key for life in others}
-    for life in network.announced_by(flow.receiver, "subscriber"):
+    forwarded = {declaration.key for declaration in others}
+    for declaration in network.announced_by(flow.receiver, "subscriber"):
         if (
-            life.receiver == flow.sender
-            and life.key is not None
-            and life.key not in told_on
-            and meet(life.key, flow.key)
-            and life.is_alive(flow.last.time_ns)
+            declaration.receiver == flow.sender
+            and declaration.key is not None
+            and declaration.key not in forwarded
+            and meet(declaration.key, flow.key)
+            and declaration.is_alive(flow.last.time_ns)
         ):
-            return life
+            return declaration
     return None
 
 
-def _hidden(network: Network, flow: Flow, story: Story, told: Declaration) -> str:
+def _hidden(network: Network, flow: Flow, story: Story, announced: Declaration) -> str:
     """A router announced a subscriber that is behind it, or its own, to the publisher."""
-    tell_life(story, network, told, flow.last.time_ns)
+    add_declaration(story, network, announced, flow.last.time_ns)
     story.cause, story.is_note = "not_visible", True
     router = network.words.who(flow.receiver)
-    place = f" (packet {told.declared.packet})" if told.declared else ""
+    place = f" (packet {announced.declared.packet})" if announced.declared else ""
     story.advice.append(f"Capture at {router}, on all of its links.")
     return (
         f"{router} took it, and had announced a subscriber{place}; who that is, and whether "
@@ -143,25 +143,26 @@ def _delivered(
     flow: Flow,
     story: Story,
     own: Declaration | None,
-    passed: list[Passing],
+    passed: list[Forwarding],
 ) -> str:
     words = network.words
-    reached = [one.life.sender for one in passed if one.flow is not None]
+    reached = [one.declaration.sender for one in passed if one.flow is not None]
     ends = [zid for zid in reached if words.role(zid) != "router"]
     names = [words.who(zid) for zid in ends or reached]
     if own is not None:
         names.append(words.who(own.sender))
-        tell_life(story, network, own, flow.last.time_ns)
+        add_declaration(story, network, own, flow.last.time_ns)
     passed = [one for one in passed if one.source is flow]
     early = min((one.before for one in passed), default=0) if own is None else 0
-    text = f"delivered to {listed(list(dict.fromkeys(names)))}" + _tell_end(network, flow, story)
+    text = f"delivered to {listed(list(dict.fromkeys(names)))}" + _explain_end(network, flow, story)
     if not early:
         return text
     first = min(
-        (one.life for one in passed if one.life.declared), key=lambda life: life.declared or (0, 0)
+        (one.declaration for one in passed if one.declaration.declared),
+        key=lambda declaration: declaration.declared or (0, 0),
     )
     first = path_to_origin(network, first)[-1]
-    tell_life(story, network, first, flow.last.time_ns)
+    add_declaration(story, network, first, flow.last.time_ns)
     story.cause, story.is_note = "not_yet_declared", True
     story.culprit = first.sender
     at = first.declared.packet if first.declared else None
@@ -175,11 +176,11 @@ def _delivered(
     )
 
 
-def _tell_end(network: Network, flow: Flow, story: Story) -> str:
+def _explain_end(network: Network, flow: Flow, story: Story) -> str:
     """What became of publications when the last subscriber was gone; empty where none was."""
     late = unreached(network, flow)
     if late is not None:
-        gone = tell_gone(network, late.last, late.samples[0].at)
+        gone = describe_end(network, late.last, late.samples[0].at)
         count = counted(len(late.samples), "publication")
         packets = packets_text([sample.at.packet for sample in late.samples])
         _blame(network, story, gone, flow.last.time_ns)
@@ -188,7 +189,7 @@ def _tell_end(network: Network, flow: Flow, story: Story) -> str:
     if silence is None:
         return ""
     words = network.words
-    gone = tell_gone(network, silence.last, silence.since)
+    gone = describe_end(network, silence.last, silence.since)
     _blame(network, story, gone, network.evidence.last_ns)
     return (
         f". {silence.when()} {words.who(flow.sender)} knew of no subscriber: "
@@ -197,18 +198,18 @@ def _tell_end(network: Network, flow: Flow, story: Story) -> str:
     )
 
 
-def _blame(network: Network, story: Story, gone: Gone, until_ns: int) -> None:
+def _blame(network: Network, story: Story, gone: DeclarationEnd, until_ns: int) -> None:
     story.cause, story.is_note, story.culprit = "gone", True, gone.culprit
     story.advice += gone.advice
-    for life in gone.path[::-1]:
-        tell_life(story, network, life, until_ns)
-        story.show(life.ended)
+    for declaration in gone.path[::-1]:
+        add_declaration(story, network, declaration, until_ns)
+        story.show(declaration.ended)
 
 
-def _dropped(network: Network, flow: Flow, bad: Passing, story: Story) -> str:
+def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str:
     words = network.words
-    who, router = words.who(bad.life.sender), words.who(flow.receiver)
-    tell_life(story, network, bad.life, flow.last.time_ns)
+    who, router = words.who(bad.declaration.sender), words.who(flow.receiver)
+    add_declaration(story, network, bad.declaration, flow.last.time_ns)
     story.cause, story.culprit = bad.cause, flow.receiver
     if bad.never and bad.cause == "not_relayed":
         story.advice.append(
@@ -232,7 +233,7 @@ def _dropped(network: Network, flow: Flow, bad: Passing, story: Story) -> str:
 
 def _loss_text(loss: Loss) -> str:
     if loss.kind == "fragment":
-        return f"a message stays incomplete, {counted(loss.bytes or 0, 'byte')} given up,"
+        return f"a message memberships incomplete, {counted(loss.bytes or 0, 'byte')} given up,"
     if loss.kind == "sn_gap":
         return f"{counted(loss.count or 0, 'frame')} missing, by the sequence numbers,"
     return "the capture lacks bytes"

@@ -6,19 +6,19 @@ from typing import Final
 
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
-from zenlake.why.records import Moment, Query, Reply, SessionLife
+from zenlake.why.records import Moment, QueryHop, Reply, SessionRecord
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 _DEFAULT_TIMEOUT_NS: Final = DEFAULT_QUERY_TIMEOUT_MS * 1_000_000
 """Of nodes, where a query says nothing (behaviour reference §2.5)."""
 
 
-def session_end(session: SessionLife) -> Moment:
+def session_end(session: SessionRecord) -> Moment:
     assert session.closed_ns is not None
     return Moment(session.closed_ns, session.close_packet)
 
 
-def end_ns(network: Network, query: Query) -> int:
+def end_ns(network: Network, query: QueryHop) -> int:
     """Until when an answer could have been seen."""
     session = network.evidence.sessions.get(query.session)
     if session is not None and session.closed_ns is not None:
@@ -26,17 +26,17 @@ def end_ns(network: Network, query: Query) -> int:
     return network.evidence.last_ns
 
 
-def timeouts(query: Query) -> list[Reply]:
+def timeouts(query: QueryHop) -> list[Reply]:
     """Errors by which a hop says that the next node did not finish."""
     return [reply for reply in query.replies if reply.is_timeout]
 
 
-def late_replies(query: Query) -> list[Reply]:
+def late_replies(query: QueryHop) -> list[Reply]:
     """Those after the final response; the error of a timer that fired as well is none."""
     return [reply for reply in query.replies if reply.after_final and not reply.is_timeout]
 
 
-def is_finished(query: Query) -> bool:
+def is_finished(query: QueryHop) -> bool:
     """Whether the node that was asked finished by itself, in time.
 
     A node whose timer fires sends the error Timeout and a final response: that is no answer of
@@ -46,7 +46,7 @@ def is_finished(query: Query) -> bool:
     return final is not None and final.time_ns <= query.deadline_ns and not timeouts(query)
 
 
-def timed_out(network: Network, query: Query) -> bool:
+def timed_out(network: Network, query: QueryHop) -> bool:
     final = query.final
     if timeouts(query) and not query.reused:
         return True
@@ -58,7 +58,7 @@ def timed_out(network: Network, query: Query) -> bool:
     return end_ns(network, query) > deadline_ns
 
 
-def lost_session(network: Network, query: Query) -> SessionLife | None:
+def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:
     """The session, where it ended before the query did."""
     session = network.evidence.sessions.get(query.session)
     if session is None or session.closed_ns is None or query.final is not None:

@@ -14,7 +14,7 @@ from zenlake.why.query_ends import (
     silent,
     timeouts,
 )
-from zenlake.why.records import Loss, Query
+from zenlake.why.records import Loss, QueryHop
 from zenlake.why.story import Story
 from zenlake.why.words import answers_text, apart, capture_again, counted, listed, ms
 
@@ -26,7 +26,7 @@ _DROP_QUERY: Final = (
 )
 
 
-def tell_late_reply(network: Network, journey: Journey, story: Story) -> str:
+def explain_late_reply(network: Network, journey: Journey, story: Story) -> str:
     """Whose reply overtook, or was overtaken: the hop furthest from the asker."""
     words = network.words
     hop = [one for one in journey.hops() if late_replies(one)][-1]
@@ -52,7 +52,7 @@ def tell_late_reply(network: Network, journey: Journey, story: Story) -> str:
     )
 
 
-def tell_timeout(network: Network, journey: Journey, story: Story) -> str:
+def explain_timeout(network: Network, journey: Journey, story: Story) -> str:
     parts = [_given_up(network, journey, story)]
     passed = _passed(network, journey, story)
     if passed:
@@ -85,7 +85,7 @@ def _given_up(network: Network, journey: Journey, story: Story) -> str:
     return f"timed out after {ms(query.timeout_ms)}"
 
 
-def _hole(network: Network, hop: Query) -> Loss | None:
+def _hole(network: Network, hop: QueryHop) -> Loss | None:
     """Where the capture lacks bytes in which a final response may have been."""
     if hop.final is not None:
         return None
@@ -199,7 +199,7 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
     return text
 
 
-def _slow(network: Network, story: Story, hop: Query) -> str | None:
+def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
     """Whether the node answers, and needs longer for it than this query allows."""
     timeout_ms = hop.timeout_ms
     if timeout_ms is None:
@@ -227,25 +227,25 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _dead(network: Network, story: Story, hop: Query) -> str | None:
+def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
     """Whether a node that was asked has sent nothing at all since, not even that it is there."""
-    heard = network.evidence.heard.get((hop.session, hop.responder or ""))
-    if heard is None or heard.time_ns >= hop.at.time_ns or heard.packet is None:
+    last = network.evidence.last_sent.get((hop.session, hop.responder or ""))
+    if last is None or last.time_ns >= hop.at.time_ns or last.packet is None:
         return None
     until_ns = min(hop.deadline_ns, network.evidence.last_ns)
     who = network.words.who(hop.responder)
-    story.show(heard)
-    story.add(heard, f"{who} sends its last message to {network.words.who(hop.requester)}")
+    story.show(last)
+    story.add(last, f"{who} sends its last message to {network.words.who(hop.requester)}")
     story.advice.append(
         f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
     )
     if network.words.role(hop.responder) != "router":
         story.advice.append(_DROP_QUERY)  # a node that has nothing to say is silent as well
-    silent_for = apart(heard.time_ns, until_ns)
-    return f"has sent nothing since packet {heard.packet}, {silent_for} before the timeout"
+    silent_for = apart(last.time_ns, until_ns)
+    return f"has sent nothing since packet {last.packet}, {silent_for} before the timeout"
 
 
-def tell_lost(network: Network, journey: Journey, story: Story) -> str:
+def explain_lost_session(network: Network, journey: Journey, story: Story) -> str:
     """The session of the asker ended before the query did."""
     query, words = journey.query, network.words
     session = lost_session(network, query)
@@ -274,6 +274,6 @@ def tell_lost(network: Network, journey: Journey, story: Story) -> str:
 
 
 def _still_waiting(network: Network, journey: Journey) -> str:
-    open_ones: list[Query] = [one.query for one in journey.leaves() if one is not journey]
+    open_ones: list[QueryHop] = [one.query for one in journey.leaves() if one is not journey]
     names = [network.words.who(one.responder) for one in open_ones if one.final is None]
     return f". It had been passed on to {listed(names)}, who had not answered yet" if names else ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.why.absence import tell_life
+from zenlake.why.absence import add_declaration
 from zenlake.why.delivery import Dropped, consolidation_mode, dropped
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
 from zenlake.why.query_ends import session_end, timeouts
-from zenlake.why.records import Query, Reply
+from zenlake.why.records import QueryHop, Reply
 from zenlake.why.story import Story
 from zenlake.why.words import counted, key_text, ms
 
@@ -23,7 +23,7 @@ _WHY_DROPPED: Final = {
 }
 
 
-def tell_journey(story: Story, network: Network, journey: Journey, is_first: bool = True) -> None:
+def add_journey(story: Story, network: Network, journey: Journey, is_first: bool = True) -> None:
     """Every hop, in the order of the journey; the story sorts by time."""
     query, words = journey.query, network.words
     story.involve(query.requester, query.responder)
@@ -34,24 +34,24 @@ def tell_journey(story: Story, network: Network, journey: Journey, is_first: boo
         story.add(
             query.at, f"{requester} passes it on to {responder} (there it is #{query.request_id})"
         )
-        _tell_owner(story, network, query)
-    _tell_replies(story, network, journey, is_first)
-    _tell_end(story, network, journey)
+        _add_queryable(story, network, query)
+    _add_replies(story, network, journey, is_first)
+    _add_end(story, network, journey)
     for part in journey.onward:
-        tell_journey(story, network, part, False)
+        add_journey(story, network, part, False)
 
 
-def _tell_owner(story: Story, network: Network, query: Query) -> None:
+def _add_queryable(story: Story, network: Network, query: QueryHop) -> None:
     """The declaration because of which this node was asked."""
     if query.key is None:
         return
-    for life in network.matching(query.requester, None, "queryable", query.key):
-        if life.sender == query.responder and life.is_alive(query.at.time_ns):
-            tell_life(story, network, life, query.at.time_ns)
+    for declaration in network.matching(query.requester, None, "queryable", query.key):
+        if declaration.sender == query.responder and declaration.is_alive(query.at.time_ns):
+            add_declaration(story, network, declaration, query.at.time_ns)
             return
 
 
-def _asked(query: Query) -> str:
+def _asked(query: QueryHop) -> str:
     timeout = "no timeout sent" if query.timeout_ms is None else f"timeout {ms(query.timeout_ms)}"
     mode = consolidation_mode(query)
     return (
@@ -60,7 +60,7 @@ def _asked(query: Query) -> str:
     )
 
 
-def _tell_replies(story: Story, network: Network, journey: Journey, is_first: bool) -> None:
+def _add_replies(story: Story, network: Network, journey: Journey, is_first: bool) -> None:
     query = journey.query
     verb = "hands on" if journey.onward else "sends"
     words = network.words
@@ -81,7 +81,7 @@ def _tell_replies(story: Story, network: Network, journey: Journey, is_first: bo
         story.add(last, f"... {counted(hidden, 'answer')} in all not shown one by one")
 
 
-def _reply_text(network: Network, query: Query, reply: Reply) -> str:
+def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
     words = network.words
     if reply.is_timeout:
         silent = words.who(reply.replier)
@@ -104,7 +104,7 @@ def _drop_text(drop: Dropped | None, reply: Reply) -> str:
     return f": {_WHY_DROPPED[drop.why].format(instead=instead)}"
 
 
-def _tell_end(story: Story, network: Network, journey: Journey) -> None:
+def _add_end(story: Story, network: Network, journey: Journey) -> None:
     query, words = journey.query, network.words
     responder = words.who(query.responder)
     session = network.evidence.sessions.get(query.session)
@@ -116,7 +116,7 @@ def _tell_end(story: Story, network: Network, journey: Journey) -> None:
         story.add(session_end(session), f"{_session_ended(network, query)}: no final response")
 
 
-def _session_ended(network: Network, query: Query) -> str:
+def _session_ended(network: Network, query: QueryHop) -> str:
     session = network.evidence.sessions[query.session]
     pair = f"{network.words.who(query.requester)} and {network.words.who(query.responder)}"
     if session.outcome == "closed":

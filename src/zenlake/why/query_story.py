@@ -5,7 +5,7 @@ from __future__ import annotations
 from zenlake.semantics.causes import OWN_QUERYABLE
 from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.trace.timelines.unanswered import Hop, Unanswered, explain, reason
-from zenlake.why.absence import explain_absence, tell_life
+from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.delivery import consolidation_mode, dropped
 from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
@@ -16,9 +16,9 @@ from zenlake.why.query_ends import (
     session_end,
     timed_out,
 )
-from zenlake.why.query_failures import tell_late_reply, tell_lost, tell_timeout
-from zenlake.why.query_steps import tell_journey
-from zenlake.why.records import Query
+from zenlake.why.query_failures import explain_late_reply, explain_lost_session, explain_timeout
+from zenlake.why.query_steps import add_journey
+from zenlake.why.records import QueryHop
 from zenlake.why.story import Story
 from zenlake.why.words import (
     answers_text,
@@ -44,9 +44,9 @@ def query_story(network: Network, journey: Journey) -> Story:
         query.request_id,
         query.trace_id,
     )
-    tell_journey(story, network, journey)
+    add_journey(story, network, journey)
     story.show(query.at)
-    story.tell(f"{story.headline}: {_judge(network, journey, story)}.")
+    story.set_headline(f"{story.headline}: {_judge(network, journey, story)}.")
     return story
 
 
@@ -55,12 +55,12 @@ def _judge(network: Network, journey: Journey, story: Story) -> str:
     query = journey.query
     replies = [reply for reply in query.replies if reply.kind != "ERR"]
     if any(late_replies(hop) for hop in journey.hops()):
-        return tell_late_reply(network, journey, story)
+        return explain_late_reply(network, journey, story)
     if timed_out(network, query):
-        return tell_timeout(network, journey, story)
+        return explain_timeout(network, journey, story)
     if query.final is None and not query.reused:
         if lost_session(network, query) is not None:
-            return tell_lost(network, journey, story)
+            return explain_lost_session(network, journey, story)
         story.cause = "capture_ended"
         left = apart(query.at.time_ns, end_ns(network, query))
         came = f" {counted(len(replies), 'reply', 'replies')} came;" if replies else ""
@@ -106,7 +106,7 @@ def _answered(network: Network, journey: Journey, story: Story) -> str:
 
 
 def _outside(
-    query: Query, story: Story, replies: int, drops: int, outside: int, packets: str
+    query: QueryHop, story: Story, replies: int, drops: int, outside: int, packets: str
 ) -> str:
     all_lost = drops == replies
     story.cause = "reply_key_outside" if all_lost else "partly_dropped"
@@ -120,7 +120,7 @@ def _outside(
     )
 
 
-def _errors(network: Network, query: Query, story: Story) -> str:
+def _errors(network: Network, query: QueryHop, story: Story) -> str:
     story.cause = "error"
     first = query.replies[0]
     story.culprit = first.replier or query.responder
@@ -154,16 +154,16 @@ def _empty(network: Network, journey: Journey, story: Story) -> str:
         return f"{nothing}. Its key is not known: the alias was declared before the capture began"
     absence = explain_absence(network, hop.responder, hop.requester, "queryable", query.key, hop.at)
     if absence is not None:
-        absence.tell(story, network)
+        absence.add_to(story, network)
         return f"{nothing}. Why: {absence.sentence}"
     return f"{nothing}. {_had_somebody(network, hop, query.key, story)}"
 
 
 def _asked_inside(network: Network, found: Unanswered, story: Story) -> str:
     assert found.queryable is not None
-    life = network.life_of(found.queryable)
-    if life is not None:
-        tell_life(story, network, life, story.at.time_ns)
+    declaration = network.find_declaration(found.queryable)
+    if declaration is not None:
+        add_declaration(story, network, declaration, story.at.time_ns)
     story.cause = found.cause
     return reason(network.queryables, found, network.words.who, lambda ns: apart(0, ns))
 
@@ -187,7 +187,7 @@ def _hop(network: Network, journey: Journey) -> Hop:
     return hop
 
 
-def _query_at(journey: Journey, found: Unanswered) -> Query:
+def _query_at(journey: Journey, found: Unanswered) -> QueryHop:
     """Where it went no further; the first hop where nodes further on were asked in vain."""
     if found.cause in ("no_reply", "responder_lost") and journey.onward:
         return journey.query
@@ -209,29 +209,29 @@ def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
         )
     asked = [leaf.query for leaf in journey.leaves()]
     story.cause, story.culprit = "no_reply", asked[0].responder
-    told = []
+    asked_texts = []
     for hop in asked[:4]:
         story.show(hop.at, hop.final)
         place = "" if hop.final is None else f", final in packet {hop.final.packet}"
-        told.append(f"{words.who(hop.responder)} (packet {hop.at.packet}{place})")
+        asked_texts.append(f"{words.who(hop.responder)} (packet {hop.at.packet}{place})")
     story.advice.append(
         "The queryable got the query: see why it gives no reply, such as an early return, or an "
         "exception before query.reply()."
     )
     who = "The queryable" if len(asked) == 1 else f"{len(asked)} nodes"
-    return f"{who} received the query and stayed silent: {listed(told)}"
+    return f"{who} received the query and stayed silent: {listed(asked_texts)}"
 
 
-def _had_somebody(network: Network, query: Query, key: str, story: Story) -> str:
+def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> str:
     """A queryable matched, was declared, and was not asked."""
     words = network.words
     alive = [
-        life
-        for life in network.matching(query.responder, query.requester, "queryable", key)
-        if life.is_alive(query.at.time_ns)
+        declaration
+        for declaration in network.matching(query.responder, query.requester, "queryable", key)
+        if declaration.is_alive(query.at.time_ns)
     ]
-    for life in alive[:4]:
-        tell_life(story, network, life, query.at.time_ns)
+    for declaration in alive[:4]:
+        add_declaration(story, network, declaration, query.at.time_ns)
     first = alive[0]
     story.culprit = first.sender
     who = f"{words.who(first.sender)}, queryable {key_text(first.key)}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from zenlake.why.absence import tell_life
+from zenlake.why.absence import add_declaration
 from zenlake.why.network import Network
-from zenlake.why.records import Moment, SessionLife
+from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
 from zenlake.why.words import apart, key_text
 
@@ -39,34 +39,40 @@ def reconnect_stories(network: Network) -> Iterator[Story]:
                 yield from _missing(network, zid, old, new)
 
 
-def _missing(network: Network, zid: str, old: SessionLife, new: SessionLife) -> Iterator[Story]:
+def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord) -> Iterator[Story]:
     words = network.words
     until_ns = network.evidence.last_ns if new.closed_ns is None else new.closed_ns
     if until_ns - new.start_ns <= _GRACE_NS:
         return
     for entity in ("token", "subscriber", "queryable"):
-        lives = network.announced_by(zid, entity)
-        again = {life.key for life in lives if life.session != old.id}
-        for life in lives:
-            if life.session != old.id or life.ended_by != "session" or life.key in again:
+        declarations = network.announced_by(zid, entity)
+        again = {declaration.key for declaration in declarations if declaration.session != old.id}
+        for declaration in declarations:
+            if (
+                declaration.session != old.id
+                or declaration.ended_by != "session"
+                or declaration.key in again
+            ):
                 continue
             story = Story(
                 "token" if entity == "token" else "declaration",
                 "missing_after_reconnect",
                 "",
-                life.declared or life.ended or Moment(old.start_ns, None),
-                life.key,
+                declaration.declared or declaration.ended or Moment(old.start_ns, None),
+                declaration.key,
                 new.id,
                 culprit=zid,
             )
-            story.involve(zid, life.receiver)
-            tell_life(story, network, life, network.evidence.last_ns)
+            story.involve(zid, declaration.receiver)
+            add_declaration(story, network, declaration, network.evidence.last_ns)
             start = Moment(new.start_ns, None)
-            story.add(start, f"{words.who(zid)} connects to {words.who(life.receiver)} again")
-            place = f" (packet {life.declared.packet})" if life.declared else ""
+            story.add(
+                start, f"{words.who(zid)} connects to {words.who(declaration.receiver)} again"
+            )
+            place = f" (packet {declaration.declared.packet})" if declaration.declared else ""
             story.headline = (
-                f"{entity.capitalize()} {key_text(life.key)} of {words.who(zid)} is missing after "
-                f"a reconnect: declared before{place}, its session ended at "
+                f"{entity.capitalize()} {key_text(declaration.key)} of {words.who(zid)} is missing "
+                f"after a reconnect: declared before{place}, its session ended at "
                 f"{words.since(old.closed_ns or 0)}, and in the {apart(new.start_ns, until_ns)} of "
                 f"the new session (from {words.since(new.start_ns)}) it was not declared again."
             )

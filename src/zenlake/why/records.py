@@ -13,7 +13,7 @@ from zenlake.trace.session_ends import SessionEnd
 from zenlake.trace.timelines.request_traces import NEVER
 
 if TYPE_CHECKING:
-    from zenlake.why.stays import Stay
+    from zenlake.why.group_memberships import Membership
 
 _TIMEOUT_MS_MAX: Final = 1e11
 """Three years: a longer one passes in no capture, and might not fit into nanoseconds."""
@@ -30,7 +30,7 @@ NEVER_SEEN: Final = Moment(0, None)
 
 
 @dataclass(slots=True)
-class SessionLife:
+class SessionRecord:
     """Two nodes while they were connected."""
 
     id: str
@@ -75,7 +75,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Query:
+class QueryHop:
     """One REQUEST on one link, and what came back over it."""
 
     session: str
@@ -138,7 +138,7 @@ class Query:
 
 @dataclass(slots=True)
 class Declaration:
-    """The life of a subscriber, queryable or token, as one node announced it to another."""
+    """A subscriber, queryable or token that one node announced to another, until its end."""
 
     session: str
     seq: int
@@ -244,17 +244,17 @@ class Evidence:
     packets: int = 0
     first_ns: int = 0
     last_ns: int = 0
-    sessions: dict[str, SessionLife] = field(default_factory=dict)
+    sessions: dict[str, SessionRecord] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
-    heard: dict[tuple[str, str], Moment] = field(default_factory=dict)
+    last_sent: dict[tuple[str, str], Moment] = field(default_factory=dict)
     """By session and node, the last message of any kind that it sent."""
-    queries: list[Query] = field(default_factory=list)
+    queries: list[QueryHop] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     interests: list[Interest] = field(default_factory=list)
     flows: dict[tuple[str, str | None, str], Flow] = field(default_factory=dict)
     """By session, sender and key."""
     losses: list[Loss] = field(default_factory=list)
-    stays: list[Stay] = field(default_factory=list)
+    memberships: list[Membership] = field(default_factory=list)
     """Of members in multicast groups, in the order of their JOINs."""
     undecoded: dict[str, int] = field(default_factory=dict)
     """Bytes that gave no message, by state."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from zenlake.why.dependents import dependents_of
 from zenlake.why.network import Network
-from zenlake.why.records import Moment, SessionLife
+from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.session_story import (
     end_moment,
     is_last,
@@ -40,7 +40,9 @@ def router_stories(network: Network, explained: set[str]) -> Iterator[Story]:
                 yield _story(network, zid, gone)
 
 
-def _gone_with(zid: str, first: SessionLife, sessions: list[SessionLife]) -> list[SessionLife]:
+def _gone_with(
+    zid: str, first: SessionRecord, sessions: list[SessionRecord]
+) -> list[SessionRecord]:
     """All sessions the router had when the first one ended; nothing if one of them lived on."""
     assert first.closed_ns is not None
     gone = []
@@ -55,7 +57,7 @@ def _gone_with(zid: str, first: SessionLife, sessions: list[SessionLife]) -> lis
     return gone
 
 
-def _until_ns(session: SessionLife) -> int:
+def _until_ns(session: SessionRecord) -> int:
     end = session.end
     if end is None or session_cause(session) != "lease_exceeded":
         return _TOGETHER_NS
@@ -63,7 +65,7 @@ def _until_ns(session: SessionLife) -> int:
     return _TOGETHER_NS + int(max(lease or 0 for lease in leases) * 1e6)
 
 
-def _is_fault_of(zid: str, session: SessionLife) -> bool:
+def _is_fault_of(zid: str, session: SessionRecord) -> bool:
     """Whether this node ended the connection without CLOSE, or fell silent."""
     end = session.end
     if end is None or session_cause(session) not in ("session_lost", "lease_exceeded"):
@@ -71,7 +73,7 @@ def _is_fault_of(zid: str, session: SessionLife) -> bool:
     return side_zid(session, end.silent or end.ender) == zid
 
 
-def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
+def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     words = network.words
     gone.sort(key=lambda one: (one.closed_ns or 0, one.id))
     ends = [end_moment(one) for one in gone]
@@ -83,7 +85,7 @@ def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
         story.show(end)
         story.add(end, f"{words.who(session.other(zid))}: {reason_text(network, session)}")
     lost = dependents_of(network, {one.id for one in gone})
-    lost.tell(story, network, at.time_ns)
+    lost.add_to(story, network, at.time_ns)
     back, is_back = _back(network, zid, gone, story)
     story.is_note = not lost.queries and not is_back and is_last(network, at.time_ns)
     with_it = f". With it went {lost.text()}" if lost else ""
@@ -92,7 +94,7 @@ def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
     silent = ""
     if any(session_cause(one) == "lease_exceeded" for one in gone):
         silent = "it was silent for longer than its lease, and "
-    story.tell(
+    story.set_headline(
         f"{words.who(zid).capitalize()} disappeared at {words.since(at.time_ns)}: {silent}"
         f"all of its {len(gone)} sessions ended without CLOSE within "
         f"{apart(at.time_ns, ends[-1].time_ns)}{place}{with_it}. {back}."
@@ -104,7 +106,7 @@ def _story(network: Network, zid: str, gone: list[SessionLife]) -> Story:
     return story
 
 
-def _back(network: Network, zid: str, gone: list[SessionLife], story: Story) -> tuple[str, bool]:
+def _back(network: Network, zid: str, gone: list[SessionRecord], story: Story) -> tuple[str, bool]:
     """Who connected to it again, in words, and whether anybody did."""
     words = network.words
     again = [(one, new) for one in gone if (new := network.next_session(one)) is not None]

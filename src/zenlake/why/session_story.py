@@ -12,7 +12,7 @@ from typing import Final
 from zenlake.trace.session_ends import OPENER, SessionEnd, cause_of, reason_of
 from zenlake.why.dependents import dependents_of
 from zenlake.why.network import Network
-from zenlake.why.records import Moment, SessionLife
+from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
 from zenlake.why.words import apart, counted
 
@@ -22,18 +22,18 @@ _OTHERS_MAX: Final = 1_000
 _LAST_NS: Final = 1_000_000_000
 
 
-def session_cause(session: SessionLife) -> str | None:
+def session_cause(session: SessionRecord) -> str | None:
     return None if session.end is None else cause_of(session.end)
 
 
-def side_zid(session: SessionLife, side: str | None) -> str | None:
+def side_zid(session: SessionRecord, side: str | None) -> str | None:
     """The node on one side of a session."""
     if side is None:
         return None
     return session.opener if side == OPENER else session.acceptor
 
 
-def reason_text(network: Network, session: SessionLife) -> str:
+def reason_text(network: Network, session: SessionRecord) -> str:
     def who(side: str) -> str:
         zid = side_zid(session, side)
         return f"the {side}" if zid is None else network.words.who(zid)
@@ -44,7 +44,7 @@ def reason_text(network: Network, session: SessionLife) -> str:
 
 def session_stories(network: Network, explained: set[str]) -> Iterator[Story]:
     """Of all sessions that have no story yet."""
-    refused: dict[tuple[str | None, ...], list[SessionLife]] = {}
+    refused: dict[tuple[str | None, ...], list[SessionRecord]] = {}
     for session in in_order(network):
         cause = session_cause(session)
         if session.id in explained or cause is None:
@@ -59,21 +59,21 @@ def session_stories(network: Network, explained: set[str]) -> Iterator[Story]:
     yield from _reconnected(network)
 
 
-def in_order(network: Network) -> list[SessionLife]:
+def in_order(network: Network) -> list[SessionRecord]:
     found = network.evidence.sessions.values()
     return sorted(found, key=lambda one: (one.start_ns, one.id))
 
 
-def _step(session: SessionLife) -> str | None:
+def _step(session: SessionRecord) -> str | None:
     return None if session.end is None else session.end.step
 
 
-def end_moment(session: SessionLife) -> Moment:
+def end_moment(session: SessionRecord) -> Moment:
     packet = None if session.end is None else session.end.end_packet
     return Moment(session.closed_ns or session.start_ns, packet)
 
 
-def _refused(network: Network, attempts: list[SessionLife]) -> Story:
+def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     """One story for all attempts that were refused in the same way."""
     words, first = network.words, attempts[0]
     cause = session_cause(first) or "refused"
@@ -89,19 +89,19 @@ def _refused(network: Network, attempts: list[SessionLife]) -> Story:
     story.culprit = first.opener if cause != "refused" else side_zid(first, first.end.ender)
     story.advice += _ADVICE.get(cause, ())
     if cause == "refused_limit" and len(network.sessions_of(first.acceptor)) <= _OTHERS_MAX:
-        _tell_others(network, first, story)
+        _add_other_sessions(network, first, story)
     elif cause == "refused" and _had_left(network, first):
         story.is_note = True  # a client that tries again, at a router that is gone
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
     target = "the acceptor" if first.acceptor is None else words.who(first.acceptor)
-    story.tell(
+    story.set_headline(
         f"Session of {words.who(first.opener)} with {target} was refused{times} at "
         f"{first.end.step or 'its start'}: {reason_text(network, first)}."
     )
     return story
 
 
-def _tell_others(network: Network, session: SessionLife, story: Story) -> None:
+def _add_other_sessions(network: Network, session: SessionRecord, story: Story) -> None:
     """How many sessions the acceptor had, and whether the same id was connected already."""
     others = [
         one
@@ -119,7 +119,7 @@ def _tell_others(network: Network, session: SessionLife, story: Story) -> None:
         )
 
 
-def _had_left(network: Network, session: SessionLife) -> bool:
+def _had_left(network: Network, session: SessionRecord) -> bool:
     """Whether the opener had a session before that another node ended."""
     before = network.sessions_of(session.opener)[:_OTHERS_MAX]
     return any(
@@ -128,7 +128,7 @@ def _had_left(network: Network, session: SessionLife) -> bool:
     )
 
 
-def _ended(network: Network, session: SessionLife, cause: str) -> Story:
+def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     words, end = network.words, end_moment(session)
     story = Story("session", cause, "", end, session=session.id)
     story.involve(session.opener, session.acceptor)
@@ -137,11 +137,11 @@ def _ended(network: Network, session: SessionLife, cause: str) -> Story:
     story.culprit = side_zid(session, known.silent or known.ender)
     pair = f"{words.who(session.opener)} with {words.who(session.acceptor)}"
     story.add(Moment(session.start_ns, None), f"the session of {pair} begins")
-    _tell_silence(network, session, known, story)
+    _add_last_message(network, session, known, story)
     story.add(end, reason_text(network, session))
     story.show(end)
     lost = dependents_of(network, {session.id})
-    lost.tell(story, network, end.time_ns)
+    lost.add_to(story, network, end.time_ns)
     again = network.next_session(session)
     if again is not None:
         story.add(Moment(again.start_ns, None), f"{words.who(session.opener)} connects again")
@@ -151,7 +151,9 @@ def _ended(network: Network, session: SessionLife, cause: str) -> Story:
     story.advice += _ADVICE.get(cause, ())
     lasted = apart(session.start_ns, end.time_ns)
     with_it = f". With it went {lost.text()}" if lost else ""
-    story.tell(f"Session of {pair} ended after {lasted}: {reason_text(network, session)}{with_it}.")
+    story.set_headline(
+        f"Session of {pair} ended after {lasted}: {reason_text(network, session)}{with_it}."
+    )
     return story
 
 
@@ -160,7 +162,9 @@ def is_last(network: Network, time_ns: int) -> bool:
     return network.evidence.last_ns - time_ns <= _LAST_NS
 
 
-def _tell_silence(network: Network, session: SessionLife, known: SessionEnd, story: Story) -> None:
+def _add_last_message(
+    network: Network, session: SessionRecord, known: SessionEnd, story: Story
+) -> None:
     zid = side_zid(session, known.silent)
     silence = known.opener_silent_ms if known.silent == OPENER else known.acceptor_silent_ms
     if zid is not None and silence is not None and session.closed_ns is not None:
@@ -190,7 +194,7 @@ def _reconnected(network: Network) -> Iterator[Story]:
         after = {(one.sender, one.entity, one.key) for one in network.declared_in(new.id)}
         again = f"; {len(before & after):,} of {counted(len(before), 'declaration')} made again"
         opener = words.who(new.opener)
-        story.tell(
+        story.set_headline(
             f"{opener[0].upper()}{opener[1:]} and {words.who(new.acceptor)} are connected again "
             f"after {apart(old.closed_ns, new.start_ns)}. Why: {reason_text(network, old)}"
             f"{again if before else ''}."

@@ -1,4 +1,4 @@
-"""Stories: everything the evidence of one capture has to tell, the worst first."""
+"""Stories: all stories of one capture, the worst first."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from zenlake.why.story import Story
 from zenlake.why.token_story import token_stories
 from zenlake.why.waiting_story import (
     abandoned_story,
+    idle_subscriber_story,
     unanswered_story,
-    unheard_story,
     waiting_story,
 )
 from zenlake.why.wanted import Wanted
@@ -43,12 +43,12 @@ class Report:
         return any(story.failed for story in self.stories)
 
 
-def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> Report:
+def report(evidence: Evidence, wanted: Wanted, *, is_ungrouped: bool = False) -> Report:
     """What was asked for; without a question, all that did not go well.
 
-    Stories that are the same are shown once, unless `tells_each` is set or one query is meant.
+    Stories that are the same are shown once, unless `is_ungrouped` is set or one query is meant.
     """
-    tells_each = tells_each or wanted.query is not None
+    is_ungrouped = is_ungrouped or wanted.query is not None
     network = Network(evidence)
     end_with_their_routers(network, evidence.declarations)
     made = Report(evidence)
@@ -59,7 +59,7 @@ def report(evidence: Evidence, wanted: Wanted, *, tells_each: bool = False) -> R
             continue
         made.counts.setdefault(story.subject, Counter())[story.cause] += 1
         if is_asked or not (story.cause in WELL or _is_vague(story)):
-            first = story if tells_each else groups.setdefault(story.group, story)
+            first = story if is_ungrouped else groups.setdefault(story.group, story)
             if first is story:
                 made.stories.append(story)
             else:
@@ -91,13 +91,13 @@ def _stories(network: Network, wanted: Wanted) -> Iterator[Story]:
 
 
 def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
-    told: set[str | None] = set()
+    explained: set[str | None] = set()
     lost: set[int] = set()
     for flow in origins(network):
         if wanted.has_key(flow.key):
             story = publication_story(network, flow)
             if story.cause != "delivered":
-                told.add(flow.key)
+                explained.add(flow.key)
                 lost.update(story.packets)
             yield story
     seen = set()
@@ -113,11 +113,11 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
     missing = [one for one in reconnect_stories(network) if wanted.has_key(one.key)]
     yield from missing
     yield from token_stories(network, keys, {one.key for one in missing})
-    for life in network.evidence.declarations:
-        if life.key is not None and wanted.has_key(life.key):
-            unheard = unheard_story(network, life, told)
-            if unheard is not None:
-                yield unheard
+    for declaration in network.evidence.declarations:
+        if declaration.key is not None and wanted.has_key(declaration.key):
+            idle = idle_subscriber_story(network, declaration, explained)
+            if idle is not None:
+                yield idle
     carrying = _carrying(network, wanted)
     known: set[str] = set()
     for one in (
@@ -138,9 +138,9 @@ def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
     for flow in network.evidence.flows.values():
         if wanted.has_key(flow.key):
             found.add(flow.session)
-    for life in network.evidence.declarations:
-        if life.key is not None and wanted.has_key(life.key):
-            found.add(life.session)
+    for declaration in network.evidence.declarations:
+        if declaration.key is not None and wanted.has_key(declaration.key):
+            found.add(declaration.session)
     return found
 
 

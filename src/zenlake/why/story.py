@@ -97,7 +97,7 @@ class Story:
     def mentions(self, packet: int) -> bool:
         return packet in self.packets or any(step.at.packet == packet for step in self.steps)
 
-    def tell(self, headline: str) -> None:
+    def set_headline(self, headline: str) -> None:
         """Sets the first line; sentences begin with a capital letter, also with a node's name."""
         self.headline = _SENTENCE.sub(lambda found: found[0].upper(), headline)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from zenlake.trace.timelines.origins import SPREAD_NS
-from zenlake.why.absence import tell_life
+from zenlake.why.absence import add_declaration
 from zenlake.why.disjoint import difference
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest, Moment
@@ -14,81 +14,95 @@ from zenlake.why.wanted import meet
 from zenlake.why.words import apart, capture_again, key_text
 
 
-def token_stories(network: Network, keys: list[str], told: set[str | None]) -> Iterator[Story]:
+def token_stories(network: Network, keys: list[str], explained: set[str | None]) -> Iterator[Story]:
     """All that can be said about tokens of these keys.
 
     A key without remarks has one story, unless it has a story already.
     """
     for key in keys:
-        lives = [life for life in network.tokens[key] if not life.is_answer]
-        if not lives:
-            continue
-        owners = [life for life in lives if not _is_told_on(network, life, lives)]
-        found = [
-            *_ghosts(network, key, lives),
-            *_doubles(network, key, lives),
-            *_untold(network, key, owners),
+        declarations = [
+            declaration for declaration in network.tokens[key] if not declaration.is_answer
         ]
-        if found or key not in told:
-            yield from found or [_alive(network, key, lives, owners)]
+        if not declarations:
+            continue
+        owners = [
+            declaration
+            for declaration in declarations
+            if not _is_forwarded(network, declaration, declarations)
+        ]
+        found = [
+            *_ghosts(network, key, declarations),
+            *_doubles(network, key, declarations),
+            *_unannounced(network, key, owners),
+        ]
+        if found or key not in explained:
+            yield from found or [_alive(network, key, declarations, owners)]
 
 
-def _is_told_on(network: Network, life: Declaration, lives: list[Declaration]) -> bool:
+def _is_forwarded(
+    network: Network, declaration: Declaration, declarations: list[Declaration]
+) -> bool:
     """Whether its sender had it from somebody else."""
-    return any(one.receiver == life.sender for one in lives) or (
-        network.words.role(life.sender) == "router"
+    return any(one.receiver == declaration.sender for one in declarations) or (
+        network.words.role(declaration.sender) == "router"
     )
 
 
-def _story(network: Network, cause: str, key: str, at: Moment, *lives: Declaration) -> Story:
-    story = Story("token", cause, "", at, key, lives[0].session if lives else None)
-    for life in lives:
-        tell_life(story, network, life, network.evidence.last_ns)
-        story.involve(life.sender, life.receiver)
+def _story(network: Network, cause: str, key: str, at: Moment, *declarations: Declaration) -> Story:
+    story = Story("token", cause, "", at, key, declarations[0].session if declarations else None)
+    for declaration in declarations:
+        add_declaration(story, network, declaration, network.evidence.last_ns)
+        story.involve(declaration.sender, declaration.receiver)
     return story
 
 
-def _end_ns(network: Network, life: Declaration) -> int:
-    return network.evidence.last_ns if life.ended is None else life.ended.time_ns
+def _end_ns(network: Network, declaration: Declaration) -> int:
+    return network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
 
 
-def _ghosts(network: Network, key: str, lives: list[Declaration]) -> Iterator[Story]:
+def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
     """Told to a watcher and not taken back, though nobody has it any more."""
     words = network.words
-    for told in lives:
+    for announced in declarations:
         owners = [
-            one for one in lives if one.receiver == told.sender and one.sender != told.receiver
+            one
+            for one in declarations
+            if one.receiver == announced.sender and one.sender != announced.receiver
         ]
-        if not owners or told.declared is None:
+        if not owners or announced.declared is None:
             continue
         gone = max(owners, key=lambda one: _end_ns(network, one))
-        gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, told)
-        if gone.ended is None or until_ns - gone_ns <= SPREAD_NS or told.declared.time_ns > gone_ns:
+        gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, announced)
+        if (
+            gone.ended is None
+            or until_ns - gone_ns <= SPREAD_NS
+            or announced.declared.time_ns > gone_ns
+        ):
             continue
-        story = _story(network, "ghost_token", key, told.declared, *owners, told)
-        story.culprit = told.sender
+        story = _story(network, "ghost_token", key, announced.declared, *owners, announced)
+        story.culprit = announced.sender
         how = "undeclared it" if gone.ended_by == "undeclare" else "was gone with its session"
-        is_late = told.ended_by == "undeclare"
+        is_late = announced.ended_by == "undeclare"
         end = "and undeclared it late" if is_late else "and never undeclared it"
         story.headline = (
             f"Token {key_text(key)} is a ghost: {words.who(gone.sender)} {how} "
-            f"({words.at(gone.ended)}), but {words.who(told.sender)} had announced "
-            f"it to {words.who(told.receiver)} (packet {told.declared.packet}) {end}: it was shown "
-            f"alive for {apart(gone_ns, until_ns)} more."
+            f"({words.at(gone.ended)}), but {words.who(announced.sender)} had announced "
+            f"it to {words.who(announced.receiver)} (packet {announced.declared.packet}) {end}: "
+            f"it was shown alive for {apart(gone_ns, until_ns)} more."
         )
-        story.show(gone.ended, told.declared)
+        story.show(gone.ended, announced.declared)
         story.advice += [
-            f"Look at {words.who(told.sender)}: it has to send U_TOKEN. Which version is it?",
+            f"Look at {words.who(announced.sender)}: it has to send U_TOKEN. Which version is it?",
             "Until it is mended, the watcher can ask again: liveliness().get().",
         ]
         yield story
 
 
-def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[Story]:
-    """Two lives of one token that were announced to the same node at the same time."""
+def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
+    """Two declarations of one token to the same node, at the same time."""
     words = network.words
-    for number, first in enumerate(lives):
-        for second in lives[number + 1 :]:
+    for number, first in enumerate(declarations):
+        for second in declarations[number + 1 :]:
             if second.declared is None or first.receiver != second.receiver:
                 continue
             start_ns = second.declared.time_ns
@@ -121,17 +135,19 @@ def _doubles(network: Network, key: str, lives: list[Declaration]) -> Iterator[S
             yield story
 
 
-def _untold(network: Network, key: str, owners: list[Declaration]) -> Iterator[Story]:
+def _unannounced(network: Network, key: str, owners: list[Declaration]) -> Iterator[Story]:
     """Alive at a node, and not announced to another one that asked for it."""
     for owner in owners:
         for interest in network.watchers(owner.receiver):
             if interest.sender != owner.sender:
-                story = _untold_to(network, key, owner, interest)
+                story = _unannounced_to(network, key, owner, interest)
                 if story is not None:
                     yield story
 
 
-def _untold_to(network: Network, key: str, owner: Declaration, interest: Interest) -> Story | None:
+def _unannounced_to(
+    network: Network, key: str, owner: Declaration, interest: Interest
+) -> Story | None:
     words = network.words
     asked_key = interest.key or "**"
     assert owner.declared is not None or owner.ended is not None
@@ -188,20 +204,20 @@ def _untold_to(network: Network, key: str, owner: Declaration, interest: Interes
 
 def _was_announced(network: Network, key: str, interest: Interest) -> bool:
     return any(
-        life.sender == interest.receiver and life.receiver == interest.sender
-        for life in network.tokens[key]
+        declaration.sender == interest.receiver and declaration.receiver == interest.sender
+        for declaration in network.tokens[key]
     )
 
 
 def _alive(
-    network: Network, key: str, lives: list[Declaration], owners: list[Declaration]
+    network: Network, key: str, declarations: list[Declaration], owners: list[Declaration]
 ) -> Story:
     words = network.words
-    first = (owners or lives)[0]
+    first = (owners or declarations)[0]
     at = first.declared or first.ended or Moment(network.evidence.first_ns, None)
-    story = _story(network, "alive", key, at, *lives)
-    names = ", ".join(dict.fromkeys(words.who(one.sender) for one in owners or lives))
-    watchers = [life for life in lives if life not in owners]
+    story = _story(network, "alive", key, at, *declarations)
+    names = ", ".join(dict.fromkeys(words.who(one.sender) for one in owners or declarations))
+    watchers = [declaration for declaration in declarations if declaration not in owners]
     watching = ", ".join(dict.fromkeys(words.who(one.receiver) for one in watchers))
     story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
         f"; announced to {watching}." if watching else "; announced to nobody."

@@ -52,30 +52,34 @@ class Silence(NamedTuple):
 
 def unreached(network: Network, flow: Flow) -> Unreached | None:
     """What a node got of a key after it had passed on some, when nobody subscribed to it."""
-    lives = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
-    first_ns = min((_begin_ns(life) for life in lives), default=0)
+    declarations = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
+    first_ns = min((_begin_ns(declaration) for declaration in declarations), default=0)
     samples = [
         sample
         for sample in flow.samples
         if sample.at.time_ns > first_ns
-        and not any(_may_get(life, sample.at.time_ns) for life in lives)
+        and not any(_may_get(declaration, sample.at.time_ns) for declaration in declarations)
     ]
     if not samples:
         return None
-    gone = [life for life in lives if life.ended and life.ended <= samples[0].at]
+    gone = [
+        declaration
+        for declaration in declarations
+        if declaration.ended and declaration.ended <= samples[0].at
+    ]
     if not gone:
         return None
-    return Unreached(samples, max(gone, key=lambda life: life.ended or samples[0].at))
+    return Unreached(samples, max(gone, key=lambda declaration: declaration.ended or samples[0].at))
 
 
-def _may_get(life: Declaration, time_ns: int) -> bool:
-    if life.ended is not None and life.ended.time_ns + _UNSURE_NS < time_ns:
+def _may_get(declaration: Declaration, time_ns: int) -> bool:
+    if declaration.ended is not None and declaration.ended.time_ns + _UNSURE_NS < time_ns:
         return False
-    return _begin_ns(life) - _UNSURE_NS <= time_ns
+    return _begin_ns(declaration) - _UNSURE_NS <= time_ns
 
 
-def _begin_ns(life: Declaration) -> int:
-    return 0 if life.declared is None else life.declared.time_ns
+def _begin_ns(declaration: Declaration) -> int:
+    return 0 if declaration.declared is None else declaration.declared.time_ns
 
 
 def held_back(network: Network, flow: Flow) -> Silence | None:
@@ -84,10 +88,10 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     if flow.count > 1:
         interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
     roles = (network.words.role(flow.sender), network.words.role(flow.receiver))
-    if roles == ("peer", "peer"):  # they tell each other all, unasked
+    if roles == ("peer", "peer"):  # peers announce everything to each other, without an interest
         session = network.evidence.sessions.get(flow.session)
         end_ns = None if session is None else session.closed_ns
-        found = _told_of_nobody(network, flow.sender, "subscriber", flow.key, end_ns)
+        found = _times_without_match(network, flow.sender, "subscriber", flow.key, end_ns)
     else:
         found = [
             silence
@@ -105,23 +109,36 @@ def silences(network: Network, interest: Interest) -> list[Silence]:
     key, final_ns = interest.key, interest.final_ns
     if key is None or final_ns is None or network.is_group(interest.session):
         return []
-    found = _told_of_nobody(network, interest.sender, entity, key, interest.closed_ns)
+    found = _times_without_match(network, interest.sender, entity, key, interest.closed_ns)
     return [one for one in found if one.since.time_ns >= final_ns]
 
 
-def _told_of_nobody(
+def _times_without_match(
     network: Network, node: str | None, entity: str, key: str, end_ns: int | None
 ) -> list[Silence]:
-    told = network.announced_to(node, entity)
-    lives = [life for life in told if life.key is not None and meet(life.key, key)]
+    announced = network.announced_to(node, entity)
+    declarations = [
+        declaration
+        for declaration in announced
+        if declaration.key is not None and meet(declaration.key, key)
+    ]
     found: list[Silence] = []
     last: Declaration | None = None
-    for life in sorted(lives, key=_begin_ns):
-        if last is not None and last.ended is not None and _begin_ns(life) > last.ended.time_ns:
-            begin = Moment(_begin_ns(life), None if life.declared is None else life.declared.packet)
+    for declaration in sorted(declarations, key=_begin_ns):
+        if (
+            last is not None
+            and last.ended is not None
+            and _begin_ns(declaration) > last.ended.time_ns
+        ):
+            begin = Moment(
+                _begin_ns(declaration),
+                None if declaration.declared is None else declaration.declared.packet,
+            )
             found.append(Silence(last, last.ended, begin, True))
-        if last is None or (last.ended and (life.ended is None or life.ended > last.ended)):
-            last = life
+        if last is None or (
+            last.ended and (declaration.ended is None or declaration.ended > last.ended)
+        ):
+            last = declaration
     if last is not None and last.ended is not None and last.ended_by == "undeclare":
         end = Moment(network.evidence.last_ns if end_ns is None else end_ns, None)
         found.append(Silence(last, last.ended, end, False))

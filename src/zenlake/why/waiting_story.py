@@ -9,8 +9,8 @@ from __future__ import annotations
 from shlex import quote
 from typing import Final
 
-from zenlake.why.absence import explain_absence, tell_life
-from zenlake.why.gone import tell_gone
+from zenlake.why.absence import add_declaration, explain_absence
+from zenlake.why.declaration_end import describe_end
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest
 from zenlake.why.story import Story
@@ -29,8 +29,8 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:
         return None
     subject, entity = _KINDS[letter]
-    told = network.announced_by(interest.receiver, entity)
-    if any(one.receiver == interest.sender and one.key and meet(one.key, key) for one in told):
+    announced = network.announced_by(interest.receiver, entity)
+    if any(one.receiver == interest.sender and one.key and meet(one.key, key) for one in announced):
         return None
     if letter == "S" and network.sent_on(interest.sender, key):
         return None
@@ -41,14 +41,16 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     story.involve(interest.sender, interest.receiver)
     story.show(interest.at)
     what = "publishes" if letter == "S" else "asks for"
-    story.add(interest.at, f"{who} tells {router} that it {what} {key_text(key)}")
-    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
+    story.add(interest.at, f"{who} announces to {router} that it {what} {key_text(key)}")
+    held = (
+        "publications membership in the node" if letter == "S" else "queries return at once, empty"
+    )
     why = f"{router} announced no {entity} to it"
     if absence is not None:
         if absence.cause == "not_visible":
             absence.cause = f"no_{entity}"
             absence.sentence = f"{router} announced no {entity} to it"
-        absence.tell(story, network)
+        absence.add_to(story, network)
         why = absence.sentence
     story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
     return story
@@ -72,16 +74,18 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
         return None
     subject, entity = _KINDS[letter]
     who = network.words.who(interest.sender)
-    gone = tell_gone(network, silence.last, silence.since)
+    gone = describe_end(network, silence.last, silence.since)
     story = Story(subject, "gone", "", interest.at, key, interest.session, is_note=True)
     story.culprit = gone.culprit
     story.involve(interest.sender, interest.receiver)
-    for life in gone.path[::-1]:
-        tell_life(story, network, life, network.evidence.last_ns)
-        story.show(life.ended)
+    for declaration in gone.path[::-1]:
+        add_declaration(story, network, declaration, network.evidence.last_ns)
+        story.show(declaration.ended)
     story.advice += gone.advice
-    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
-    story.tell(
+    held = (
+        "publications membership in the node" if letter == "S" else "queries return at once, empty"
+    )
+    story.set_headline(
         f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} no "
         f"{entity} was announced to it: {held}, and are not in the capture. Why: {gone.sentence}."
     )
@@ -107,7 +111,7 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
     story.add(interest.at, f"{who} asks {router} for tokens of {key} (interest {interest.id})")
     if network.capture_gap(interest.session, interest.at.time_ns, end_ns):
         story.cause = "capture_incomplete"
-    story.tell(
+    story.set_headline(
         f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never said "
         f"that all tokens were sent (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
     )
@@ -118,36 +122,40 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
     return story
 
 
-def unheard_story(network: Network, life: Declaration, told: set[str | None]) -> Story | None:
+def idle_subscriber_story(
+    network: Network, declaration: Declaration, explained: set[str | None]
+) -> Story | None:
     """Of a subscriber that got nothing while something like its key was published.
 
     None too for a key that has a story already.
     """
-    key = life.key
-    if life.entity != "subscriber" or key is None or life.declared is None:
+    key = declaration.key
+    if declaration.entity != "subscriber" or key is None or declaration.declared is None:
         return None
-    if network.words.role(life.sender) == "router":
+    if network.words.role(declaration.sender) == "router":
         return None
-    if any(meet(flow.key, key) for flow in network.received_by(life.sender)):
+    if any(meet(flow.key, key) for flow in network.received_by(declaration.sender)):
         return None
-    flows = [one for one in network.received_by(life.receiver) if one.sender != life.sender]
+    flows = [
+        one for one in network.received_by(declaration.receiver) if one.sender != declaration.sender
+    ]
     if any(meet(flow.key, key) for flow in flows):
         return None  # the story of that publication says why
     found = network.nearest(key, [flow.key for flow in flows])
-    if found is None or found.declared in told:
+    if found is None or found.declared in explained:
         return None
     words = network.words
     flow = next(one for one in flows if one.key == found.declared)
-    story = Story("subscriber", found.cause, "", life.declared, key, life.session)
-    story.involve(life.sender, life.receiver, flow.sender)
-    tell_life(story, network, life, flow.first.time_ns)
+    story = Story("subscriber", found.cause, "", declaration.declared, key, declaration.session)
+    story.involve(declaration.sender, declaration.receiver, flow.sender)
+    add_declaration(story, network, declaration, flow.first.time_ns)
     story.add(flow.first, f"{words.who(flow.sender)} publishes {key_text(flow.key)}")
     story.show(flow.first)
     story.headline = (
-        f"Subscriber {key_text(key)} of {words.who(life.sender)} got nothing. "
+        f"Subscriber {key_text(key)} of {words.who(declaration.sender)} got nothing. "
         f"{found.text[0].upper() if found.text[0].isalpha() else found.text[0]}{found.text[1:]} "
         f"({words.who(flow.sender)} published it in packet {flow.first.packet})."
     )
-    story.culprit = life.sender
+    story.culprit = declaration.sender
     story.advice.append(f"zenlake ke intersects {quote(key)} {quote(flow.key)}")
     return story

@@ -10,7 +10,7 @@ import pytest
 
 from tests.lake.contents.tables import Tables, name_of
 from tests.trace.sidecar import PATHS
-from tests.why.told import path_of
+from tests.why.bundled_stories import path_of
 from zenlake.cli.main import main
 from zenlake.lake.pipeline.pipeline import run
 from zenlake.lake.publish import Store
@@ -140,7 +140,7 @@ def test_stories_agree_with_the_verdicts_of_the_tables(
             for row in tables.of(name_of(evidence.capture), "queries")
         }
         seqs = {(one.session, one.at, one.request_id): one.seq for one in evidence.queries}
-        for story in report(evidence, EVERYTHING, tells_each=True).stories:
+        for story in report(evidence, EVERYTHING, is_ungrouped=True).stories:
             if story.subject == "query":
                 seq = seqs[story.session or "", story.at, story.request_id or 0]
                 row = rows[story.session, seq]

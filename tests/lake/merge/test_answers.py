@@ -9,7 +9,7 @@ import pytest
 
 from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
 from tests.trace.test_interest_answers import CASES, lives, talk
-from tests.why.told import path_of
+from tests.why.bundled_stories import path_of
 from zenlake.lake.fast_reader import Refusal, survey
 
 

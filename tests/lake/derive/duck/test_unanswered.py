@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.lake.derive.duck.one_capture import Rows, tables_of
+from tests.why.bundled_stories import NAMES, path_of
 from tests.why.scene import Connection, Scene, final, queryable, request
-from tests.why.told import NAMES, path_of
 from zenlake.why import Wanted, report
 from zenlake.why.from_capture import read_capture
 from zenlake.wire import Declare, UndeclareQueryable

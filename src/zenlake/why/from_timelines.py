@@ -18,9 +18,9 @@ from zenlake.why.records import (
     Interest,
     Loss,
     Moment,
-    Query,
+    QueryHop,
     Reply,
-    SessionLife,
+    SessionRecord,
 )
 from zenlake.why.words import error_text
 from zenlake.wire import Put, Request, Response
@@ -31,9 +31,9 @@ def moment(event: MessageSeen) -> Moment:
     return Moment(event.time_ns, event.packet)
 
 
-def session_of(session: Session, close: MessageSeen | None) -> SessionLife:
+def session_of(session: Session, close: MessageSeen | None) -> SessionRecord:
     opener, acceptor = session.nodes
-    return SessionLife(
+    return SessionRecord(
         session.id,
         None if session.is_multicast else opener.zid,
         None if session.is_multicast else acceptor.zid,
@@ -49,7 +49,7 @@ def session_of(session: Session, close: MessageSeen | None) -> SessionLife:
     )
 
 
-def query_of(exchange: Exchange) -> Query | None:
+def query_of(exchange: Exchange) -> QueryHop | None:
     """None where the REQUEST is not in the capture."""
     request = exchange.request
     if request is None:
@@ -74,7 +74,7 @@ def query_of(exchange: Exchange) -> Query | None:
         body.attachment,
         None if source is None else f"{source.zid}/{source.eid}/{source.sn}",
     )
-    return Query(
+    return QueryHop(
         exchange.session.id,
         request.seq,
         moment(request),
@@ -119,50 +119,50 @@ def _reply(event: MessageSeen, after_final: bool) -> Reply:
     )
 
 
-def declaration_of(life: DeclarationLifetime) -> Declaration:
-    first = life.declared or life.undeclared
+def declaration_of(lifetime: DeclarationLifetime) -> Declaration:
+    first = lifetime.declared or lifetime.undeclared
     assert first is not None
     ended = None
-    if life.ended_ns is not None:
-        packet = None if life.undeclared is None else life.undeclared.packet
-        ended = Moment(life.ended_ns, packet)
+    if lifetime.ended_ns is not None:
+        packet = None if lifetime.undeclared is None else lifetime.undeclared.packet
+        ended = Moment(lifetime.ended_ns, packet)
     return Declaration(
-        life.session.id,
+        lifetime.session.id,
         first.seq,
-        life.entity,
-        life.key,
-        life.sender_zid,
-        life.receiver_zid,
-        life.id,
-        None if life.declared is None else moment(life.declared),
+        lifetime.entity,
+        lifetime.key,
+        lifetime.sender_zid,
+        lifetime.receiver_zid,
+        lifetime.id,
+        None if lifetime.declared is None else moment(lifetime.declared),
         ended,
-        life.ended_by,
-        life.complete,
-        life.interest_id,
-        life.node_id,
-        life.is_answer,
+        lifetime.ended_by,
+        lifetime.complete,
+        lifetime.interest_id,
+        lifetime.node_id,
+        lifetime.is_answer,
     )
 
 
-def interest_of(life: InterestLifetime) -> Interest:
-    opened = life.opened
+def interest_of(lifetime: InterestLifetime) -> Interest:
+    opened = lifetime.opened
     assert opened is not None
     closed_ns = None
-    if life.ended_by == "closed" and life.closed is not None:
-        closed_ns = life.closed.time_ns
-    elif life.ended_by == "session":
-        closed_ns = life.session.closed_ns
+    if lifetime.ended_by == "closed" and lifetime.closed is not None:
+        closed_ns = lifetime.closed.time_ns
+    elif lifetime.ended_by == "session":
+        closed_ns = lifetime.session.closed_ns
     return Interest(
-        life.session.id,
+        lifetime.session.id,
         opened.seq,
         moment(opened),
-        life.sender_zid,
-        life.receiver_zid,
-        life.id,
-        str(life.mode),
-        life.options or "",
+        lifetime.sender_zid,
+        lifetime.receiver_zid,
+        lifetime.id,
+        str(lifetime.mode),
+        lifetime.options or "",
         opened.key,
-        None if life.final is None else life.final.time_ns,
+        None if lifetime.final is None else lifetime.final.time_ns,
         closed_ns,
     )
 

@@ -50,13 +50,13 @@ class JoinTerms(NamedTuple):
 
 
 @dataclass(slots=True)
-class Stay:
+class Membership:
     """One node in a group, from a JOIN on."""
 
     session: str
     terms: JoinTerms
     joined: Moment
-    heard: Moment
+    last_sent: Moment
     ended: Moment | None = None
     """By CLOSE, or when its lease was over."""
     is_silent: bool = False
@@ -71,52 +71,52 @@ class Stay:
     def expire(self, time_ns: int) -> None:
         """Ends it if nothing came for longer than its lease."""
         lease_ns = self.terms.lease_ms * 1_000_000
-        silence_ns = time_ns - self.heard.time_ns
+        silence_ns = time_ns - self.last_sent.time_ns
         if self.ended is None and lease_ns and silence_ns > max(lease_ns, SILENCE_NS_MIN):
-            self.ended, self.is_silent = Moment(self.heard.time_ns + lease_ns, None), True
+            self.ended, self.is_silent = Moment(self.last_sent.time_ns + lease_ns, None), True
 
-    def overlaps(self, other: Stay) -> bool:
+    def overlaps(self, other: Membership) -> bool:
         return not (self._is_before(other) or other._is_before(self))
 
-    def _is_before(self, other: Stay) -> bool:
+    def _is_before(self, other: Membership) -> bool:
         return self.ended is not None and self.ended.time_ns < other.joined.time_ns
 
 
-class StayWatch:
+class MembershipTracker:
     """Feed it what members send, in order; not all of it, if what comes before is told."""
 
     def __init__(self) -> None:
-        self.stays: list[Stay] = []
-        self._current: dict[tuple[str, str], Stay] = {}
+        self.memberships: list[Membership] = []
+        self._current: dict[tuple[str, str], Membership] = {}
         """By group and link: the address tells who sends (wire reference §8)."""
 
     def feed(
         self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None
     ) -> None:
-        stay = self._current.get((session, link))
-        if stay is not None:
-            stay.expire(at.time_ns)
+        membership = self._current.get((session, link))
+        if membership is not None:
+            membership.expire(at.time_ns)
         if kind == "JOIN":
             terms = JoinTerms.of_detail(detail or {})
-            if stay is None or stay.ended is not None or stay.zid != terms.zid:
-                if len(self.stays) >= WHY_RECORDS_MAX:
+            if membership is None or membership.ended is not None or membership.zid != terms.zid:
+                if len(self.memberships) >= WHY_RECORDS_MAX:
                     return
-                stay = self._current[session, link] = Stay(session, terms, at, at)
-                self.stays.append(stay)
-        if stay is None or stay.ended is not None:
+                membership = self._current[session, link] = Membership(session, terms, at, at)
+                self.memberships.append(membership)
+        if membership is None or membership.ended is not None:
             return  # nobody listens to it without a JOIN
-        stay.heard = at
+        membership.last_sent = at
         if kind == "CLOSE":
-            stay.ended = at
-            stay.reason = str((detail or {}).get("reason", 0))
+            membership.ended = at
+            membership.reason = str((detail or {}).get("reason", 0))
 
-    def told_before(self, session: str, link: str, at: Moment) -> None:
+    def received_before(self, session: str, link: str, at: Moment) -> None:
         """That something came at that time, whatever it was."""
-        stay = self._current.get((session, link))
-        if stay is not None and stay.ended is None:
-            stay.heard = at
+        membership = self._current.get((session, link))
+        if membership is not None and membership.ended is None:
+            membership.last_sent = at
 
-    def end(self, last_ns: int) -> list[Stay]:
-        for stay in self.stays:
-            stay.expire(last_ns)
-        return self.stays
+    def end(self, last_ns: int) -> list[Membership]:
+        for membership in self.memberships:
+            membership.expire(last_ns)
+        return self.memberships

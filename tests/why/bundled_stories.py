@@ -53,7 +53,7 @@ def packets_of(
     receiver: str | None = None,
     key: str | None = None,
 ) -> list[int]:
-    """Where such messages are, found without any of the code that tells stories."""
+    """Where such messages are, found without the code of zenlake.why."""
     return [
         event.packet
         for event in messages_of(name)

@@ -1,4 +1,4 @@
-"""Passing: what a node did with publications it got, for each node that subscribes there."""
+"""Forwarding: what a node did with publications it got, for each node that subscribes there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _UNSURE_NS: Final = 50_000_000
 
 
 @dataclass(slots=True)
-class Passing:
+class Forwarding:
     """One subscriber of the node that got a flow, and what it was sent of it."""
 
     source: Flow
     """What the node got."""
-    life: Declaration
+    declaration: Declaration
     flow: Flow | None
     """What was passed on; None for nothing."""
     before: int
@@ -34,19 +34,19 @@ class Passing:
         return self.flow is None and self.expected > 0
 
 
-def passings(network: Network, flow: Flow) -> list[Passing]:
+def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
     """Of subscribers that were there while it was published; one for each node."""
-    found: dict[str | None, Passing] = {}
+    found: dict[str | None, Forwarding] = {}
     matching = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
-    for life in matching:
-        if life.sender == flow.receiver or life.declared is None:
+    for declaration in matching:
+        if declaration.sender == flow.receiver or declaration.declared is None:
             continue
-        if life.declared.time_ns > flow.last.time_ns or not _overlaps(life, flow):
+        if declaration.declared.time_ns > flow.last.time_ns or not _overlaps(declaration, flow):
             continue
-        one = _passing(network, flow, life)
-        known = found.get(life.sender)
+        one = _forwarding(network, flow, declaration)
+        known = found.get(declaration.sender)
         if known is None or len(one.missing) < len(known.missing) or one.before < known.before:
-            found[life.sender] = one
+            found[declaration.sender] = one
     passed = [one for one in found.values() if one.flow is not None or one.expected]
     if any(one.flow is not None for one in passed):
         # Routers know of a subscriber from several others, and send to one that is nearer.
@@ -54,33 +54,39 @@ def passings(network: Network, flow: Flow) -> list[Passing]:
     return passed
 
 
-def _is_router(network: Network, passing: Passing) -> bool:
-    return network.words.role(passing.life.sender) == "router"
+def _is_router(network: Network, forwarding: Forwarding) -> bool:
+    return network.words.role(forwarding.declaration.sender) == "router"
 
 
-def all_passings(network: Network, flow: Flow) -> list[Passing]:
+def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
     """From node to node, as far as it went."""
-    found = passings(network, flow)
+    found = forwardings(network, flow)
     seen = {flow.session}
     for one in found:  # grows while it is walked
         if one.flow is not None and one.flow.session not in seen:
             seen.add(one.flow.session)
-            found += passings(network, one.flow)
+            found += forwardings(network, one.flow)
     return found
 
 
-def _overlaps(life: Declaration, flow: Flow) -> bool:
-    return life.ended is None or life.ended.time_ns >= flow.first.time_ns
+def _overlaps(declaration: Declaration, flow: Flow) -> bool:
+    return declaration.ended is None or declaration.ended.time_ns >= flow.first.time_ns
 
 
-def _passing(network: Network, flow: Flow, life: Declaration) -> Passing:
-    assert life.declared is not None
+def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwarding:
+    assert declaration.declared is not None
     sent = next(
-        (one for one in network.sent_on(flow.receiver, flow.key) if one.session == life.session),
+        (
+            one
+            for one in network.sent_on(flow.receiver, flow.key)
+            if one.session == declaration.session
+        ),
         None,
     )
-    from_ns = life.declared.time_ns + _UNSURE_NS
-    until_ns = (network.evidence.last_ns if life.ended is None else life.ended.time_ns) - _UNSURE_NS
+    from_ns = declaration.declared.time_ns + _UNSURE_NS
+    until_ns = (
+        network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
+    ) - _UNSURE_NS
     arrived = _found_again(flow.samples, [] if sent is None else sent.samples)
     # Beyond what is followed one by one nothing can be said.
     if sent is not None and sent.count - sent.ignored > len(sent.samples) and sent.samples:
@@ -92,12 +98,12 @@ def _passing(network: Network, flow: Flow, life: Declaration) -> Passing:
     ]
     numbers = [number for number in expected if number not in arrived]
     missing = [flow.samples[number] for number in numbers]
-    before = sum(sample.at.time_ns < life.declared.time_ns for sample in flow.samples)
-    passing = Passing(flow, life, sent, before, len(expected), missing, "delivered")
+    before = sum(sample.at.time_ns < declaration.declared.time_ns for sample in flow.samples)
+    forwarding = Forwarding(flow, declaration, sent, before, len(expected), missing, "delivered")
     if missing:
         spans = [_span(network, flow, number, arrived) for number in numbers]
-        passing.cause, passing.losses = _cause(network, flow, passing, spans)
-    return passing
+        forwarding.cause, forwarding.losses = _cause(network, flow, forwarding, spans)
+    return forwarding
 
 
 def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
@@ -132,17 +138,17 @@ def _is_same(sent: Sample, received: Sample) -> bool:
 
 
 def _cause(
-    network: Network, flow: Flow, passing: Passing, spans: list[tuple[int, int]]
+    network: Network, flow: Flow, forwarding: Forwarding, spans: list[tuple[int, int]]
 ) -> tuple[str, list[Loss]]:
-    roles = (network.words.role(flow.sender), network.words.role(passing.life.sender))
-    if passing.flow is None and roles == ("peer", "peer"):
+    roles = (network.words.role(flow.sender), network.words.role(forwarding.declaration.sender))
+    if forwarding.flow is None and roles == ("peer", "peer"):
         return "not_relayed", []
     is_end = all(until_ns == network.evidence.last_ns for _, until_ns in spans)
-    if is_end and is_behind_hidden_router(network, passing.life):
+    if is_end and is_behind_hidden_router(network, forwarding.declaration):
         return "not_visible", []
     losses = [
         loss
-        for loss in network.losses(passing.life.session)
+        for loss in network.losses(forwarding.declaration.session)
         if loss.sender in (flow.receiver, None)
     ]
     # A hole is noticed later than it is there; and whoever has holes proves nothing.

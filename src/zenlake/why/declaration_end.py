@@ -1,4 +1,4 @@
-"""Gone: which node undeclared an entity first, followed back from hop to hop."""
+"""DeclarationEnd: which node undeclared an entity first, followed back from hop to hop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.why.words import apart, key_text, packets_text
 
 
 @dataclass(slots=True)
-class Gone:
+class DeclarationEnd:
     """How a declaration ended: a sentence, the node to look at, what to try, and the path."""
 
     sentence: str
@@ -23,30 +23,30 @@ class Gone:
     path: list[Declaration] = field(default_factory=list)
 
 
-def tell_gone(network: Network, life: Declaration, at: Moment) -> Gone:
+def describe_end(network: Network, declaration: Declaration, at: Moment) -> DeclarationEnd:
     """Of a declaration that had ended at that moment."""
-    found = absence.describe_gone(network, life, at.time_ns, wording(network))
+    found = absence.describe_gone(network, declaration, at.time_ns, wording(network))
     first = found.path[-1]
     path = found.path + path_to_origin(network, first)[1:]
-    return Gone(found.sentence, found.culprit, _advice(network, first, found), path)
+    return DeclarationEnd(found.sentence, found.culprit, _advice(network, first, found), path)
 
 
 def wording(network: Network) -> Wording:
     """With the numbers of packets."""
 
     def closed_in(session: str) -> str:
-        life = network.evidence.sessions.get(session)
-        return _place(None if life is None else life.close_packet)
+        record = network.evidence.sessions.get(session)
+        return _place(None if record is None else record.close_packet)
 
-    def all_ended_in(lives: Sequence[Declaration]) -> str:
-        return f" ({packets_text([one.ended.packet for one in lives if one.ended])})"
+    def all_ended_in(declarations: Sequence[Declaration]) -> str:
+        return f" ({packets_text([one.ended.packet for one in declarations if one.ended])})"
 
     return Wording(
         network.words.who,
         key_text,
         lambda ns: apart(0, ns),
-        lambda life: _place(life.declared.packet if life.declared else None),
-        lambda life: _place(life.ended.packet if life.ended else None),
+        lambda declaration: _place(declaration.declared.packet if declaration.declared else None),
+        lambda declaration: _place(declaration.ended.packet if declaration.ended else None),
         closed_in,
         all_ended_in,
     )
@@ -56,8 +56,10 @@ def _place(packet: int | None) -> str:
     return "" if packet is None else f" (packet {packet})"
 
 
-def _advice(network: Network, life: Declaration, found: absence.Gone[Declaration]) -> list[str]:
-    who, other = network.words.who(life.sender), network.words.who(life.receiver)
+def _advice(
+    network: Network, declaration: Declaration, found: absence.Gone[Declaration]
+) -> list[str]:
+    who, other = network.words.who(declaration.sender), network.words.who(declaration.receiver)
     if found.kept_by is not None:
         return [f"Look at {who}: why did it undeclare what was still announced to it?"]
     if found.is_unseen:
