@@ -1,4 +1,4 @@
-"""Where Spark 4 looks for `format("zenoh")`: in packages whose names begin with `pyspark_`."""
+"""Registers `format("zenoh")`: Spark 4 looks for formats in packages named `pyspark_*`."""
 
 from __future__ import annotations
 

@@ -15,19 +15,19 @@ from zenlake.wire import Frame, Push, Put
 from zenlake.wire.values.wire_expr import WireExpr
 
 INIT = bytes.fromhex("0400010900aa")
-"""An InitSyn behind its length."""
+"""An INIT_SYN after its length."""
 ACK, SYN = 0x10, 0x02
 KINDS = ("syn", "ack", "frame", "init", "noise", "mixed")
 
 
 def frame_unit(sn: int) -> bytes:
-    """A FRAME with one publication, behind its length."""
+    """A FRAME with one publication, after its length."""
     unit = bytes(Frame(sn, [Push(WireExpr(0, "robot/pose"), Put(b"x" * 16))]))
     return struct.pack("<H", len(unit)) + unit
 
 
 def segments(kind: str, count: int) -> Iterator[tuple[int, bytes]]:
-    """Flags and payload of each connection's only segment."""
+    """Flags and payload of the only segment of each connection."""
     chance = Random(7)
     for number in range(count):
         chosen = KINDS[number % (len(KINDS) - 1)] if kind == "mixed" else kind

@@ -1,7 +1,7 @@
 """A capture in which two nodes send odd messages: extreme values in every field.
 
-The messages are legal on the wire as far as the codec can write them; some have bytes exchanged
-afterwards, so that keys are no UTF-8 and flags no known ones.
+The codec can write all of these messages; in some, bytes are replaced afterwards, so that keys are
+not UTF-8 and flags are unknown.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ ODD_BYTES = (
 
 
 class OddMessages:
-    """Draws messages of all kinds whose fields are odd."""
+    """Draws messages of all kinds with extreme fields."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -98,12 +98,12 @@ class OddMessages:
         )
 
     def draw(self) -> bytes:
-        """A message as bytes; in one of four, some bytes are exchanged."""
+        """An encoded message; in one of four, some bytes are replaced."""
         while True:
             try:
                 data = bytes(self.random.choice(self._makers)())
             except (ZenlakeError, ValueError):
-                continue  # the codec does not write this
+                continue  # the codec refuses this value
             return self._odd_bytes(data)
 
     def _odd_bytes(self, data: bytes) -> bytes:

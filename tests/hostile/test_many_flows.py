@@ -18,14 +18,14 @@ from zenlake.limits import TCP_NEW_FLOWS_MAX
 
 COUNT = 300_000 if IS_FULL else 6_000
 MEBIBYTES_MAX = 600 if IS_FULL else 150
-"""Of the process. Connections with an INIT cost most: the summary keeps their sessions."""
+"""Memory of the process. Connections with an INIT use most: the summary keeps their sessions."""
 SECONDS_PER_FLOW_MAX = 0.001
 """Ten times the time on a busy machine; quadratic growth would exceed it by far."""
 SESSIONS = {"init": COUNT, "mixed": COUNT // 5}
 
 
 def spent(arguments: list[str]) -> tuple[str, float, float]:
-    """What a command prints, its processor time in seconds and its largest size in MiB."""
+    """Output, processor time in seconds and peak memory in MiB of a command."""
     # `getrusage` would return the size of this process if it is larger than the child.
     script = (
         "import re, sys; from zenlake.cli.main import main; code = main(sys.argv[1:]);"

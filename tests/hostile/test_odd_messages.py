@@ -1,4 +1,4 @@
-"""One bad message costs one message: every command and every table has all others."""
+"""An invalid message affects no other: every command and every table has all other messages."""
 
 from __future__ import annotations
 
@@ -30,37 +30,39 @@ def odd(request: pytest.FixtureRequest, tmp_path: Path) -> OddCapture:
 
 
 def _ordinary(text: str) -> int:
-    """How many different publications a text names."""
+    """The number of different ordinary publications in a text."""
     return len(set(re.findall(r"\bordinary/\d+\b", text)))
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]], ids=["lines", "json"])
-def test_decode_shows_all_others(
+def test_decode_shows_all_other_messages(
     odd: OddCapture, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["decode", *flags, str(odd.path)]) == 0
     assert _ordinary(capsys.readouterr().out) == odd.ordinary
 
 
-def test_check_judges_all_others(odd: OddCapture, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_checks_all_other_messages(
+    odd: OddCapture, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", "--json", str(odd.path)]) == 1
     assert '"rule"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("flags", [[], ["--key", "**"]], ids=["all", "every key"])
-def test_why_ends_with_a_story(
+def test_why_ends_with_an_explanation(
     odd: OddCapture, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["why", *flags, str(odd.path)]) in (0, 1)
     assert capsys.readouterr().out
 
 
-def test_tables_have_all_others(odd: OddCapture) -> None:
+def test_tables_have_all_other_messages(odd: OddCapture) -> None:
     sql = "SELECT count(DISTINCT key) FROM samples WHERE key LIKE 'ordinary/%'"
     with direct.read([str(odd.path)]) as tables:
         with on_duckdb.query(tables.snapshot(), sql) as result:
             assert list(result.rows) == [(odd.ordinary,)]
-        # Those that are put together of others are there as well.
+        # Derived tables must be readable as well.
         for table in ("queries", "interests", "declarations", "sessions", "violations"):
             with on_duckdb.query(tables.snapshot(), f"SELECT count(*) FROM {table}") as result:
                 assert next(iter(result.rows))[0] > 0, table

@@ -1,4 +1,4 @@
-"""Spark imports every package `pyspark_*` when it looks for formats: ours must cost nothing."""
+"""Spark imports every package `pyspark_*` to find formats: ours must import little."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 """
 
 
-def test_it_is_found_and_light() -> None:
+def test_source_is_found_and_imports_little() -> None:
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(
         [sys.executable, "-c", _PROBE], env=variables, capture_output=True, text=True, check=True

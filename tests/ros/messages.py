@@ -1,4 +1,4 @@
-"""Payloads in CDR, made by rosbags: what the nodes of the traffic send each other."""
+"""CDR payloads of the messages that the nodes of `traffic` send, encoded by rosbags."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def packed(name: str, *values: Any) -> bytes:
 
 
 def of(name: str, *values: Any) -> Any:
-    """A message within another."""
+    """A message inside another one."""
     return store().types[name](*values)
 
 
@@ -67,7 +67,7 @@ def odometry(number: int) -> bytes:
 
 
 def integers(*values: int) -> bytes:
-    """A request or reply of AddTwoInts, which rosbags does not know."""
+    """A request or reply of AddTwoInts, whose type rosbags lacks."""
     return _HEADER + struct.pack(f"<{len(values)}q", *values)
 
 

@@ -1,6 +1,6 @@
-"""Nodes of ROS 2 as rmw_zenoh makes them, on eclipse-zenoh: the same tokens, keys, attachments.
+"""ROS 2 nodes on eclipse-zenoh, with the tokens, keys and attachments of rmw_zenoh.
 
-Every call and every callback is taken down, in the words of the sidecars of bundled captures.
+Every call and every callback is recorded, in the format of the sidecars of bundled captures.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def attachment(number: int, source_ns: int, gid: str) -> bytes:
 
 
 class Notes:
-    """Rows in the order in which they were taken down, by the list of the sidecar they are for."""
+    """Recorded rows in order, by the list of the sidecar that they belong to."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,7 +60,7 @@ class Notes:
 
 
 class Context:
-    """A Zenoh session, as each process of ROS has one. `calls` is its name in the notes."""
+    """A Zenoh session: each process of ROS has one. `calls` is its name in the notes."""
 
     def __init__(self, calls: str, port: int, notes: Notes) -> None:
         self.calls = calls
@@ -88,12 +88,12 @@ class Context:
 
     def token(self, key: str) -> Any:
         made = self.session.liveliness().declare_token(key)
-        self._tokens.append(made)  # one that nobody holds is undeclared
+        self._tokens.append(made)  # an unreferenced token is undeclared
         self.event("declare_token", handle=key, key=key)
         return made
 
     def watch(self, key: str) -> None:
-        """The graph cache: every context follows the tokens of its domain."""
+        """Subscribes to the tokens of the domain, as the graph cache of each context does."""
 
         def on_change(sample: Any) -> None:
             kind = "put" if sample.kind == zenoh.SampleKind.PUT else "delete"
@@ -131,7 +131,7 @@ class Context:
         return made
 
     def serve(self, handle: str, key: str, answer: Callable[[bytes], bytes]) -> Any:
-        """Replies with the attachment that the request came with, as rmw_zenoh does."""
+        """Replies with the attachment of the request, as rmw_zenoh does."""
 
         def on_query(query: Any) -> None:
             request = bytes(query.payload.to_bytes())
@@ -190,7 +190,7 @@ class Context:
 
 
 class Node:
-    """A node of ROS in a context."""
+    """A ROS node in a context."""
 
     def __init__(self, context: Context, namespace: str, name: str, domain: int = 0) -> None:
         self.context = context
@@ -224,7 +224,7 @@ class Entity:
         return attachment(self._number, time.time_ns(), self.gid)
 
     def publish(self, payload: bytes, is_lost: bool = False) -> None:
-        """A message that congestion drops has its number all the same."""
+        """Publishes; a message that congestion drops uses a sequence number too."""
         attached = self.attach()
         if not is_lost:
             drop = zenoh.CongestionControl.DROP

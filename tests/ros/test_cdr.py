@@ -1,4 +1,4 @@
-"""Payloads as JSON, whatever bytes they are."""
+"""Payloads as JSON, for valid and for arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(name: str, payload: bytes) -> Any:
     return json.loads(text)
 
 
-def test_a_scan() -> None:
+def test_laser_scan_is_converted() -> None:
     assert read(SCAN, messages.scan(3)) == {
         "header": {"stamp": {"sec": 3, "nanosec": 500}, "frame_id": "laser"},
         "angle_min": -1.57,
@@ -55,13 +55,13 @@ def test_numbers_keep_their_precision() -> None:
 
 
 @pytest.mark.parametrize(("value", "text"), [(math.nan, "nan"), (-math.inf, "-inf")])
-def test_what_json_has_no_number_for(value: float, text: str) -> None:
+def test_numbers_that_json_lacks_are_strings(value: float, text: str) -> None:
     assert read("std_msgs/msg/Float64", messages.packed("std_msgs/msg/Float64", value)) == {
         "data": text
     }
 
 
-def test_bytes_are_base64_and_other_integers_numbers() -> None:
+def test_byte_arrays_are_base64_and_other_integers_are_numbers() -> None:
     layout = messages.of("std_msgs/msg/MultiArrayLayout", [], 0)
     image = messages.packed("std_msgs/msg/UInt8MultiArray", layout, np.array([1, 2, 255], np.uint8))
     assert read("std_msgs/msg/UInt8MultiArray", image)["data"] == "AQL/"
@@ -69,7 +69,7 @@ def test_bytes_are_base64_and_other_integers_numbers() -> None:
     assert read("std_msgs/msg/Int8MultiArray", grid)["data"] == [-1, 100]
 
 
-def test_messages_in_messages_and_texts() -> None:
+def test_nested_messages_and_strings_are_converted() -> None:
     names = messages.of("std_msgs/msg/MultiArrayDimension", 'a "b"\n§', 2, 3)
     layout = messages.of("std_msgs/msg/MultiArrayLayout", [names, names], 1)
     payload = messages.packed("std_msgs/msg/Float32MultiArray", layout, np.zeros(0, np.float32))
@@ -78,11 +78,11 @@ def test_messages_in_messages_and_texts() -> None:
     assert read("std_msgs/msg/Float32MultiArray", payload) == wanted
 
 
-def test_nothing_is_an_empty_object() -> None:
+def test_message_without_fields_is_an_empty_object() -> None:
     assert read("std_msgs/msg/Empty", b"\x00\x01\x00\x00\x00") == {}
 
 
-def test_both_orders_of_bytes() -> None:
+def test_both_byte_orders_are_read() -> None:
     assert read("std_msgs/msg/Int32", b"\x00\x01\x00\x00\x01\x02\x00\x00") == {"data": 0x201}
     assert read("std_msgs/msg/Int32", b"\x00\x00\x00\x00\x00\x00\x02\x01") == {"data": 0x201}
 
@@ -91,19 +91,33 @@ def test_both_orders_of_bytes() -> None:
     ("name", "payload", "reason"),
     [
         ("a/msg/B", b"", "type 'a/msg/B' is not known"),
-        (SCAN, b"", "no sensor_msgs/msg/LaserScan: Invalid or unsupported CDR encapsulation."),
-        (SCAN, messages.scan(1)[:-1], "no sensor_msgs/msg/LaserScan"),
+        (
+            SCAN,
+            b"",
+            "not a valid sensor_msgs/msg/LaserScan: Invalid or unsupported CDR encapsulation.",
+        ),
+        (SCAN, messages.scan(1)[:-1], "not a valid sensor_msgs/msg/LaserScan"),
         (SCAN, messages.scan(1) + bytes(4), "size mismatch"),
-        ("std_msgs/msg/String", b"\x00\x01\x00\x00\xff\xff\xff\xff", "no std_msgs/msg/String"),
-        ("std_msgs/msg/String", b"\x00\x01\x00\x00\x02\x00\x00\x00\xff\x00", "no std_msgs"),
+        (
+            "std_msgs/msg/String",
+            b"\x00\x01\x00\x00\xff\xff\xff\xff",
+            "not a valid std_msgs/msg/String",
+        ),
+        (
+            "std_msgs/msg/String",
+            b"\x00\x01\x00\x00\x02\x00\x00\x00\xff\x00",
+            "not a valid std_msgs",
+        ),
     ],
 )
-def test_what_cannot_be_read_is_said(name: str, payload: bytes, reason: str) -> None:
+def test_payload_that_cannot_be_decoded_has_a_reason(
+    name: str, payload: bytes, reason: str
+) -> None:
     assert payload_json(name, payload) is None
     assert reason in (why_no_json(name, payload) or "")
 
 
-def test_a_payload_has_a_limit() -> None:
+def test_payload_above_the_limit_is_not_decoded() -> None:
     payload = bytes(ROS_PAYLOAD_BYTES_MAX + 1)
     assert payload_json(SCAN, payload) is None
     assert "above the limit of 16777216" in (why_no_json(SCAN, payload) or "")
@@ -114,7 +128,7 @@ HEADERS = st.sampled_from([b"\x00\x00\x00\x00", b"\x00\x01\x00\x00", b""])
 
 
 @given(st.sampled_from(KNOWN), HEADERS, st.binary(max_size=200))
-def test_any_bytes_give_json_or_a_reason(name: str, header: bytes, rest: bytes) -> None:
+def test_any_bytes_have_json_or_a_reason(name: str, header: bytes, rest: bytes) -> None:
     payload = header + rest
     text, reason = payload_json(name, payload), why_no_json(name, payload)
     assert (text is None) != (reason is None)
@@ -126,7 +140,7 @@ def test_any_bytes_give_json_or_a_reason(name: str, header: bytes, rest: bytes) 
 
 
 @given(st.integers(0, len(messages.scan(1)) - 1), st.integers(1, 255))
-def test_a_damaged_message_gives_json_or_a_reason(place: int, change: int) -> None:
+def test_damaged_message_has_json_or_a_reason(place: int, change: int) -> None:
     payload = bytearray(messages.scan(1))
     payload[place] ^= change
     text, reason = payload_json(SCAN, bytes(payload)), why_no_json(SCAN, bytes(payload))

@@ -1,4 +1,4 @@
-"""Which type is meant, by whatever names it."""
+"""Message types are found by name, hash and key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zenlake.ros.names import dds_type
 SCAN = "sensor_msgs/msg/LaserScan"
 STRING = "std_msgs/msg/String"
 STRING_HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
-"""As the design document of rmw_zenoh has it."""
+"""From the design document of rmw_zenoh."""
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ STRING_HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f
         f"0/chatter/{dds_type(STRING)}/TypeHashNotSupported",
     ],
 )
-def test_a_type_has_many_names(meant: str) -> None:
+def test_type_is_found_by_every_form_of_its_name(meant: str) -> None:
     found = find(meant)
     assert isinstance(found, Definition)
     assert found.name == STRING
@@ -48,12 +48,12 @@ def test_a_type_has_many_names(meant: str) -> None:
         ("0/s/a::msg::dds_::B_/RIHS01_00", "hash 'RIHS01_00' is not known"),
     ],
 )
-def test_or_none(meant: str, reason: str) -> None:
+def test_unknown_type_has_a_reason(meant: str, reason: str) -> None:
     assert find(meant) == reason
 
 
-def test_a_hash_chooses_the_release() -> None:
-    """Some definitions changed from release to release; hashes tell them apart."""
+def test_hash_selects_the_release() -> None:
+    """Some definitions changed between releases; their hashes differ."""
     hashes: dict[str, set[str]] = {}
     for store in _stores():
         for name in store.fielddefs:
@@ -67,7 +67,7 @@ def test_a_hash_chooses_the_release() -> None:
             assert definition.store.hash_rihs01(name) == one
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rosbags.typesys", None)
     with pytest.raises(LocalError, match=r"pip install 'zenlake\[ros\]'"):
         check_extra()

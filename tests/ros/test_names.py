@@ -1,4 +1,4 @@
-"""Names as keys write them, there and back."""
+"""Names encoded in keys, and decoded again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TYPES = st.builds("{}/{}/{}".format, WORDS, st.sampled_from(["msg", "srv", "acti
 
 
 @given(NAMES, st.sampled_from([RMW_SLASH, BRIDGE_SLASH]))
-def test_a_name_comes_back_from_a_chunk(name: str, slash: str) -> None:
+def test_name_survives_encoding_in_a_chunk(name: str, slash: str) -> None:
     chunk = mangled(name, slash)
     assert "/" not in chunk
     assert demangled(chunk, slash) == name
 
 
 @given(TYPES)
-def test_a_type_comes_back_from_dds(name: str) -> None:
+def test_type_survives_conversion_to_dds(name: str) -> None:
     written = dds_type(name)
     assert "/" not in written
     assert written.endswith("_")
@@ -38,7 +38,7 @@ def test_a_type_comes_back_from_dds(name: str) -> None:
 
 
 @given(TYPES)
-def test_a_type_as_ros_writes_it_stays(name: str) -> None:
+def test_ros_type_is_unchanged(name: str) -> None:
     assert ros_type(name) == name
 
 
@@ -53,15 +53,15 @@ def test_a_type_as_ros_writes_it_stays(name: str) -> None:
         ("", ""),
     ],
 )
-def test_types_as_they_are_written(written: str, name: str | None) -> None:
+def test_written_types_are_converted(written: str, name: str | None) -> None:
     assert ros_type(written) == name
 
 
-def test_a_hash_that_is_none() -> None:
+def test_placeholder_is_not_a_hash() -> None:
     assert type_hash("EMPTY_TOPIC_HASH") is None
     assert type_hash("RIHS01_ab") == "RIHS01_ab"
 
 
-def test_the_key_of_data_has_the_slashes_of_the_name() -> None:
+def test_data_key_keeps_the_slashes_of_the_name() -> None:
     assert topic_key("", 3, "/robot/scan", "t", "h") == "3/robot/scan/t/h"
     assert topic_key("fleet/", 0, "/scan", "t", "h") == "fleet/0/scan/t/h"

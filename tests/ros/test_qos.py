@@ -1,4 +1,4 @@
-"""Quality of service as tokens write it."""
+"""Quality of service, as tokens encode it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DEFAULT = Qos("reliable", "volatile", "keep_last", 42, None, None, "automatic", 
         ("::,:0,0:,:,,", DEFAULT._replace(deadline_ns=0)),
     ],
 )
-def test_what_rmw_zenoh_writes(text: str, wanted: Qos) -> None:
+def test_qos_of_rmw_zenoh_is_read(text: str, wanted: Qos) -> None:
     reading = Reading()
     assert read_rmw_qos(text, reading) == wanted
     assert reading.unread is None
@@ -49,14 +49,14 @@ def test_what_rmw_zenoh_writes(text: str, wanted: Qos) -> None:
         ("::,:,:,", Qos(), "QoS has 5 parts instead of 6"),
         ("9::,:,:,:,,", DEFAULT._replace(reliability=None), "reliability '9' is not known"),
         (":x:,:,:,:,,", DEFAULT._replace(durability=None), "durability 'x' is not known"),
-        ("::,-1:,:,:,,", DEFAULT._replace(depth=None), "depth '-1' is no number"),
-        ("::,٣:,:,:,,", DEFAULT._replace(depth=None), "depth '٣' is no number"),
-        ("::,9223372036854775808:,:,:,,", DEFAULT._replace(depth=None), "is no number"),
-        ("::,:x,1:,:,,", DEFAULT, "deadline seconds 'x' is no number"),
+        ("::,-1:,:,:,,", DEFAULT._replace(depth=None), "depth '-1' is not a number"),
+        ("::,٣:,:,:,,", DEFAULT._replace(depth=None), "depth '٣' is not a number"),
+        ("::,9223372036854775808:,:,:,,", DEFAULT._replace(depth=None), "is not a number"),
+        ("::,:x,1:,:,,", DEFAULT, "deadline seconds 'x' is not a number"),
         ("::1:,:,:,,", DEFAULT, "history '1' has 1 parts instead of 2"),
     ],
 )
-def test_what_rmw_zenoh_does_not_write(text: str, wanted: Qos, unread: str) -> None:
+def test_invalid_qos_of_rmw_zenoh_has_a_reason(text: str, wanted: Qos, unread: str) -> None:
     reading = Reading()
     assert read_rmw_qos(text, reading) == wanted
     assert reading.unread is not None
@@ -79,7 +79,7 @@ def test_what_rmw_zenoh_does_not_write(text: str, wanted: Qos, unread: str) -> N
         (":1:::a=b;c:d", True, Qos("reliable", "volatile", "keep_last", 1), None),
     ],
 )
-def test_what_the_bridge_writes(
+def test_qos_of_the_bridge_is_read(
     text: str, is_writer: bool, wanted: Qos, type_hash: str | None
 ) -> None:
     reading = Reading()
@@ -87,7 +87,7 @@ def test_what_the_bridge_writes(
     assert reading.unread is None
 
 
-def test_what_the_bridge_does_not_write() -> None:
+def test_invalid_qos_of_the_bridge_has_a_reason() -> None:
     for text, unread in (
         ("::", "QoS has 3 parts"),
         ("x:::", "QoS begins with 'x'"),
@@ -103,7 +103,7 @@ TEXTS = st.text(st.sampled_from("0123456789:,K-x")) | st.text()
 
 
 @given(TEXTS)
-def test_any_text_gives_values_that_tables_hold(text: str) -> None:
+def test_any_text_has_values_that_fit_the_tables(text: str) -> None:
     for qos in (read_rmw_qos(text, Reading()), read_bridge_qos(text, True, Reading())[0]):
         numbers = (qos.depth, qos.deadline_ns, qos.lifespan_ns, qos.lease_ns)
         assert all(one is None or -(1 << 63) <= one < 1 << 63 for one in numbers)

@@ -1,4 +1,4 @@
-"""Tokens of rmw_zenoh and of the bridge; the first are those of its design document."""
+"""Tokens of rmw_zenoh (the first from its design document) and of the bridge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(key: str) -> Entity:
     return entity
 
 
-def test_a_node() -> None:
+def test_token_of_a_node_is_read() -> None:
     key = "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/0/NN/%/%/listener"
     assert read(key) == Entity(
         "rmw_zenoh",
@@ -42,7 +42,7 @@ def test_a_node() -> None:
     )
 
 
-def test_a_publisher() -> None:
+def test_token_of_a_publisher_is_read() -> None:
     assert read(PUBLISHER) == Entity(
         "rmw_zenoh",
         "publisher",
@@ -63,7 +63,7 @@ def test_a_publisher() -> None:
     )
 
 
-def test_a_service_in_a_namespace() -> None:
+def test_token_of_a_service_in_a_namespace_is_read() -> None:
     whose = "@ros2_lv/0/a1/3/10/SS/%secret/%robot%one/calc"
     entity = read(f"{whose}/%robot%one%add/e::srv::dds_::Add_/H/::,10:,:,:,,")
     assert (entity.kind, entity.enclave, entity.namespace) == (
@@ -76,13 +76,13 @@ def test_a_service_in_a_namespace() -> None:
     assert entity.unread is None
 
 
-def test_a_prefix_is_before_the_data_too() -> None:
+def test_prefix_precedes_the_data_key_too() -> None:
     entity = read(f"fleet/7/{PUBLISHER}")
     assert entity.data_key == f"fleet/7/2/chatter/std_msgs::msg::dds_::String_/{STRING}"
     assert entity.own_key == PUBLISHER
 
 
-def test_what_the_bridge_tells() -> None:
+def test_tokens_of_the_bridge_are_read() -> None:
     assert read("@/b1/@ros2_lv") == Entity("ros2dds", "bridge", zid="b1", own_key="@/b1/@ros2_lv")
     entity = read("@/b1/@ros2_lv/MP/bot§scan/sensor_msgs§msg§LaserScan/:0:0:0,5:typehash=RIHS01_a;")
     assert (entity.source, entity.kind, entity.zid) == ("ros2dds", "publisher", "b1")
@@ -101,7 +101,7 @@ def test_what_the_bridge_tells() -> None:
         ("AC", "bot/add/_action/*"),
     ],
 )
-def test_services_and_actions_over_the_bridge(kind: str, data_key: str) -> None:
+def test_bridged_services_and_actions_are_read(kind: str, data_key: str) -> None:
     entity = read(f"fleet/@/b1/@ros2_lv/{kind}/bot§add/e§srv§Add")
     assert entity.kind == KINDS[kind]
     assert (entity.name, entity.type) == ("/bot/add", "e/srv/Add")
@@ -114,31 +114,31 @@ def test_services_and_actions_over_the_bridge(kind: str, data_key: str) -> None:
     ("key", "unread"),
     [
         ("@ros2_lv", "1 chunks instead of 9 or 13"),
-        ("@ros2_lv/0/z/0/0/NN/%/%/n/more", "1 chunks behind the node"),
-        ("@ros2_lv/0/z/0/0/XX/%/%/n", "kind 'XX' is not known; 0 chunks behind the node instead"),
+        ("@ros2_lv/0/z/0/0/NN/%/%/n/more", "1 chunks after the node"),
+        ("@ros2_lv/0/z/0/0/XX/%/%/n", "kind 'XX' is not known; 0 chunks after the node instead"),
         ("@ros2_lv/0/z/0/0/AS/%/%/n/t/t/h/::,:,:,:,,", "kind 'AS' is not known"),
-        ("@ros2_lv/x/z/0/0/NN/%/%/n", "domain 'x' is no number"),
-        ("@ros2_lv/0/z/-1/1e3/NN/%/%/n", "node '-1' is no number; id '1e3' is no number"),
-        ("@ros2_lv/0/z/0/0/MP/%/%/n/%t", "1 chunks behind the node instead of 4"),
-        (f"{PUBLISHER}/more", "1 chunks behind the QoS"),
+        ("@ros2_lv/x/z/0/0/NN/%/%/n", "domain 'x' is not a number"),
+        ("@ros2_lv/0/z/-1/1e3/NN/%/%/n", "node '-1' is not a number; id '1e3' is not a number"),
+        ("@ros2_lv/0/z/0/0/MP/%/%/n/%t", "1 chunks after the node instead of 4"),
+        (f"{PUBLISHER}/more", "1 chunks after the QoS"),
         (f"{PUBLISHER[:-11]}bad", "QoS has 1 parts instead of 6"),
         ("@/z/@ros2_lv/NN/n", "kind 'NN' is not known"),
-        ("@/z/@ros2_lv/MP/t/T", "3 chunks behind @ros2_lv instead of 4"),
+        ("@/z/@ros2_lv/MP/t/T", "3 chunks after @ros2_lv instead of 4"),
         ("@/z/@ros2_lv/SS/t/T/more", "1 chunks too many"),
     ],
 )
-def test_what_cannot_be_read_is_said(key: str, unread: str) -> None:
+def test_invalid_token_has_a_reason(key: str, unread: str) -> None:
     assert unread in (read(key).unread or "")
 
 
-def test_what_can_be_read_of_it_is() -> None:
+def test_valid_fields_of_an_invalid_token_are_read() -> None:
     entity = read("@ros2_lv/x/z/0/3/MP/%/%/n/%t/a::msg::dds_::B_/H/::,2:,:,:,,")
     assert (entity.node, entity.name, entity.policies.depth) == ("n", "/t", 2)
     assert entity.data_key is None
 
 
 @pytest.mark.parametrize("key", ["", "a/b", "x@ros2_lv/0", "@ros2_lvx/0", "@/z/router"])
-def test_other_keys_are_no_tokens_of_ros(key: str) -> None:
+def test_other_keys_are_not_ros_tokens(key: str) -> None:
     assert read_token(key) is None
 
 
@@ -146,7 +146,7 @@ NUMBERS = st.integers(0, 2**63 - 1)
 
 
 @given(NUMBERS, WORDS, NUMBERS, NUMBERS, st.sampled_from(["MP", "MS", "SS", "SC"]), st.data())
-def test_any_entity_of_rmw_zenoh_comes_back(
+def test_any_entity_of_rmw_zenoh_survives_encoding(
     domain: int, zid: str, node_id: int, entity_id: int, kind: str, data: st.DataObject
 ) -> None:
     enclave, namespace, name = data.draw(NAMES), data.draw(NAMES), data.draw(NAMES)
@@ -172,7 +172,7 @@ def test_any_entity_of_rmw_zenoh_comes_back(
 
 
 @given(WORDS, st.sampled_from(["SS", "SC", "AS", "AC"]), NAMES, TYPES)
-def test_any_service_of_the_bridge_comes_back(
+def test_any_service_of_the_bridge_survives_encoding(
     zid: str, kind: str, name: str, ros_type: str
 ) -> None:
     chunks = (mangled(one, BRIDGE_SLASH) for one in (name.removeprefix("/"), ros_type))
@@ -188,7 +188,7 @@ KEYS = st.lists(CHUNKS | st.text(max_size=8), max_size=16).map("/".join) | st.te
 
 
 @given(KEYS)
-def test_any_text_gives_an_entity_or_a_reason(key: str) -> None:
+def test_any_text_is_an_entity_or_has_a_reason(key: str) -> None:
     entity = read_token(key)
     assert (entity is None) == ("@ros2_lv" not in key.split("/"))
     if entity is not None:

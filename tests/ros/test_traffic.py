@@ -1,4 +1,4 @@
-"""Nodes in the layout of ROS, on a real router: what they told is what is read."""
+"""ROS nodes on a real router: the capture contains every token and message that they sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_token_is_read(recorded: tuple[Path, Notes]) -> None:
     capture, notes = recorded
     zids = {row["node"]: row["zid"] for row in notes.lists["nodes"]}
     declared = [row for row in notes.lists["events"] if row["op"] == "declare_token"]
-    told = [
+    sent = [
         life
         for life in declarations(trace.open(str(capture)))
         if life.entity == "token" and life.sender_zid in zids.values()
@@ -43,7 +43,7 @@ def test_every_token_is_read(recorded: tuple[Path, Notes]) -> None:
         assert entity is not None
         assert entity.unread is None
         assert entity.zid == zids[row["node"]]
-        assert [one for one in told if one.key == row["key"] and one.sender_zid == entity.zid]
+        assert [one for one in sent if one.key == row["key"] and one.sender_zid == entity.zid]
     kinds = Counter(entity.kind for row in declared if (entity := read_token(row["key"])))
     assert kinds == {
         "node": 4,
@@ -56,7 +56,7 @@ def test_every_token_is_read(recorded: tuple[Path, Notes]) -> None:
     }
 
 
-def test_attachments_lead_to_the_publisher(recorded: tuple[Path, Notes]) -> None:
+def test_gid_of_an_attachment_identifies_the_publisher(recorded: tuple[Path, Notes]) -> None:
     capture, notes = recorded
     tokens = {
         gid_of(row["key"]): row["key"]

@@ -1,10 +1,10 @@
-"""Makes traffic of ROS 2 through a real router, and keeps it as a capture with its sidecar.
+"""Records traffic of ROS 2 through a real router as a capture with its sidecar.
 
     python -m tests.ros.traffic tests/data/captures/ros2.pcapng.gz
 
-A lidar publishes /scan ten times a second and loses three messages to congestion. A viewer sees
-all that was sent; a mapper stops listening for a while. A service is called. A camera is killed.
-A bridge to DDS brings /odom.
+A lidar publishes /scan ten times a second and loses three messages to congestion. A viewer receives
+all messages that were sent; a mapper unsubscribes for a while. A service is called. A camera is
+killed. A bridge to DDS publishes /odom.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ ODOMETRY = "nav_msgs/msg/Odometry"
 ADD = "example_interfaces/srv/AddTwoInts"
 ADD_HASH = "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"
 SENSOR_QOS = "2::,5:,:,:,,"
-"""Best effort, the last five: what drivers of sensors use."""
+"""Best effort, keep the last five: the usual setting of sensor drivers."""
 QOS = "::,10:,:,:,,"
 MESSAGES = 20
 HZ = 10
 LOST = (7, 8, 15)
 MISSED = (11, 12, 13, 14)
-"""What the mapper did not listen to."""
+"""Messages that are sent while the mapper is not subscribed."""
 ODOMETRY_MESSAGES = 5
 SETTLE_SECONDS = 0.2
 
@@ -58,7 +58,7 @@ def main(target: str) -> None:
 
 
 def record(capture: Path, notes: Notes) -> None:
-    """Ends with everything closed."""
+    """Records the capture; all sessions are closed at the end."""
     port = free_port()
     listen = f"tcp/127.0.0.1:{port}"
     router: Any = zenoh.open(config("router", listen__endpoints=[listen]))
@@ -133,7 +133,7 @@ def start_bridge(port: int, notes: Notes) -> Context:
 
 
 def start_camera(port: int, notes: Notes) -> subprocess.Popen[str]:
-    """A process of its own, because nobody else can be killed."""
+    """Starts the camera in its own process, which can be killed."""
     command = [sys.executable, "-m", "tests.ros.traffic", "--camera", str(port)]
     camera = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert camera.stdout is not None
@@ -154,7 +154,7 @@ def be_camera(port: int) -> None:
 
 
 def described(capture: Path, notes: Notes) -> dict[str, Any]:
-    """The sidecar."""
+    """The content of the sidecar."""
     found = list(packets([str(capture)], Skipped()))
     facts = {
         "file": capture.name,

@@ -1,17 +1,17 @@
-"""ROS 2 over Zenoh: what its keys, tokens, attachments and payloads say.
+"""ROS 2 over Zenoh: decodes its keys, tokens, attachments and payloads.
 
-    names        slashes written otherwise, type names of DDS, the keys that data travels on
-    qos          quality of service, as tokens write it
-    reading      fields of a text, with a remark for each that cannot be read
-    token        Entity: a node, publisher, ... out of the key of its liveliness token
+    names        slashes in keys, type names of DDS, keys of topic data
+    qos          quality of service, as tokens encode it
+    reading      parses fields of a text; records a remark for each invalid one
+    token        Entity: a node, publisher, ... from the key of its liveliness token
     gid          the id that rmw_zenoh derives from that key
     attachment   sequence number, source time and gid beside each message
-    definitions  which known message type a name, a hash or a key means
+    definitions  finds a known message type by name, hash or key
     cdr          payloads to JSON (the last two need the extra `ros`)
 
-Two middlewares are read: rmw_zenoh (ros2/rmw_zenoh, docs/design.md) and the bridge to DDS
-(zenoh-plugin-ros2dds). Everything here is a function of text or bytes that others have sent:
-what cannot be read is said, and never raised.
+Two middlewares are supported: rmw_zenoh (ros2/rmw_zenoh, docs/design.md) and the bridge to DDS
+(zenoh-plugin-ros2dds). All input comes from other nodes: invalid input never raises an exception,
+the result has the reason instead.
 """
 
 from zenlake.ros.attachment import Attachment, read_attachment

@@ -1,10 +1,10 @@
-"""What is attached to messages: their number, when they were sent, and by whom.
+"""Attachments of messages: sequence number, source time and publisher.
 
     i64 number, i64 nanoseconds, 0x10, 16 bytes of gid           rmw_zenoh, from 0.2.4 on
     the same, each with its name as a string before it           rmw_zenoh before
     "rqh", u64 client, i64 number, whether little-endian         requests over the bridge to DDS
 
-Integers of rmw_zenoh are little-endian; strings and byte strings have their length before them
+Integers of rmw_zenoh are little-endian; a length precedes strings and byte strings
 (the serialization of zenoh-ext).
 """
 
@@ -25,12 +25,12 @@ _PLAIN_BYTES: Final = 8 + 8 + 1 + _GID_BYTES
 _NAMED_BYTES: Final = _PLAIN_BYTES + len(_NUMBER) + len(_TIME) + len(_GID)
 _REQUEST: Final = b"rqh"
 _REQUEST_BYTES: Final = len(_REQUEST) + 17
-# Questions about a row ask for its parts one by one.
+# Cached, because a query on a row decodes each part of its attachment separately.
 _REMEMBERED: Final = 1 << 12
 
 
 class Attachment(NamedTuple):
-    """`unread` says why there is nothing else."""
+    """The parts of an attachment; `unread` is the reason if it could not be decoded."""
 
     layout: str | None = None
     sequence_number: int | None = None
@@ -43,7 +43,7 @@ class Attachment(NamedTuple):
 
 
 def read_attachment(data: bytes) -> Attachment:
-    """Any bytes give one; those that are nothing of ROS one with a reason."""
+    """Decodes an attachment; for bytes in no known layout, only `unread` is set."""
     return _read(data) if len(data) <= _NAMED_BYTES else _unknown(data)
 
 
@@ -61,18 +61,18 @@ def _read(data: bytes) -> Attachment:
 
 
 def _unknown(data: bytes) -> Attachment:
-    return Attachment(unread=f"{len(data)} bytes in none of the known layouts")
+    return Attachment(unread=f"{len(data)} bytes in no known layout")
 
 
 def _read_named(data: bytes) -> Attachment:
     if len(data) != _NAMED_BYTES:
-        return Attachment(unread=f"{len(data)} bytes instead of {_NAMED_BYTES} with names")
+        return Attachment(unread=f"{len(data)} bytes with field names instead of {_NAMED_BYTES}")
     number = len(_NUMBER)
     time = number + 8 + len(_TIME)
     gid = time + 8 + len(_GID)
     names = (data[number + 8 : time], data[time + 8 : gid])
     if names != (_TIME, _GID) or data[gid] != _GID_BYTES:
-        return Attachment(unread="other names than those of rmw_zenoh")
+        return Attachment(unread="field names that rmw_zenoh does not use")
     return Attachment(
         NAMED,
         _signed(data[number : number + 8]),

@@ -1,8 +1,8 @@
 """Payloads to JSON: messages of known types in CDR, as ROS serializes them.
 
-Numbers are written as short as their precision allows; what JSON has no number for is a text
-(`"nan"`, `"inf"`, `"-inf"`). Arrays of bytes, such as images, are one text in base64. Known types
-hold each other seven deep at most, so depth needs no limit of its own; size has one.
+Numbers have the fewest digits that keep their precision; NaN and infinities, which JSON lacks, are
+strings (`"nan"`, `"inf"`, `"-inf"`). Arrays of bytes, such as images, are one base64 string. Known
+types are nested at most seven deep, so the depth needs no limit; the size has one.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 _BYTES: Final = {"uint8", "byte", "char"}
 _NOTHING: Final = "structure_needs_at_least_one_member"
-"""What a message without fields has instead of none."""
+"""The field that rosbags gives to a message without fields."""
 
 
 class Read(NamedTuple):
-    """One of the two."""
+    """The JSON, or the reason why there is none."""
 
     text: str | None
     reason: str | None
 
 
 def payload_json(meant: str, payload: bytes) -> str | None:
-    """The message as JSON; None where it cannot be read, and `why_no_json` says why.
+    """The message as JSON; None if it cannot be decoded: `why_no_json` returns the reason.
 
-    `meant` is a type's name or hash, or the key of rmw_zenoh that it was sent on.
+    `meant` is the name or hash of a type, or the rmw_zenoh key on which the message was sent.
     """
     return _read(meant, payload).text
 
 
 def why_no_json(meant: str, payload: bytes) -> str | None:
-    """The reason; None where the payload can be read."""
+    """Why `payload_json` returns None; None if it does not."""
     return _read(meant, payload).reason
 
 
@@ -53,8 +53,8 @@ def _read(meant: str, payload: bytes) -> Read:
     try:
         message = definition.store.deserialize_cdr(payload, definition.name)
         return Read(_message(message, definition), None)
-    except Exception as error:  # whatever bytes make the decoder of others raise
-        return Read(None, f"no {definition.name}: {' '.join(str(error).split())}")
+    except Exception as error:  # rosbags raises many types of exceptions on invalid bytes
+        return Read(None, f"not a valid {definition.name}: {' '.join(str(error).split())}")
 
 
 def _message(message: Any, definition: Definition) -> str:
@@ -67,7 +67,7 @@ def _message(message: Any, definition: Definition) -> str:
 
 
 def _field(value: Any, described: Any, store: Typestore) -> str:
-    """`described` is rosbags' own: a node type, and what it is of."""
+    """`described` is a field type of rosbags: a kind of node and its content."""
     from rosbags.interfaces import Nodetype
 
     node, of = described
@@ -100,7 +100,7 @@ def _scalar(value: Any, kind: str) -> str:
 
 
 def _float(value: Any) -> str:
-    """The shortest text that stands for it, in the precision that it has."""
+    """The shortest decimal text that keeps the precision of the value."""
     return str(value) if isfinite(value) else f'"{value!s}"'
 
 

@@ -1,7 +1,7 @@
-"""Which known message type is meant: by its name, by its hash, or by the key of its data.
+"""Definitions: finds a known message type by its name, its hash, or the key of its data.
 
-`rosbags` ships the messages of all ROS 2 releases. A type's hash (RIHS01) is made from its
-definition, so it says which release's definition the sender had.
+`rosbags` ships the messages of all ROS 2 releases. The hash of a type (RIHS01) depends on its
+definition, so it identifies the release whose definition the sender used.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _REMEMBERED: Final = 1 << 12
 
 
 class Definition(NamedTuple):
-    """A message type, in the store of the release that defines it so."""
+    """A message type, and the store of a release that defines it."""
 
     store: Typestore
     name: str
 
 
 def check_extra() -> None:
-    """Raises where the extra is not installed."""
+    """Raises LocalError if the extra `ros` is not installed."""
     try:
-        import rosbags.typesys  # noqa: F401  # only whether it is there
+        import rosbags.typesys  # noqa: F401  # checks that it is installed
     except ImportError:
         message = "payloads of ROS need the extra: pip install 'zenlake[ros]'"
         raise LocalError(message) from None
@@ -39,7 +39,7 @@ def check_extra() -> None:
 
 @lru_cache(_REMEMBERED)
 def find(meant: str) -> Definition | str:
-    """By a name as in ROS or DDS, a hash, or a key of rmw_zenoh; or why there is none."""
+    """Finds a type by its ROS or DDS name, hash, or rmw_zenoh key; else returns the reason."""
     check_extra()
     wanted_hash, name = _taken_apart(meant)
     named = None if name is None else _by_name().get(name)
@@ -55,7 +55,7 @@ def find(meant: str) -> Definition | str:
 
 
 def _taken_apart(meant: str) -> tuple[str | None, str | None]:
-    """Hash and name; a key has both among its chunks."""
+    """Hash and name; a key contains both."""
     chunks = meant.split("/")
     hashes = [chunk for chunk in chunks if chunk.startswith(_HASH)]
     mangled = [chunk for chunk in chunks if "::" in chunk]
@@ -64,7 +64,7 @@ def _taken_apart(meant: str) -> tuple[str | None, str | None]:
     elif hashes:
         name = None
     elif len(chunks) == 2:
-        name = f"{chunks[0]}/msg/{chunks[1]}"  # the short form that ROS also knows
+        name = f"{chunks[0]}/msg/{chunks[1]}"  # the short form, which ROS accepts too
     else:
         name = meant
     return hashes[-1] if hashes else None, name
@@ -72,7 +72,7 @@ def _taken_apart(meant: str) -> tuple[str | None, str | None]:
 
 @cache
 def _stores() -> list[Typestore]:
-    """Of all releases, the newest first."""
+    """The type stores of all releases, the newest first."""
     from rosbags.typesys import Stores, get_typestore
 
     releases = sorted((one for one in Stores if one.name.startswith(_RELEASES)), key=str)
@@ -81,7 +81,7 @@ def _stores() -> list[Typestore]:
 
 @cache
 def _by_name() -> dict[str, Definition]:
-    """Each type as the newest release that has it defines it."""
+    """Each type in the newest release that defines it."""
     found: dict[str, Definition] = {}
     for store in _stores():
         for name in store.fielddefs:

@@ -1,7 +1,7 @@
 """The id of an entity, which rmw_zenoh attaches to every message that it sends.
 
-It is the XXH3 hash, 128 bits, of the token's key (rmw_zenoh, `liveliness_utils`): so an
-attachment tells which token belongs to it.
+It is the XXH3 hash, 128 bits, of the token's key (rmw_zenoh, `liveliness_utils`), so it leads from
+an attachment to the token of the publisher.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from zenlake.errors import LocalError
 
 
 def gid_of(own_key: str) -> str:
-    """The bytes as they are sent, in hex; `Entity.own_key` has the key without a prefix."""
+    """The id in hex, in the byte order of the wire; `own_key` is the key without a prefix."""
     try:
         from xxhash import xxh3_128_intdigest
     except ImportError:

@@ -1,8 +1,7 @@
-"""Names as they are written in keys: slashes replaced, types as DDS calls them.
+"""Names as they are encoded in keys: slashes are replaced, types have their DDS names.
 
-A chunk of a key cannot hold a slash, so rmw_zenoh writes `%` for it and the bridge `§`. No name
-of ROS holds either. Types are written by rmw_zenoh as in DDS: `sensor_msgs::msg::dds_::LaserScan_`
-is `sensor_msgs/msg/LaserScan`.
+A chunk of a key cannot contain a slash, so rmw_zenoh writes `%` for it and the bridge `§`. No ROS
+name contains either. rmw_zenoh writes types as DDS does: `sensor_msgs::msg::dds_::LaserScan_`
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ RMW_SLASH: Final = "%"
 BRIDGE_SLASH: Final = "§"
 _DDS_TYPE: Final = re.compile(r"(.+)::dds_::([^:]+)_", re.DOTALL)
 _NO_TYPE: Final = {"EMPTY_TOPIC_TYPE", "EMPTY_TOPIC_HASH"}
-"""What rmw_zenoh writes where an entity has no type; a chunk cannot be empty."""
+"""Placeholders of rmw_zenoh for an entity without a type; a chunk cannot be empty."""
 
 
 def mangled(name: str, slash: str) -> str:
@@ -26,13 +25,13 @@ def demangled(chunk: str, slash: str) -> str:
 
 
 def dds_type(ros_type: str) -> str:
-    """`a/msg/B` as DDS names it; a name without a package stays as it is."""
+    """The DDS name of `a/msg/B`; a name without a package is unchanged."""
     package, slash, last = ros_type.rpartition("/")
     return f"{package.replace('/', '::')}::dds_::{last}_" if slash else ros_type
 
 
 def ros_type(written: str) -> str | None:
-    """A type's name in ROS, from either spelling; None where there is said to be none."""
+    """The ROS name of a type, from either spelling; None for the placeholder of no type."""
     if written in _NO_TYPE:
         return None
     found = _DDS_TYPE.fullmatch(written)
@@ -44,5 +43,5 @@ def type_hash(written: str) -> str | None:
 
 
 def topic_key(prefix: str, domain: int, name: str, written_type: str, written_hash: str) -> str:
-    """The key that rmw_zenoh sends the data of a topic or service on."""
+    """The key on which rmw_zenoh sends the data of a topic or service."""
     return f"{prefix}{domain}/{name.strip('/')}/{written_type}/{written_hash}"

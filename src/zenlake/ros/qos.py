@@ -1,7 +1,8 @@
-"""Quality of service, as the tokens of both middlewares write it.
+"""Quality of service, as the tokens of both middlewares encode it.
 
-Policies are numbers, those of `rmw` and of DDS; what equals a default is left out. Of rmw_zenoh
-these defaults are the ones of its releases (up to October 2024 durability was `transient_local`).
+Policies are the numbers of `rmw` and of DDS; a value that equals the default is omitted. The
+defaults of rmw_zenoh are those of its releases (until October 2024 durability was
+`transient_local`).
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _DDS_HISTORY: Final = ("keep_last", "keep_all")
 _DDS_DEPTH: Final = 1
 _SECOND_NS: Final = 1_000_000_000
 _FOREVER_NS: Final = (1 << 63) - 1
-"""How `rmw` writes a duration that never ends."""
+"""The encoding of an infinite duration in `rmw`."""
 _TYPE_HASH: Final = "typehash="
 
 
 class Qos(NamedTuple):
-    """In words; a duration without end is None."""
+    """The policies by name; an infinite duration is None."""
 
     reliability: str | None = None
     durability: str | None = None
@@ -48,7 +49,7 @@ class Qos(NamedTuple):
 
 
 def read_rmw_qos(text: str, reading: Reading) -> Qos:
-    """`reliability:durability:history,depth:s,ns:s,ns:liveliness,s,ns` of rmw_zenoh."""
+    """Reads `reliability:durability:history,depth:s,ns:s,ns:liveliness,s,ns` of rmw_zenoh."""
     parts = text.split(":")
     if len(parts) != 6:
         reading.remark(f"QoS has {len(parts)} parts instead of 6")
@@ -68,7 +69,7 @@ def read_rmw_qos(text: str, reading: Reading) -> Qos:
 
 
 def read_bridge_qos(text: str, is_writer: bool, reading: Reading) -> tuple[Qos, str | None]:
-    """`K:reliability:durability:history,depth:user data` of the bridge, and the type's hash."""
+    """Reads `K:reliability:durability:history,depth:user data` of the bridge: QoS and type hash."""
     parts = text.split(":", 4)
     if len(parts) < 4:
         reading.remark(f"QoS has {len(parts)} parts instead of 4 or 5")
@@ -76,7 +77,7 @@ def read_bridge_qos(text: str, is_writer: bool, reading: Reading) -> tuple[Qos, 
     if parts[0] not in ("", "K"):
         reading.remark(f"QoS begins with {parts[0]!r}")
     history, depth = reading.fields("history", parts[3], 2) if parts[3] else ("", "")
-    # DDS has another default for each side.
+    # The default differs between writers and readers of DDS.
     default = "reliable" if is_writer else "best_effort"
     qos = Qos(
         reading.word("reliability", parts[1], _DDS_RELIABILITY, default),
@@ -97,7 +98,7 @@ def _duration_ns(what: str, parts: list[str], reading: Reading) -> int | None:
 
 
 def _hash_in(user_data: str) -> str | None:
-    """ROS keeps the type's hash in this field of DDS, among others separated by `;`."""
+    """The type's hash: ROS stores it in the user data of DDS, whose fields `;` separates."""
     for field in user_data.split(";"):
         if field.startswith(_TYPE_HASH):
             return field.removeprefix(_TYPE_HASH)

@@ -1,4 +1,4 @@
-"""Reading: fields of a text that others wrote, with a remark for each that cannot be read."""
+"""Reading: parses fields of a text from another node; records a remark for each invalid field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SHOWN_CHARACTERS: Final = 40
 
 
 class Reading:
-    """What could not be read is None, and said in `unread`."""
+    """An invalid field is None, and `unread` has the reason."""
 
     def __init__(self) -> None:
         self._remarks: list[str] = []
@@ -25,7 +25,7 @@ class Reading:
     def number(
         self, what: str, text: str, default: int | None = None, is_signed: bool = False
     ) -> int | None:
-        """A whole number that a table can hold; where nothing is written, the default."""
+        """Parses a whole number that fits a BIGINT; the default if the text is empty."""
         if not text and default is not None:
             return default
         digits = text[1:] if is_signed and text.startswith("-") else text
@@ -33,11 +33,11 @@ class Reading:
             value = int(text)
             if value <= _INTEGER_MAX:
                 return value
-        self.remark(f"{what} {shown(text)} is no number")
+        self.remark(f"{what} {shown(text)} is not a number")
         return None
 
     def word(self, what: str, text: str, words: tuple[str, ...], default: str) -> str | None:
-        """The word that a number stands for; where nothing is written, the default."""
+        """The word that the number in `text` stands for; the default if the text is empty."""
         if not text:
             return default
         if text.isascii() and text.isdigit() and len(text) == 1 and int(text) < len(words):
@@ -46,7 +46,7 @@ class Reading:
         return None
 
     def fields(self, what: str, text: str, count: int) -> list[str]:
-        """Of what is separated by commas exactly so many; else empty ones."""
+        """Splits at commas; empty fields if there are not exactly `count` of them."""
         found = text.split(",")
         if len(found) == count:
             return found
@@ -55,5 +55,5 @@ class Reading:
 
 
 def shown(text: str) -> str:
-    """Quoted and short: it is somebody else's."""
+    """The text in quotes and shortened: it comes from another node."""
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "...")

@@ -1,10 +1,10 @@
-"""Entities of ROS, out of the keys of their liveliness tokens.
+"""Token: entities of ROS, from the keys of their liveliness tokens.
 
     @ros2_lv/<domain>/<zid>/<node>/<id>/<kind>/<enclave>/<namespace>/<name>
         [/<topic>/<type>/<hash>/<qos>]                             rmw_zenoh
     @/<zid>/@ros2_lv[/<kind>/<data key>/<type>[/<qos>]]            the bridge to DDS
 
-Either may stand behind a prefix, which a node's configured namespace puts before all its keys.
+Either may have a prefix: a node with a configured namespace puts it before all its keys.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zenlake.ros.qos import Qos, read_bridge_qos, read_rmw_qos
 from zenlake.ros.reading import Reading, shown
 
 MARK: Final = "@ros2_lv"
-"""The chunk that all tokens of ROS have."""
+"""The chunk by which a token of ROS is recognised."""
 RMW_ZENOH: Final = "rmw_zenoh"
 ROS2DDS: Final = "ros2dds"
 KINDS: Final = {
@@ -36,7 +36,7 @@ KINDS: Final = {
     "AC": "action_client",
 }
 BRIDGE: Final = "bridge"
-"""The bridge itself has a token too."""
+"""The kind of the token that the bridge declares for itself."""
 _NODE_CHUNKS: Final = 9
 _RMW_CHUNKS: Final = 13
 _ACTIONS: Final = ("action_server", "action_client")
@@ -44,7 +44,7 @@ _TOPICS: Final = ("publisher", "subscription")
 
 
 class Entity(NamedTuple):
-    """What a token says; `unread` says what could not be read of it."""
+    """The fields of a token; `unread` has the reasons for those that could not be read."""
 
     source: str
     kind: str | None = None
@@ -61,14 +61,14 @@ class Entity(NamedTuple):
     qos: str | None = None
     policies: Qos = Qos()
     data_key: str | None = None
-    """The key expression of its data; of an action, those of all its parts."""
+    """The key expression of its data; for an action, one that matches all its parts."""
     own_key: str = ""
-    """The token without a prefix, as the entity itself writes it."""
+    """The key of the token without a prefix."""
     unread: str | None = None
 
 
 def read_token(key: str) -> Entity | None:
-    """None where the key is no token of ROS at all."""
+    """Reads the key of a token; None if it is not a token of ROS."""
     chunks = key.split("/")
     if MARK not in chunks:
         return None
@@ -107,13 +107,13 @@ def _read_rmw(before: list[str], chunks: list[str], reading: Reading) -> Entity:
     rest = chunks[_NODE_CHUNKS:]
     if kind == "node":
         if rest:
-            reading.remark(f"{len(rest)} chunks behind the node")
+            reading.remark(f"{len(rest)} chunks after the node")
         return entity
     if len(rest) < _RMW_CHUNKS - _NODE_CHUNKS:
-        reading.remark(f"{len(rest)} chunks behind the node instead of 4")
+        reading.remark(f"{len(rest)} chunks after the node instead of 4")
         return entity
     if len(chunks) > _RMW_CHUNKS:
-        reading.remark(f"{len(chunks) - _RMW_CHUNKS} chunks behind the QoS")
+        reading.remark(f"{len(chunks) - _RMW_CHUNKS} chunks after the QoS")
     return _with_topic(entity, _prefix(before), rest, reading)
 
 
@@ -144,7 +144,7 @@ def _read_bridge(before: list[str], zid: str, chunks: list[str], reading: Readin
     entity = entity._replace(kind=kind)
     wanted = 4 if kind in _TOPICS else 3
     if len(chunks) < wanted:
-        reading.remark(f"{len(chunks)} chunks behind {MARK} instead of {wanted}")
+        reading.remark(f"{len(chunks)} chunks after {MARK} instead of {wanted}")
         return entity
     if len(chunks) > wanted:
         reading.remark(f"{len(chunks) - wanted} chunks too many")
