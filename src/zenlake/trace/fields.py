@@ -1,6 +1,6 @@
 """Fields: the attributes of messages that filters and JSON output use, with type and meaning.
 
-The values come from `facts`. A tuple has several values of one field, such as `zid`: the
+The values come from `message_attributes`. A tuple has several values of one field, such as `zid`: the
 sender's and the receiver's.
 """
 
@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from zenlake.errors import LocalError
-from zenlake.trace import facts
+from zenlake.trace import message_attributes as attributes
 from zenlake.trace.events import MessageSeen
 from zenlake.wire import Fragment, Init, Join, Open, Request
 from zenlake.wire.values.choices import (
@@ -61,7 +61,7 @@ _TABLE: Final = (
         "time",
         "time",
         "`1.5` or `200ms` since the first packet, UTC `22:01:42`, `2026-11-14T22:01:42.309Z`",
-        lambda e: facts.time_text(e.time_ns),
+        lambda e: attributes.time_text(e.time_ns),
         compared=lambda e: e.time_ns,
     ),
     Field("kind", "kind", "such as `PUSH/PUT`", lambda e: e.kind),
@@ -74,68 +74,78 @@ _TABLE: Final = (
         "port",
         "number",
         "of sender or receiver",
-        lambda e: facts.both(*map(facts.port, e.link.ends)),
+        lambda e: attributes.both(*map(attributes.port, e.link.ends)),
     ),
     Field("sender_zid", "zid", "node that sent it", lambda e: e.sender_zid),
     Field("receiver_zid", "zid", "node it went to", lambda e: e.receiver_zid),
-    Field("zid", "zid", "either of the two", lambda e: facts.both(e.sender_zid, e.receiver_zid)),
-    Field("sender_role", "word", "of the sender", lambda e: facts.role(e.sender_node), _ROLES),
     Field(
-        "receiver_role", "word", "of the receiver", lambda e: facts.role(e.receiver_node), _ROLES
+        "zid", "zid", "either of the two", lambda e: attributes.both(e.sender_zid, e.receiver_zid)
     ),
-    Field("reliability", "word", "of the channel", facts.reliability, _RELIABILITIES),
-    Field("priority", "number", "0 (control) to 7 (background)", facts.priority),
+    Field("sender_role", "word", "of the sender", lambda e: attributes.role(e.sender_node), _ROLES),
+    Field(
+        "receiver_role",
+        "word",
+        "of the receiver",
+        lambda e: attributes.role(e.receiver_node),
+        _ROLES,
+    ),
+    Field("reliability", "word", "of the channel", attributes.reliability, _RELIABILITIES),
+    Field("priority", "number", "0 (control) to 7 (background)", attributes.priority),
     Field(
         "congestion",
         "word",
         "if queues are full",
-        facts.congestion,
+        attributes.congestion,
         tuple(map(str, CongestionControl)),
     ),
-    Field("express", "flag", "not held back for batching", facts.express),
+    Field("express", "flag", "not held back for batching", attributes.express),
     Field("sn", "number", "sequence number of its FRAME or FRAGMENT", lambda e: e.sn),
-    Field("size", "number", "bytes, of a FRAME with all it carries", facts.size),
-    Field("messages", "number", "how many a FRAME carries", facts.messages),
+    Field("size", "number", "bytes, of a FRAME with all it carries", attributes.size),
+    Field("messages", "number", "how many a FRAME carries", attributes.messages),
     Field("fragments", "number", "of how many it was put together", lambda e: e.fragments or None),
     Field("ignored", "text", "why a receiver would not take it", lambda e: e.ignored),
     Field("key", "key", "whole key expression", lambda e: e.key),
-    Field("wire_key", "text", "as sent, `[sender 12]/suffix`", facts.wire_key),
-    Field("unknown_alias", "flag", "declared before the capture began", facts.unknown_alias),
-    Field("payload", "bytes", "of a put, reply, error or query", facts.payload_of),
-    Field("payload_size", "number", "its bytes", facts.payload_size),
-    Field("encoding", "text", "such as `text/plain`", facts.encoding_of),
-    Field("timestamp", "text", "`<ntp64>/<id>`", facts.timestamp),
-    Field("attachment", "bytes", "of a put, del or query", facts.data("attachment")),
-    Field("source_zid", "zid", "node that made it", facts.source("zid")),
-    Field("source_eid", "number", "entity that made it", facts.source("eid")),
-    Field("source_sn", "number", "its number in that entity's count", facts.source("sn")),
+    Field("wire_key", "text", "as sent, `[sender 12]/suffix`", attributes.wire_key),
+    Field("unknown_alias", "flag", "declared before the capture began", attributes.unknown_alias),
+    Field("payload", "bytes", "of a put, reply, error or query", attributes.payload_of),
+    Field("payload_size", "number", "its bytes", attributes.payload_size),
+    Field("encoding", "text", "such as `text/plain`", attributes.encoding_of),
+    Field("timestamp", "text", "`<ntp64>/<id>`", attributes.timestamp),
+    Field("attachment", "bytes", "of a put, del or query", attributes.data("attachment")),
+    Field("source_zid", "zid", "node that made it", attributes.source("zid")),
+    Field("source_eid", "number", "entity that made it", attributes.source("eid")),
+    Field("source_sn", "number", "its number in that entity's count", attributes.source("sn")),
     Field("request_id", "number", "of a request and its responses", lambda e: e.request_id),
-    Field("parameters", "text", "of a query", facts.data("parameters")),
-    Field("target", "word", "of a query", facts.target, tuple(map(str, QueryTarget))),
+    Field("parameters", "text", "of a query", attributes.data("parameters")),
+    Field("target", "word", "of a query", attributes.target, tuple(map(str, QueryTarget))),
     Field(
         "consolidation",
         "word",
         "of a query or a reply",
-        facts.consolidation,
+        attributes.consolidation,
         tuple(map(str, ConsolidationMode)),
     ),
-    Field("timeout_ms", "number", "of a query", facts.message("timeout_ms", Request)),
-    Field("budget", "number", "of a query", facts.message("budget", Request)),
-    Field("replier_zid", "zid", "node that replied", facts.replier("zid")),
-    Field("replier_eid", "number", "entity that replied", facts.replier("eid")),
+    Field("timeout_ms", "number", "of a query", attributes.message("timeout_ms", Request)),
+    Field("budget", "number", "of a query", attributes.message("budget", Request)),
+    Field("replier_zid", "zid", "node that replied", attributes.replier("zid")),
+    Field("replier_eid", "number", "entity that replied", attributes.replier("eid")),
     Field("interest_id", "number", "of an interest and its answers", lambda e: e.interest_id),
-    Field("mode", "word", "of an interest", facts.mode, tuple(map(str, InterestMode))),
-    Field("options", "text", "of an interest, letters of `KSQTRA`", facts.options),
+    Field("mode", "word", "of an interest", attributes.mode, tuple(map(str, InterestMode))),
+    Field("options", "text", "of an interest, letters of `KSQTRA`", attributes.options),
     Field("entity_id", "number", "of what is (un)declared", lambda e: e.entity_id),
-    Field("complete", "flag", "a queryable for its whole key", facts.queryable("complete", False)),
-    Field("distance", "number", "of a queryable", facts.queryable("distance", 0)),
-    Field("node_id", "number", "of a router that passed it on", facts.node_id),
-    Field("lease_ms", "number", "of OPEN and JOIN", facts.lease_ms),
-    Field("initial_sn", "number", "of OPEN", facts.message("initial_sn", Open)),
-    Field("batch_size", "number", "of INIT and JOIN", facts.message("batch_size", Init, Join)),
-    Field("version", "number", "of SCOUT, HELLO, INIT, JOIN", lambda e: facts.version(e.message)),
-    Field("reason", "text", "of CLOSE", facts.reason),
-    Field("more", "flag", "of FRAGMENT: others follow", facts.message("more", Fragment)),
+    Field(
+        "complete", "flag", "a queryable for its whole key", attributes.queryable("complete", False)
+    ),
+    Field("distance", "number", "of a queryable", attributes.queryable("distance", 0)),
+    Field("node_id", "number", "of a router that passed it on", attributes.node_id),
+    Field("lease_ms", "number", "of OPEN and JOIN", attributes.lease_ms),
+    Field("initial_sn", "number", "of OPEN", attributes.message("initial_sn", Open)),
+    Field("batch_size", "number", "of INIT and JOIN", attributes.message("batch_size", Init, Join)),
+    Field(
+        "version", "number", "of SCOUT, HELLO, INIT, JOIN", lambda e: attributes.version(e.message)
+    ),
+    Field("reason", "text", "of CLOSE", attributes.reason),
+    Field("more", "flag", "of FRAGMENT: others follow", attributes.message("more", Fragment)),
     Field("locators", "text", "of HELLO", lambda e: getattr(e.message, "locators", None)),
 )
 

@@ -8,7 +8,7 @@ from hashlib import md5
 from typing import Final
 
 from zenlake import trace
-from zenlake.trace import facts
+from zenlake.trace import message_attributes as attributes
 from zenlake.trace.events import (
     MessageSeen,
     Missing,
@@ -124,9 +124,9 @@ class _Reader:
         session, key = event.session, event.key
         if session is None or key is None:
             return
-        qos = facts.qos_of(event)
+        qos = attributes.qos_of(event)
         assert qos is not None
-        reliability = facts.reliability(event) or "reliable"
+        reliability = attributes.reliability(event) or "reliable"
         flow = self._collector.flow(
             Flow(
                 session.id,
@@ -147,7 +147,7 @@ class _Reader:
         if event.ignored is not None:
             flow.ignored += 1
             return
-        payload = facts.payload_of(event)
+        payload = attributes.payload_of(event)
         digest = None if payload is None else md5(payload, usedforsecurity=False).hexdigest()
         self._collector.sample(flow, Sample(at, digest and digest[:_DIGEST_DIGITS]))
 

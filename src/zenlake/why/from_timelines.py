@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import md5
 
-from zenlake.trace import facts
+from zenlake.trace import message_attributes as attributes
 from zenlake.trace.events import MessageSeen, Missing
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session import Session
@@ -59,7 +59,7 @@ def query_of(exchange: Exchange) -> QueryHop | None:
     body = message.body
     source = body.source_info
     final = exchange.final
-    target, consolidation = facts.target(request), facts.consolidation(request)
+    target, consolidation = attributes.target(request), attributes.consolidation(request)
     timeout_ms = None if message.timeout_ms is None else float(message.timeout_ms)
     parameters = body.parameters or ""
     asked = (
@@ -69,8 +69,8 @@ def query_of(exchange: Exchange) -> QueryHop | None:
         consolidation,
         timeout_ms,
         message.budget,
-        facts.payload_of(request),
-        facts.encoding_of(request),
+        attributes.payload_of(request),
+        attributes.encoding_of(request),
         body.attachment,
         None if source is None else f"{source.zid}/{source.eid}/{source.sn}",
     )
@@ -106,7 +106,7 @@ def _reply(event: MessageSeen, after_final: bool) -> Reply:
     body = message.body
     replier = None if message.responder is None else str(message.responder.zid)
     if not isinstance(body, WireReply):
-        error = error_text(facts.payload_of(event))
+        error = error_text(attributes.payload_of(event))
         return Reply(moment(event), "ERR", event.key, replier, "", after_final, error)
     stamp = body.body.timestamp
     return Reply(

@@ -14,7 +14,7 @@ from zenlake.keyexpr.canonical import canonize
 from zenlake.limits import REMEMBERED_MAX
 from zenlake.trace.comparison import keys_intersect
 from zenlake.trace.events import MessageSeen, TraceEvent
-from zenlake.trace.facts import wire_key_of
+from zenlake.trace.message_attributes import wire_key_of
 from zenlake.trace.session import Node
 from zenlake.wire import (
     Declare,

@@ -12,8 +12,8 @@ from zenlake.cli.decode.detail import detail_of
 from zenlake.cli.decode.text import ZID_DIGITS, count_text, lease_text, ms_text
 from zenlake.cli.output import RESET, safe, style_code
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
-from zenlake.trace.facts import time_text
 from zenlake.trace.link import Link
+from zenlake.trace.message_attributes import time_text
 from zenlake.trace.session import Node, Session
 from zenlake.wire import Frame
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from zenlake.cli.output import safe
 from zenlake.trace.events import MessageSeen
-from zenlake.trace.facts import wire_key_of
+from zenlake.trace.message_attributes import wire_key_of
 from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_QOS_BYTE
 from zenlake.wire.values.qos import QoS
 from zenlake.wire.values.timestamp import Timestamp

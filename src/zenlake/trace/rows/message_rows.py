@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from zenlake.trace import facts
+from zenlake.trace import message_attributes as attributes
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.rows._generated.records import (
     DeclareEventsRow,
@@ -55,14 +55,14 @@ def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
                 receiver_zid=event.receiver_node,
                 seq=seq,
                 kind=event.kind,
-                reliability=facts.reliability(event),
-                priority=facts.priority(event),
+                reliability=attributes.reliability(event),
+                priority=attributes.priority(event),
                 sn=event.sn,
                 key=event.key,
                 request_id=event.request_id,
                 interest_id=event.interest_id,
                 entity_id=event.entity_id,
-                size=facts.size(event),
+                size=attributes.size(event),
                 detail=detail_of(event.kind, event.message, event.fragments),
                 error=event.ignored,
             )
@@ -79,10 +79,10 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
     message = event.message
     assert isinstance(message, Push)
     data = message.body
-    payload = facts.payload_of(event)
+    payload = attributes.payload_of(event)
     stamp = data.timestamp or message.timestamp
     source = data.source_info
-    qos = facts.qos_of(event)
+    qos = attributes.qos_of(event)
     assert qos is not None
     samples.append(
         SamplesRow(
@@ -97,13 +97,13 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             key=event.key,
             payload=payload,
             payload_size=None if payload is None else len(payload),
-            encoding=facts.encoding_of(event),
+            encoding=attributes.encoding_of(event),
             timestamp=None if stamp is None else str(stamp),
             timestamp_ns=None if stamp is None else stamp.ns,
             priority=int(qos.priority),
             congestion=str(qos.congestion),
             express=qos.express,
-            reliability=facts.reliability(event),
+            reliability=attributes.reliability(event),
             attachment=data.attachment,
             source_zid=None if source is None else str(source.zid),
             source_eid=None if source is None else source.eid,
@@ -130,7 +130,7 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
     requester, responder = event.sender_node, event.receiver_node
     if request is None:
         requester, responder = responder, requester
-    qos = facts.qos_of(event)
+    qos = attributes.qos_of(event)
     assert qos is not None
     exchanges.append(
         ExchangeEventsRow(
@@ -146,12 +146,12 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
             request_id=event.request_id,
             key=event.key,
             parameters=None if query is None else query.parameters or "",
-            target=facts.target(event),
-            consolidation=None if query is None else facts.consolidation(event),
+            target=attributes.target(event),
+            consolidation=None if query is None else attributes.consolidation(event),
             timeout_ms=_ms(None if request is None else request.timeout_ms),
             budget=None if request is None else request.budget,
-            payload=facts.payload_of(event),
-            encoding=facts.encoding_of(event),
+            payload=attributes.payload_of(event),
+            encoding=attributes.encoding_of(event),
             attachment=_attachment(query, data),
             source=_source(query),
             replier_zid=None if replier is None else str(replier.zid),
@@ -212,7 +212,7 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
     id = event.entity_id or 0
     info = body.info if isinstance(body, DeclareQueryable) else None
     is_queryable = isinstance(body, DeclareQueryable)
-    written = str(facts.wire_key_of(event) or "")
+    written = str(attributes.wire_key_of(event) or "")
     by_key = f"{message.node_id or 0}|{event.key or written}"
     side = str(event.link.sides[event.direction])
     declarations.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from zenlake.trace import facts
+from zenlake.trace import message_attributes as attributes
 from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.links.units import LOW_LATENCY
@@ -26,7 +26,7 @@ def set_wire_sizes(batch: LinkBatch, events: list[TraceEvent]) -> None:
     for event in events:
         if not isinstance(event, MessageSeen) or event.fragments:
             continue
-        event.wire_size = facts.size(event) or 0
+        event.wire_size = attributes.size(event) or 0
         seen.append(event)
         if event.carrier is None or not isinstance(event.message, NetworkMessage):
             total += event.wire_size

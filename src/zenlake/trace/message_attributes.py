@@ -1,4 +1,4 @@
-"""Facts: attributes of a message, read from the place where its kind has them.
+"""Attributes of a message, read from the place where its kind has them.
 
 None means absent or unknown. QoS, target, consolidation and encoding are the effective values:
 the default of the protocol if none was sent.
