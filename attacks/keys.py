@@ -184,7 +184,7 @@ def deaf_interests(target: Target, tally: Tally) -> None:
     keep.close()
 
 
-@attack("wild-interests", "turns", {"grown_mib": 300}, seconds=20.0)
+@attack("wild-interests", "jobs", {"grown_mib": 300}, seconds=20.0)
 def wild_interests(target: Target, tally: Tally) -> None:
     """100,000 interests that match everything, then declarations one by one."""
     client, other = HostileClient(target, tally), HostileClient(target, tally)
