@@ -125,11 +125,15 @@ def encoding_of(value: Encoding | str | None) -> wire.Encoding | None:
     if value is None:
         return None
     if type(value) is str:
-        if value not in _encodings:
-            if len(_encodings) >= _ENCODINGS_MAX:
-                _encodings.clear()
-            _encodings[value] = _none_if_default(into_encoding(value).wire)
-        return _encodings[value]
+        # A single access, because another thread may clear the cache between two.
+        try:
+            return _encodings[value]
+        except KeyError:
+            encoding = _none_if_default(into_encoding(value).wire)
+        if len(_encodings) >= _ENCODINGS_MAX:
+            _encodings.clear()
+        _encodings[value] = encoding
+        return encoding
     if not isinstance(value, Encoding):
         kind = type(value).__name__
         raise TypeError(f"argument 'encoding': '{kind}' object cannot be converted to 'PyString'")
