@@ -1,19 +1,19 @@
 """The admin space of a node, `@/<zid>/<mode>/...`, without I/O (behaviour reference §5).
 
     space           AdminSpace: queries and configuration writes in, replies out
-    settings        what the configuration says about it
+    settings        its section of the configuration
     query           one query while it is answered
-    facts           what the node knows and routing does not: locators, links, counters
+    facts           information of the node, not of routing: locators, links, counters
     topics, one for each kind of key:
       root          the node itself and its sessions
       metrics       OpenMetrics text
       declarations  subscribers, queryables and tokens, with their sources
       interests     publishers and queriers, with theirs
-      explain       where a message would go, and why, which only zenlake has
-      faces         counters of the node and of each neighbour, which only zenlake has
-      graph         the nodes that routing knows of
+      explain       the destinations of a message, and why (only zenlake has it)
+      faces         counters of the node and of each neighbour (only zenlake has them)
+      graph         the nodes known to routing
       successors    the next hops between routers
-    sources         who declared something, as JSON
+    sources         the nodes that declared something, as JSON
     config_writes   publications on `config/**`
 
 The admin space is a client of its own node, as a session is. An answer may be long: it is a job

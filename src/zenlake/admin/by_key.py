@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ByKey(Generic[T]):
-    """`<name>/<expression>` for what a table holds of one kind; derived classes say which."""
+    """`<name>/<expression>` for each entry of a table; derived classes define the table."""
 
     __slots__ = ("_tables", "kind", "pattern", "prefix")
 
@@ -29,7 +29,7 @@ class ByKey(Generic[T]):
     def answer(self, query: AdminQuery) -> Job:
         expressions = remainders(query.key, self.prefix)
         if not expressions:
-            # The selector ends with the prefix, and `**` may stand for no chunk at all.
+            # The selector ends with the prefix, and `**` may match no chunk at all.
             everything = self.get("**")
             if everything is not None:
                 yield from self.reply(query, "**", everything)
@@ -52,15 +52,15 @@ class ByKey(Generic[T]):
                     yield
 
     def get(self, expression: str) -> T | None:
-        """What is stored under exactly this expression."""
+        """The entry of exactly this expression."""
         raise NotImplementedError
 
     def search(self, expression: str) -> Search[T] | None:
-        """A search for what intersects it, None if nothing is stored at all."""
+        """A search for the entries that intersect it; None if the table is empty."""
         raise NotImplementedError
 
     def key_of(self, found: T) -> str | None:
-        """Its expression, None if it has ended since it was found."""
+        """The expression of an entry; None if it was removed since it was found."""
         raise NotImplementedError
 
     def reply(self, query: AdminQuery, key: str, found: T) -> Job:

@@ -1,7 +1,7 @@
-"""Publications on `config/**`: what a node changes while it runs (behaviour reference §5).
+"""Publications on `config/**`: configuration changes at run time (behaviour reference §5).
 
-Official nodes accept keys under `plugins/` alone. zenlake has no plugins, so that nothing can be
-changed; whoever tries finds in the log of the node why nothing happened.
+Official nodes accept only keys under `plugins/`. zenlake has no plugins, so nothing can be changed;
+the node logs why a publication has no effect.
 """
 
 from __future__ import annotations

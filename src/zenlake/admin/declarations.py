@@ -1,4 +1,4 @@
-"""`subscriber/<ke>`, `queryable/<ke>` and `token/<ke>`: what is declared, and by whom."""
+"""`subscriber/<ke>`, `queryable/<ke>` and `token/<ke>`: declarations and their sources."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`zenlake/explain?key=...`: where a message would go from here, and why.
+"""`zenlake/explain?key=...`: the destinations of a message from this node, and why.
 
     key     the key of the message, percent-encoded: parameters end at `;`
-    from    the zid of a neighbour, or of this node; by default the one who asks
+    from    the zid of a neighbour, or of this node; by default the requester
     query   true for a query, else it is a publication
-    target  of a query: best_matching (default), all, all_complete
+    target  for a query: best_matching (default), all, all_complete
     root    the zid of the router where it entered the network, if it comes from a router
 
 Without `key` there is no answer. Losses that were counted so far are part of it: of each neighbour
@@ -43,7 +43,7 @@ _LOST_INWARD: Final = (
     "unfinished_messages",
     "ignored_messages",
 )
-"""Counters of a neighbour (node/stats.py) that say why a message does not reach it, or why a
+"""Counters of a neighbour (node/stats.py) that explain why a message does not reach it, or why a
 message from it does not reach routing."""
 
 _REFUSED: Final = (
@@ -57,8 +57,8 @@ _REFUSED: Final = (
 )
 _REFUSED_PUBLICATIONS: Final = (*_REFUSED, "future_timestamps")
 _REFUSED_QUERIES: Final = (*_REFUSED, "refused_requests")
-"""Counters of routing (routing/counters.py) that say why a message, or a declaration that it would
-match, is not there."""
+"""Counters of routing (routing/counters.py) that explain why a message, or a declaration that it
+would match, is missing."""
 
 
 class Explain:
@@ -135,7 +135,7 @@ class Explain:
         }
 
     def _destination(self, face: Face) -> dict[str, object]:
-        """A neighbour that gets the message, and how its link is doing."""
+        """A neighbour that gets the message, and the state of its link."""
         shown: dict[str, object] = {**self._face(face)}
         counters = self._counters(face)
         if counters is not None:

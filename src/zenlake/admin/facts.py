@@ -1,4 +1,4 @@
-"""What the admin space shows and only the node knows: locators, sessions, counters."""
+"""Information that the admin space gets from the node: locators, sessions, counters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SessionFacts(NamedTuple):
     zid: ZenohId
     whatami: WhatAmI
     region: str | None
-    """None for members of a group: they are in none."""
+    """None for members of a multicast group."""
 
     group: str | None
     links: list[tuple[str, str]]
@@ -37,7 +37,7 @@ class NodeFacts(Protocol):
     def locators(self) -> list[str]: ...
 
     def transports(self) -> list[Transport]:
-        """All that are open now; those may be closed by the time they are asked."""
+        """All open transports; they may be closed when their methods are called later."""
         ...
 
     def transport_with(self, zid: ZenohId) -> Transport | None:
@@ -47,9 +47,9 @@ class NodeFacts(Protocol):
     def group_members(self) -> list[SessionFacts]: ...
 
     def group_drops(self, face: Face) -> dict[str, int] | None:
-        """What was lost, by cause: to a multicast group, or from one of its members."""
+        """Messages lost, by cause: to a multicast group, or from one of its members."""
         ...
 
     def counters(self) -> dict[str, object]:
-        """Of the whole node, without what its open transports count themselves."""
+        """Counters of the whole node, without those of its open transports."""
         ...

@@ -18,7 +18,7 @@ _LINE_STEPS: Final = 2
 
 
 class Graph:
-    """Regions of clients have no graph; peers that form no network tell nobody of their links."""
+    """Clients have no graph; peers that form no network do not announce their links."""
 
     __slots__ = ("_prefix", "_tables", "pattern")
 
@@ -61,7 +61,7 @@ class Graph:
 
 
 def weight_of(tables: Tables, zid: ZenohId) -> dict[str, int | None] | None:
-    """The weights of the link to a node of a network; None where links have none."""
+    """The weights of the link to a node of a network; None if its links have no weights."""
     for region in tables.regions:
         if region.sourced is not None:
             weight = link_weight(region.sourced.network, zid)

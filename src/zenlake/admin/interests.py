@@ -1,7 +1,8 @@
-"""`publisher/<ke>` and `querier/<ke>`: who publishes or asks, as far as it said so.
+"""`publisher/<ke>` and `querier/<ke>`: publishers and queriers, derived from interests.
 
-Publishers and queriers are not declared; a node that has one asks the node above it who would
-hear it (behaviour reference §3.2). So these are the interests of nodes below.
+Publishers and queriers are not declared; a node that has one sends an interest in matching
+declarations to the node above it (behaviour reference §3.2). So these are the interests of nodes
+below.
 """
 
 from __future__ import annotations

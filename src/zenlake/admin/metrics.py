@@ -1,4 +1,4 @@
-"""`metrics`: what the node counts, as OpenMetrics text."""
+"""`metrics`: the counters of the node, as OpenMetrics text."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _BYTES_PER_STEP: Final = 16
 
 
 class Metrics:
-    """Of the parameters, `per_link` and `per_key` leave out what there is none of here: a transport
-    has one link, and nothing is counted by key."""
+    """The parameters `per_link` and `per_key` have no effect: a transport has one link, and there
+    are no counters by key."""
 
     __slots__ = ("_facts", "_has_warned", "_report", "_tables", "pattern")
 

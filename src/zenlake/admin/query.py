@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from zenlake.routing.work import Job, Work
 
 ENTITY_ID: Final = 1
-"""Of the admin space among the entities of its node, as official nodes number it."""
+"""The entity id of the admin space, the same as in official nodes."""
 
 REPLY_STEPS: Final = 64
-"""Steps of a reply: its text is made, and it is encoded for the requester."""
+"""Steps of a reply, for its text and its encoding."""
 
 _CHARACTERS_PER_STEP: Final = 8
 
@@ -48,18 +48,18 @@ class AdminQuery:
         self.key = key
         self.parameters = Parameters(request.body.parameters or "")
         self.job: Job | None = None
-        """Makes the replies; None before it begins."""
+        """The job that makes the replies; None before it begins."""
 
     @property
     def requester(self) -> Face | None:
-        """The neighbour that asked; None when it no longer waits: it is gone, or timed out."""
+        """The neighbour that sent the query; None if it is gone or the query has timed out."""
         branch = self._face.branches.get(self._request.request_id)
         if branch is None or branch.query.face.is_gone:
             return None
         return branch.query.face
 
     def concerns(self, key: str) -> bool:
-        """Whether the selector intersects a key; long ones take longer to compare."""
+        """Whether the selector intersects a key; the steps depend on their lengths."""
         self._work.steps -= 1 + len(self.key) // _CHARACTERS_PER_STEP
         return intersects(self.key, key)
 
@@ -73,11 +73,11 @@ class AdminQuery:
         self._work.steps -= REPLY_STEPS
 
     def fail(self, text: str) -> None:
-        """An error instead of an answer."""
+        """Send an error instead of a reply."""
         self._respond(self.key, Err(text.encode()))
 
     def finish(self) -> None:
-        """The end of the answer, unless it ended by its timeout."""
+        """Send the final response, unless the query has timed out."""
         request = self._request
         if request.request_id not in self._face.branches:
             return

@@ -1,4 +1,4 @@
-"""The root key: the node, and everyone it has a session with."""
+"""The root key: the node, and its sessions."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class AdminSettings:
         """`adminspace/permissions/read`: whether queries are answered."""
 
         self.write = write
-        """`adminspace/permissions/write`: whether publications on `config/**` are looked at."""
+        """`adminspace/permissions/write`: whether publications on `config/**` are allowed."""
 
         self.metadata = metadata
-        """Free JSON, shown as it is."""
+        """Any JSON value, returned unchanged."""

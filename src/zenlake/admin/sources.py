@@ -1,4 +1,4 @@
-"""Who declared something: the lists `routers`, `peers` and `clients` of the admin space."""
+"""The sources of declarations: the lists `routers`, `peers` and `clients`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Sources:
         }
 
     def add(self, face: Face) -> None:
-        """A neighbour counts by its region: in the north of a peer also a router is a peer."""
+        """Add a neighbour, in the list of its region: north of a peer, a router is a peer too."""
         self._by_role[role_in_region(face, self._own_role)][str(face.zid)] = None
 
     def add_own(self) -> None:
-        """What is declared below is this node's own to the nodes beside and above it."""
+        """Add this node: to nodes beside and above it, declarations from below are its own."""
         self._by_role[self._own_role][str(self._own_zid)] = None
 
     def to_json(self) -> bytes:

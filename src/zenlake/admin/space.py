@@ -46,7 +46,7 @@ class Topic(Protocol):
 
     @property
     def pattern(self) -> str:
-        """Includes all keys of the topic."""
+        """A key expression that includes all keys of the topic."""
         ...
 
     def answer(self, query: AdminQuery) -> Job:
@@ -65,7 +65,7 @@ class AdminSpace(Outlet):
         answer_later: Callable[[AdminQuery], None],
         report: Callable[[str], None],
     ) -> None:
-        """`answer_later` takes a query whose answer is long, and has `resume` called for it."""
+        """`answer_later` queues a query whose answer is long; the node then calls `resume`."""
         self._dispatcher = dispatcher
         self._tables = tables = dispatcher.tables
         self._settings = settings
@@ -96,14 +96,14 @@ class AdminSpace(Outlet):
         self._dispatcher.receive(self._face, Declare(body, qos=_CONTROL), True, 0.0)
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        """What routing has for the admin space."""
+        """Receive a message from routing."""
         if isinstance(message, Request):
             self._receive(AdminQuery(self._dispatcher, self._face, self._tables.work, key, message))
         elif isinstance(message, Push):
             self._report(refusal_of(message, key, self._root, self._settings.write))
 
     def _receive(self, query: AdminQuery) -> None:
-        """Answer at once as far as this slice allows; most answers are short."""
+        """Answer within this slice if possible; most answers are short."""
         if not self._settings.read:
             self._report(f"GET on `{query.key}` is refused: adminspace/permissions/read is false")
             query.finish()
@@ -127,7 +127,7 @@ class AdminSpace(Outlet):
             self._answer_later(query)
 
     def _refusal_of(self, query: AdminQuery) -> str:
-        """Why the node does not go on with an answer that is long, "" if it does."""
+        """Why the node does not continue a long answer; "" if it does."""
         if len(self._long) >= ADMIN_ANSWERS_MAX:
             return f"{ADMIN_ANSWERS_MAX} long answers of the admin space are being made"
         requester = query.requester
@@ -137,7 +137,7 @@ class AdminSpace(Outlet):
         return ""
 
     def resume(self, query: AdminQuery, steps: int) -> bool:
-        """Go on with an answer for one slice; whether it is finished."""
+        """Continue an answer for one slice; returns whether it is finished."""
         self._tables.work.steps = steps
         job = query.job
         assert job is not None

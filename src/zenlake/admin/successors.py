@@ -43,7 +43,7 @@ class Successors:
                 yield
 
     def _answer_one(self, query: AdminQuery, network: Network) -> Generator[None, None, bool]:
-        """The answer to a selector that names both nodes: no need to look at all pairs."""
+        """The answer to a selector that names both nodes, without a scan of all pairs."""
         parts = query.key.removeprefix(self._prefix).split("/")
         if "*" in query.key or len(parts) != 5 or parts[1] != "src" or parts[3] != "dst":
             return False

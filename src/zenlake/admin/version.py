@@ -1,4 +1,4 @@
-"""How this implementation names itself in the admin space."""
+"""The version text of this implementation in the admin space."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Key expressions: what names are, which of them match, and what a query asks for.
+"""Key expressions: their canonical form, matching, and selectors of queries.
 
-    canonical       which texts are key expressions, and their one spelling
+    canonical       validation, and the canonical spelling
     matching        intersects, includes, relation; bounded cost
-    texts           the same of texts that a peer sent, which may be no key expressions
-    prefix          taking a beginning off an expression
-    key_expr        KeyExpr, the value users hold
+    texts           matching of texts from a peer, which may be invalid key expressions
+    prefix          removing a prefix from an expression
+    key_expr        KeyExpr, the class of the public API
     parameters, selector, time_range
                     the rest of a query's text
     key_format      key expressions with named places
     tree            many expressions matched at once (tree_node, pattern_index, expr_automaton and
                     search are its parts)
 
-Nothing here knows about bytes on the wire, sessions, clocks or sockets.
+This package does not use the wire format, sessions, clocks or sockets.
 """
 
 from zenlake.keyexpr.canonical import canonize, validate

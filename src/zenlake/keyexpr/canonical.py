@@ -1,10 +1,10 @@
-"""Which texts are key expressions, and the one spelling of each.
+"""The validation of key expressions, and the canonical spelling of each.
 
 A key expression is a `/`-separated list of chunks. Two canonical expressions denote the
 same set of keys exactly when their texts are equal, so everything else in zenlake stores,
-compares and hashes plain strings; this module is the gate they all pass first.
+compares and hashes plain strings, which this module has validated.
 
-`validate` refuses whatever is not canonical, with the character where reading stopped.
+`validate` refuses every text that is not canonical, and reports the position of the error.
 `canonize` rewrites redundant wildcards first, but repairs nothing else.
 """
 
@@ -67,13 +67,13 @@ def check_length(text: str) -> None:
     except UnicodeEncodeError as error:
         raise KeyExprError(text, error.start, "a lone surrogate is not UTF-8") from None
     if len(encoded) > KEY_EXPR_BYTES_MAX:
-        # The first character that no longer fits whole.
+        # The first character that does not fit completely.
         place = len(encoded[:KEY_EXPR_BYTES_MAX].decode(errors="ignore"))
         raise KeyExprError(text, place, f"longer than {KEY_EXPR_BYTES_MAX} bytes")
 
 
 def _collapse(chunk: str) -> str:
-    # Each pass halves the runs, so this is linear however long they are.
+    # Each pass halves the runs, so the time is linear in their length.
     while "$*$*" in chunk:
         chunk = chunk.replace("$*$*", "$*")
     return "*" if chunk == "$*" else chunk

@@ -3,7 +3,7 @@
 The expression's chunks are numbered from 0. *Position* `p` means "everything before chunk `p`
 is matched"; the position after the last chunk is the end. The automaton can be at several
 positions at once: the set of them is one int with a bit for each, and reading one chunk is
-a few operations on that int, however many `**` there are.
+a few operations on that int, independent of the number of `**`.
 
     expression a/**/c       positions  0: a   1: **   2: c   3: end
     start                   0
@@ -112,7 +112,7 @@ class ExprAutomaton:
         return moved | ((moved & doubles) << 1)
 
     def after_any(self, positions: int, chunk: str) -> int:
-        """As `after`, quicker if asked for many chunks at the same positions.
+        """As `after`, but faster for many chunks at the same positions.
 
         All literal chunks that the expression does not have are alike, unless it has `$*`.
         """
@@ -166,7 +166,7 @@ class ExprAutomaton:
         return texts
 
     def _fitting(self, positions: int, chunk: str) -> int:
-        """Those of the positions whose text has something in common with a chunk."""
+        """Those of the positions whose text intersects a chunk."""
         fitting = 0
         for text in self.texts_at(positions):
             self.steps += 1 + len(text) * len(chunk) // CHARACTERS_PER_STEP

@@ -41,7 +41,7 @@ class KeyExpr:
         return matching.includes(self._text, KeyExpr(other)._text)
 
     def relation_to(self, other: str | KeyExpr) -> SetIntersectionLevel:
-        """The highest level that holds, from this one's point of view."""
+        """The highest level that holds between this expression (the first) and `other`."""
         return matching.relation(self._text, KeyExpr(other)._text)
 
     def join(self, other: str | KeyExpr) -> KeyExpr:
@@ -52,7 +52,7 @@ class KeyExpr:
         """This text directly followed by `other`; nothing is rewritten."""
         suffix = _text_of(other)
         if self._text.endswith("*") and suffix.startswith("*"):
-            # It could be valid, but would turn one wildcard into another by accident.
+            # The result may be valid, but with another wildcard than the one intended.
             raise KeyExprError(self._text + suffix, len(self._text), "`*` concatenated to `*`")
         return KeyExpr(self._text + suffix)
 
@@ -65,7 +65,7 @@ class KeyExpr:
         return None if text is None else KeyExpr(text)
 
     def strip_prefix(self, other: str | KeyExpr) -> list[KeyExpr]:
-        """All that may follow `other` in keys of this one, largest sets only."""
+        """The remainders after `other`, without those that another one includes."""
         return [KeyExpr(text) for text in prefix.strip_prefix(self._text, KeyExpr(other)._text)]
 
     def strip_nonwild_prefix(self, other: str | KeyExpr) -> KeyExpr | None:

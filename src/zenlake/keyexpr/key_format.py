@@ -29,7 +29,7 @@ class Piece:
     default: str | None = None
 
     def accepts(self, value: str) -> bool:
-        """Whether `value` is a key expression within the pattern; `**` also takes nothing."""
+        """Whether `value` is a key expression within the pattern; `**` also accepts ""."""
         if not value:
             return self.pattern == "**"
         try:
@@ -55,17 +55,17 @@ class KeyFormat:
         return [piece.id for piece in self.pieces if piece.id is not None]
 
     def formatter(self) -> KeyFormatter:
-        """Something to collect values in."""
+        """A new formatter, without values."""
         return KeyFormatter(self)
 
     def parse(self, key_expr: str | KeyExpr) -> dict[str, str]:
         """The part of `key_expr` at each place; raises `KeyExprError` if they do not intersect.
 
-        Places are filled from the left, each taking all it can. A `**` of the key expression
+        Places are filled from the left, each with as much as possible. A `**` of the key expression
         may reach over several places and then appears in each of them.
 
-        `fits[j][i]` says whether the last j chunks of the format match the last i of the
-        target. Knowing that the rest can still be placed, no choice is ever taken back.
+        `fits[j][i]`: whether the last j chunks of the format match the last i of the target. With
+        this table, a choice is made only if the rest still fits, so there is no backtracking.
         """
         text = str(KeyExpr(key_expr))
         target = text.split("/")
@@ -110,7 +110,7 @@ class KeyFormatter:
         self._values: dict[str, str] = {}
 
     def set(self, id: str, value: object) -> KeyFormatter:
-        """Give `str(value)` to a place; if it is refused the place has no value any more."""
+        """Set a place to `str(value)`; if the value is refused, the place has no value any more."""
         piece = next((piece for piece in self._format.pieces if piece.id == id), None)
         if piece is None:
             raise KeyExprError(str(self._format), 0, f"InvalidId: no place is called {id!r}")
@@ -122,7 +122,7 @@ class KeyFormatter:
         return self
 
     def get(self, id: str) -> str | None:
-        """The value given to a place."""
+        """The value of a place, if it is set."""
         return self._values.get(id)
 
     def clear(self) -> KeyFormatter:
@@ -152,7 +152,7 @@ def _longest(
     for end in range(len(target), start - 1, -1):
         if not taken[end - start]:
             continue
-        # A `**` at the end of this part may go on in the next one.
+        # A `**` at the end of this part may continue in the next one.
         shared = end > start and target[end - 1] == "**"
         for next_start in (end - 1, end) if shared else (end,):
             if rest_fits[len(target) - next_start]:

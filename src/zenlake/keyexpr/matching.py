@@ -1,17 +1,17 @@
-"""Which key expressions have keys in common.
+"""Intersection and inclusion of key expressions.
 
-All functions take canonical texts and answer in at most the product of the two lengths,
-whatever the wildcards: nothing here recurses or tries combinations.
+All functions expect canonical texts. Their time is at most proportional to the product of the
+two lengths, for any wildcards: there is no recursion and no backtracking over combinations.
 
-Two observations carry the module, each at both scales (`$*` in a chunk, `**` in a path):
+The algorithms use two facts, for `$*` in a chunk and for `**` in a path:
 
 - a pattern against a text without gaps is a glob: match each fixed part as early as
-  possible, and on a mismatch let the last gap swallow one more; earlier gaps never need
-  to move, because an earlier match only leaves more room;
-- two patterns that both have gaps meet as soon as their fixed beginnings and their fixed
-  ends agree, since whatever lies between can be laid one after the other.
+  possible, and on a mismatch extend the last gap by one; earlier gaps never need to
+  change, because an earlier match only leaves more room;
+- two patterns that both have gaps intersect if their fixed beginnings and their fixed
+  ends agree: a common text has the middle parts of both, one after the other.
 
-The second does not hold across verbatim chunks (`@...`), which no `**` may swallow;
+The second fact does not hold across verbatim chunks (`@...`), which `**` does not match;
 only then is the full table of `intersection_table` needed.
 """
 
@@ -40,8 +40,9 @@ def intersects(a: str, b: str) -> bool:
 def includes(a: str, b: str) -> bool:
     """Whether every key matching `b` matches `a`.
 
-    Where `b` has a `**` the answer may be a cautious False: a `**` of `b` is only found in
-    a `**` of `a` (`*/**` is not seen to include `**/x`). The reference answers the same.
+    If `b` has a `**`, the result may be False for an expression that is included: a `**` of `b` is
+    only matched with a `**` of `a` (`*/**` includes `**/x`, but the result is False). The
+    reference returns the same.
     """
     if a == b:
         return True
@@ -92,15 +93,15 @@ def chunk_includes(a: str, b: str) -> bool:
 
 
 def fixed_ends(chunk: str) -> tuple[str, str]:
-    """What a chunk with `$*` fixes before its first and after its last `$*`."""
+    """The text of a chunk before its first and after its last `$*`."""
     return chunk[: chunk.index("$")], chunk[chunk.rindex("*") + 1 :]
 
 
 def intersection_table(a: list[str], b: list[str]) -> list[list[bool]]:
     """`table[j][i]`: whether `a[:i]` and `b[:j]` have a key in common.
 
-    The chunks need not be in canonical order, so beginnings, ends (by reversing both) and
-    joined expressions can all be asked about.
+    The chunks need not be in canonical order, so they may be beginnings, ends (both reversed)
+    or joined expressions.
     """
     row = [True]
     for chunk in a:
@@ -158,7 +159,7 @@ def _glob(pattern: list[str], text: list[str], fits: Callable[[str, str], bool])
     """
     i = j = 0
     gap = -1  # the last `**` seen in the pattern
-    resume = 0  # the first chunk of the text that this gap has not swallowed
+    resume = 0  # the first chunk of the text after this gap
     while j < len(text):
         if i < len(pattern) and pattern[i] == "**":
             gap = i

@@ -1,7 +1,7 @@
 """`Parameters`: the part of a selector after `?`.
 
-`name=value;name2=value2`, kept as the text it was given: any text is accepted, nothing is
-decoded, and reading is a walk over the items. Changing it rebuilds the text.
+`name=value;name2=value2`, stored as text: any text is accepted, nothing is decoded, and each
+read scans the items. A change builds a new text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`PatternIndex`: the children of one tree node whose first chunk has `$*`.
 
-A pattern fixes a beginning and an end, and every text it matches has both. The index knows
-which pairs of lengths of (beginning, end) its patterns have. For a literal chunk, each pair
-gives one *frame*, the chunk's own beginning and end around a `$*`, and one dictionary lookup.
+A pattern has a fixed beginning and a fixed end, and every text it matches has both. The index has
+the pairs of lengths (beginning, end) of its patterns. For a literal chunk, each pair defines one
+*frame*, the chunk's own beginning and end around a `$*`, which is looked up in a dictionary.
 A hundred thousand patterns `sensor-1$*`, `sensor-2$*`... have a handful of pairs.
 
 A few patterns are not worth an index: below `INDEXED_MIN` there is only the dictionary.
@@ -27,7 +27,7 @@ SPARE_BYTES_PER_CHILD_MAX: Final = 256
 
 
 class PatternIndex(Generic[T]):
-    """A dictionary from `$*` chunks to values that knows which may match a literal chunk."""
+    """A dictionary from `$*` chunks to values, with an index for matching literal chunks."""
 
     __slots__ = ("_by_frame", "_by_pattern", "lengths")
 
@@ -59,7 +59,7 @@ class PatternIndex(Generic[T]):
                 self._index(known, known_value)
 
     def remove(self, pattern: str) -> None:
-        """Forget this pattern, which must be there."""
+        """Remove this pattern, which must be there."""
         del self._by_pattern[pattern]
         if not self.lengths:
             return

@@ -1,4 +1,4 @@
-"""Taking a beginning off a key expression.
+"""Removing a prefix from a key expression.
 
 A storage keeps keys without their common prefix, a namespace hides one: both must turn an
 expression about full keys into expressions about what follows the prefix. With wildcards
@@ -35,7 +35,7 @@ def strip_prefix(text: str, prefix: str) -> list[str]:
 
 
 def remainders(text: str, prefix: str) -> list[str]:
-    """The same, quicker: what one remainder matches, another may match as well.
+    """As `strip_prefix`, but faster: a remainder may be included in another.
 
     There are at most as many as `prefix` has chunks, twice and one more.
     """
@@ -55,7 +55,7 @@ def strip_nonwild_prefix(text: str, prefix: str) -> str | None:
 def _remainders(chunks: list[str], prefix: str) -> list[int]:
     """Where remainders start, ascending: one for each beginning that intersects `prefix`.
 
-    A beginning that ends in `**` leaves that `**` to the remainder: it may reach further.
+    If a beginning ends in `**`, the remainder starts with that `**`, which may match more chunks.
     """
     starts: list[int] = []
     reached = intersection_table(chunks, prefix.split("/"))[-1]
@@ -67,7 +67,7 @@ def _remainders(chunks: list[str], prefix: str) -> list[int]:
 
 
 def _suffix_inclusion(chunks: list[str]) -> list[list[bool]]:
-    """`table[i][j]`: whether `chunks[i:]` includes `chunks[j:]`, as `matching.includes` says."""
+    """`table[i][j]`: whether `chunks[i:]` includes `chunks[j:]`, as in `matching.includes`."""
     size = len(chunks)
     table = [[False] * size + [True]]
     for i in range(size - 1, -1, -1):

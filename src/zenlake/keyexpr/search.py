@@ -1,8 +1,8 @@
-"""`Search`: all matches of one key expression (the query) in a `KeyTree`, in any number of turns.
+"""`Search`: all matches of one key expression (the query) in a `KeyTree`, in any number of slices.
 
 The search walks down the tree from the root and carries the positions of the `ExprAutomaton` that
-the chunks so far lead to. Where there are none, nothing below can match and it turns back.
-Where all positions ask for literal chunks, children are looked up; otherwise all are visited.
+the chunks so far lead to. If there are none, nothing below can match and the subtree is skipped.
+If all positions need literal chunks, children are looked up; otherwise all are visited.
 
 **Bound.** The unit of work is a *step*; the number of steps in a search is at most
 
@@ -20,16 +20,16 @@ chunks of the query, each pair once: C. At the end of a visit, children are put 
 Looking them up costs a step for each lookup, and there are at most as many lookups as children
 among which they are looked up; each child has one parent and a label of at least one chunk: S
 steps. Taking all children costs a step for each 64 of them, and one for each 8 if they are
-looked through before: less than S steps. The number of `**` occurs nowhere: a step moves all
+scanned before: less than S steps. The number of `**` does not matter: a step moves all
 positions together (see `ExprAutomaton`), by some operations on an int of 129 bits.
 
-**Turns.** `run(steps_max)` stops after the visit that reaches `steps_max`, so it exceeds it by
+**Slices.** `run(steps_max)` stops after the visit that reaches `steps_max`, so it exceeds it by
 less than one visit: the label, at most as long as a key expression, against the query, at
-most 1,152 lookups, 1,024 steps to look through children, and one for each 64 of them.
+most 1,152 lookups, 1,024 steps to scan children, and one for each 64 of them.
 
-**Changes between turns.** An expression that is stored during the whole search and matches is
-found exactly once. One that was inserted, removed or given a new value meanwhile may or may
-not be found, and with its former value. `tree_node` says why.
+**Changes between slices.** An expression that is stored during the whole search and matches is
+found exactly once. One that is inserted, removed or set to a new value meanwhile may be found or
+not, perhaps with its former value. `tree_node` explains why.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ PUSHED_PER_STEP_BITS: Final = 6
 
 FILTERED_PER_STEP_BITS: Final = 3
 FILTERED_MAX: Final = 8_192
-"""Up to so many children are looked through before they are copied, 8 in a step."""
+"""Up to so many children are scanned before they are copied, 8 in a step."""
 
 LOOKUPS_AT_ONCE_MAX: Final = 1_024
-"""More lookups in a `PatternIndex` are not made at once: its patterns are visited instead."""
+"""If a `PatternIndex` needs more lookups than this, its patterns are visited instead."""
 
 
 class Search(Generic[T]):
@@ -69,7 +69,7 @@ class Search(Generic[T]):
         positions before it, inverted, which makes them negative."""
 
         self.found: list[T] = []
-        """The values found so far. The owner may take them out between two runs."""
+        """The values found so far. The owner may remove them between two runs."""
 
     @property
     def steps(self) -> int:
@@ -114,8 +114,8 @@ class Search(Generic[T]):
     def _visit_literal(self, node: Node, position: int, stop: int) -> None:
         """As `_visit`, for a query without wildcards that is at one position only.
 
-        Then one literal child is asked for, with which this goes on at once. It is what most
-        publications do.
+        Only one literal child can match, and the loop continues with it. This is the case of most
+        publications.
         """
         automaton = self._automaton
         chunks = automaton.chunks
@@ -164,7 +164,7 @@ class Search(Generic[T]):
             self._push_unread(children, positions)
             return
         automaton.steps += min(len(places), len(literals))
-        chunks = places.keys() & literals.keys()  # looks the fewer up among the more
+        chunks = places.keys() & literals.keys()  # looks up the smaller set in the larger
         for chunk in sorted(chunks) if len(chunks) > 1 else chunks:
             after = (places[chunk] & positions) << 1
             if after:

@@ -7,9 +7,9 @@ from zenlake.keyexpr.parameters import Parameters
 
 
 class Selector:
-    """What a query asks for: which keys, and how.
+    """The keys and the parameters of a query.
 
-    Reading `parameters` gives a copy: to change them, assign.
+    Reading `parameters` returns a copy: to change them, assign.
     """
 
     __slots__ = ("_key_expr", "_parameters")

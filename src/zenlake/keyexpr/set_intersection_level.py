@@ -1,4 +1,4 @@
-"""How two sets of keys relate, from the first one's point of view."""
+"""The relation of a set of keys to a second one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class SetIntersectionLevel(IntEnum):
-    """Each level implies the ones below it, so `level >= INTERSECTS` is a fair question."""
+    """Each level implies the ones below it, so levels can be compared: `level >= INTERSECTS`."""
 
     DISJOINT = 0
     """No key belongs to both."""

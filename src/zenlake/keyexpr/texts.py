@@ -1,4 +1,4 @@
-"""Texts that a peer sent as keys: they may be no key expressions, or not canonical."""
+"""Texts that a peer sent as keys: they may be invalid, or not canonical."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zenlake.keyexpr.matching import intersects
 
 
 def texts_intersect(a: str, b: str) -> bool | None:
-    """Whether some key matches both; None where one is no key expression, and may match or not."""
+    """Whether some key matches both; None (unknown) if one is not a key expression."""
     if a == b or ("*" not in a and "*" not in b):
         return a == b
     try:

@@ -6,7 +6,7 @@
     ldel     := "[" inclusive | "]" exclusive    rdel: "]" inclusive | "[" exclusive
 
 A range may be relative to "now", which means the moment of evaluation at the node that
-holds the data. There is no clock here: the caller passes the time. All times are
+stores the data. This module has no clock: the caller passes the time. All times are
 integers, in nanoseconds since 1970-01-01T00:00:00Z.
 """
 
@@ -73,7 +73,7 @@ class TimeBound:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """The times between two bounds; a bound that is None does not bound."""
+    """The times between two bounds; None is no bound."""
 
     start: TimeBound | None
     end: TimeBound | None
@@ -164,7 +164,7 @@ def _parse_instant(text: str, start: int, end: int) -> int:
     match = _INSTANT.fullmatch(text, start, end)
     if match is None:
         raise KeyExprError(text, start, "neither `now(...)` nor an RFC 3339 instant in UTC")
-    # A leap second is legal but no calendar here has it: it counts as the second before.
+    # A leap second is valid, but `datetime` cannot represent it: the second before is used.
     second_text = re.sub(":60$", ":59", match["second"])
     try:
         second = datetime.fromisoformat(second_text)

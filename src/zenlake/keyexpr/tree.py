@@ -1,4 +1,4 @@
-"""`KeyTree`: many key expressions, asked all at once which of them match.
+"""`KeyTree`: many key expressions, and a search for all that match another one.
 
 A radix tree by chunks: a node is a beginning that several expressions share, and the edge to
 it carries all chunks on which nothing branches.
@@ -12,7 +12,7 @@ it carries all chunks on which nothing branches.
     expr_automaton  the query, as a set of positions that each chunk moves
     search          the walk through the tree; the bound of its work
 
-All texts must be canonical: the tree stores and asks, it does not validate.
+All texts must be canonical: the tree does not validate them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from zenlake.keyexpr.tree_node import Node, first_chunk, shared_size
 T = TypeVar("T")
 
 ENTRY_BYTES: Final = 544
-"""What an expression may cost besides its text and its label: two nodes and their place."""
+"""The memory of an expression besides its text and its label: at most two nodes and their slots."""
 
 ALL_STEPS: Final = 1 << 60
-"""More than any search takes."""
+"""More steps than any search needs."""
 
 
 def entry_bytes(expr: str) -> int:
@@ -42,7 +42,7 @@ def entry_bytes(expr: str) -> int:
 
 
 class KeyTree(Generic[T]):
-    """A dictionary from key expressions to values that can be asked for all matches."""
+    """A dictionary from key expressions to values, with a search for all matches."""
 
     __slots__ = ("_root", "_size")
 
@@ -83,7 +83,7 @@ class KeyTree(Generic[T]):
         return cast(T | None, path[-1].value) if path else None
 
     def remove(self, expr: str) -> T | None:
-        """Forget `expr` and the nodes that only led to it; returns its value, if any."""
+        """Remove `expr` and the nodes that only led to it; returns its value, if any."""
         path = self._path(expr)
         if not path:
             return None
@@ -104,7 +104,7 @@ class KeyTree(Generic[T]):
         return value
 
     def search(self, expr: str) -> Search[T]:
-        """A search for all expressions that intersect `expr`, to be run in turns."""
+        """A search for all expressions that intersect `expr`, to be run in slices."""
         return Search(self._root, expr)
 
     def match_key(self, key: str) -> list[T]:
@@ -133,7 +133,7 @@ class KeyTree(Generic[T]):
             pending.extend(node.children())
 
     def take_apart(self) -> Iterator[None]:
-        """Forget everything, one node at a time: freeing a large tree at once takes long."""
+        """Remove everything, one node at a time: freeing a large tree at once takes long."""
         pending = [self._root]
         self._root = Node("", "", None, None)
         self._size = 0

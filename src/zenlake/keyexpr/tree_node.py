@@ -1,22 +1,22 @@
-"""`Node`: what `KeyTree` is made of.
+"""`Node`: a node of `KeyTree`.
 
-A node stands for a beginning that stored expressions share. Its *label* is the run of chunks
+A node represents a beginning that stored expressions share. Its *label* is the run of chunks
 from its parent's beginning to its own: a first chunk, by which the parent finds it, and a rest.
 Nodes exist only where expressions end or branch, so a tree of `n` expressions has at most `2n`
-nodes besides the root, however long these are.
+nodes besides the root, independent of their lengths.
 
-A running search holds nodes that it has still to visit, each with what was matched before the
-node's label or up to its first chunk. Splitting and merging keep such nodes valid:
+A running search holds nodes that it has still to visit, each with the positions before the
+node's label or after its first chunk. Splitting and merging keep such nodes valid:
 
 - `split` keeps the node itself as the upper half, so that its label still starts where it did;
 - `absorb` (the merge) copies the content of the child into the node. The child leaves the tree
   but stays as it was, for searches that have visited the node and hold the child. Both share
   the child's dictionaries, and no change ever replaces one node by another in a dictionary.
 
-A node may hold 100,000 children, and a router several such trees. Python's garbage collector
-stops everybody while it looks at all objects that may be part of a cycle, so nodes are declared
-never to be (`acyclic`, which generic classes cannot be: `KeyTree` knows the type of the values).
-The owner of a tree whose values lead back to the tree must drop it at the end.
+A node may have 100,000 children, and a router several such trees. Python's garbage collector
+stops all threads while it traverses all objects that may be part of a cycle, so nodes are excluded
+(`acyclic`, which generic classes cannot be: `KeyTree` has the type of the values). If values refer
+back to the tree, its owner must clear the tree at the end.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from zenlake.keyexpr.pattern_index import (
 class WildChildren:
     """The children of a node whose labels start with a wildcard.
 
-    Tracked: a chain of thousands is freed within one another, which Python bounds only for
-    objects that the garbage collector tracks.
+    The garbage collector tracks this class: freeing a chain of thousands of nodes recurses, and
+    Python limits that recursion only for tracked objects.
     """
 
     __slots__ = ("double", "patterns", "single")
@@ -77,16 +77,16 @@ class Node:
         """The chunks of the label after the first, empty if there are none."""
 
         self.expr = expr
-        """The expression that ends here, None if none does."""
+        """The expression that ends here, if any."""
 
         self.value = value
         """Its value."""
 
         self.literals: dict[str, Node] | None = None
-        """Children by first chunk, literal or verbatim; None for none."""
+        """Children by first chunk, literal or verbatim; None if there are none."""
 
         self.wild: WildChildren | None = None
-        """Children by `*`, `**` and `$*`; None for none."""
+        """Children by `*`, `**` and `$*`; None if there are none."""
 
     def child(self, chunk: str) -> Node | None:
         """The child whose label starts with exactly this chunk."""
@@ -198,7 +198,7 @@ def shared_size(rest: str, expr: str, start: int) -> int:
 
 
 def _compact(children: dict[str, Node]) -> dict[str, Node] | None:
-    """The same children in a dictionary without much unused room, None for none."""
+    """The same children in a dictionary without much unused room; None if there are none."""
     if not children:
         return None
     if getsizeof(children) > SPARE_BYTES_MAX + SPARE_BYTES_PER_CHILD_MAX * len(children):

@@ -130,12 +130,12 @@ class Acceptor:
 
 
 def answer_init(offer: Offer, syn: TransportMessage, seal: Seal, source: str, now: float) -> bytes:
-    """The InitAck. The cookie holds all terms, so that the acceptor keeps none."""
+    """The InitAck. The cookie contains all terms, so the acceptor keeps no state."""
     if not isinstance(syn, Init) or syn.cookie is not None:
         raise unexpected(syn, "InitSyn")
     check_version(syn)
     terms = _agree(offer, syn)
-    # The cookie names the peer, the InitAck names us; all else is the same in both.
+    # The cookie has the peer's id and role, the InitAck has ours; all else is the same in both.
     cookie = seal.cookie(terms, now, source)
     terms.whatami = offer.role
     terms.zid = offer.zid

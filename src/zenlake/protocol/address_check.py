@@ -7,7 +7,7 @@ sent, so that it cannot be used to amplify traffic (limits: H03).
 
 With ids of 16 bytes an InitAck has 57 to 61 bytes, and 73 if it asks for a password; InitSyns
 of deployed nodes have 19 to 35. An opener with an id shorter than 9 bytes sends too little to be
-answered at once; then what it sent counts at its next attempt.
+answered at once; the bytes that it sent count at its next attempt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REFUSED: Final = refusal(CloseReason.INVALID, "").farewell or b""
 
 
 class AddressCheck:
-    """For the datagrams that do not belong to a link. `source` is a locator, `udp/host:port`."""
+    """Handles datagrams that do not belong to a link. `source` is a locator, `udp/host:port`."""
 
     __slots__ = ("_offer", "_redeemed", "_unspent", "seal", "withheld")
 

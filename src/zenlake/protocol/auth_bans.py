@@ -31,7 +31,7 @@ class AuthBans:
             self._failures.popitem(last=False)
 
     def is_banned(self, source: str, now: float) -> bool:
-        """Too many failures within the time of a ban; it ends as they grow old."""
+        """Whether the address had too many failures within the duration of a ban."""
         if len(self._recent(source, now)) < AUTHENTICATION_FAILURES_MAX:
             return False
         self.refused += 1

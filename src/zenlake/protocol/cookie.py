@@ -57,7 +57,7 @@ class Seal:
             return None
         content, tag = cookie[:-_TAG_BYTES], cookie[-_TAG_BYTES:]
         now_ms = int(now * 1000)
-        # The latest moment that the two bytes can mean; with an earlier one the tag is wrong.
+        # The latest time with these two low bytes; if it was an earlier one, the tag is wrong.
         stamp = int.from_bytes(content[:_TIME_BYTES], "little")
         age_ms = (now_ms - stamp) & _TIME_MASK
         if age_ms > HANDSHAKE_SECONDS_MAX * 1000:

@@ -1,4 +1,4 @@
-"""Delivery: network messages that arrived together, in the order their sender gave them."""
+"""Delivery: network messages that arrived together, in the order in which they were sent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zenlake.wire.message import NetworkMessage
 
 @mypyc_attr(acyclic=True)
 class Delivery:
-    """The messages of one FRAME, or one message put together from fragments."""
+    """The messages of one FRAME, or one message reassembled from fragments."""
 
     __slots__ = ("messages", "reliable")
 

@@ -8,7 +8,7 @@ from zenlake.wire.primitives import Malformed, read_text_z16, read_z16, read_z32
 from zenlake.wire.values.wire_expr import WireExpr
 
 HEAD_BYTES: Final = 4_200
-"""How much of the message is kept to find its key in it: a key has at most 4,096 bytes."""
+"""How many bytes of the message are kept to read its key, which has at most 4,096 bytes."""
 
 _PUSH: Final = 0x1D
 _REQUEST: Final = 0x1C
@@ -18,7 +18,7 @@ _SENDER: Final = 0x40
 
 
 class DroppedMessage:
-    """Its first bytes, its size as far as it came, and the configuration key of the limit."""
+    """Its first bytes, its size as far as received, and the configuration key of the limit."""
 
     __slots__ = ("head", "is_whole", "limit", "limit_key", "size")
 
@@ -28,7 +28,7 @@ class DroppedMessage:
         self.limit = limit
         self.size = 0
         self.is_whole = False
-        """Whether its last fragment came, so that `size` is the size of the message."""
+        """Whether its last fragment was received, so that `size` is the size of the message."""
 
     def key(self) -> WireExpr | None:
         """The key as the peer wrote it, perhaps with an alias; None if it cannot be read."""

@@ -1,6 +1,6 @@
-"""What goes wrong on one link: before the session is open, and after.
+"""Errors of one link: before the session is open, and after.
 
-Both are errors of the peer, not of our caller. During the handshake a CLOSE gives the peer the
+Both are errors of the peer, not of our caller. During the handshake a CLOSE has the
 reason, unless the peer ended the handshake; afterwards the link is dropped without a CLOSE (wire
 reference §5.2).
 """
@@ -15,15 +15,15 @@ from zenlake.wire import Close, CloseReason
 
 _KNOWN_CODES: Final = frozenset(int(reason) for reason in CloseReason)
 NO_REASON: Final = "no reason given"
-# What a CLOSE of the peer during the handshake means, for people.
+# Descriptions of the reasons in a CLOSE of the peer during the handshake.
 _MEANINGS: Final = {
     CloseReason.GENERIC: NO_REASON,
     CloseReason.UNSUPPORTED: "not supported",
-    CloseReason.INVALID: "it takes our messages for invalid",
+    CloseReason.INVALID: "it regards our messages as invalid",
     CloseReason.MAX_SESSIONS: "too many sessions",
     CloseReason.MAX_LINKS: "it has a link with this node already",
     CloseReason.EXPIRED: "expired",
-    CloseReason.UNRESPONSIVE: "it takes this node for unresponsive",
+    CloseReason.UNRESPONSIVE: "it regards this node as unresponsive",
     CloseReason.CONNECTION_TO_SELF: "it is this node itself",
 }
 

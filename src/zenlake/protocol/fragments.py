@@ -25,7 +25,7 @@ _FIRST: Final = 0x02
 
 
 def sn_bytes(sn: i64) -> i64:
-    """How long a sequence number is on the wire; given the mask, how long it can be."""
+    """The encoded length of a sequence number; for the mask, the greatest length."""
     size: i64 = 1
     while sn >= 0x80:
         sn >>= 7
@@ -52,7 +52,7 @@ class Fragments:
         self._room = batch_bytes - 1 - sn_bytes(mask) - (2 if priority >= 0 else 0)
 
     def count(self) -> int:
-        """How many sequence numbers the message takes."""
+        """How many fragments, and so sequence numbers, the message needs."""
         return 1 + (len(self._data) - (self._room - 1) + self._room - 1) // self._room
 
     def left_bytes(self) -> int:

@@ -129,7 +129,7 @@ class Group:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """Queue an encoded network message. Always accepted: ask `queued_bytes` before."""
+        """Queue an encoded network message. It is always accepted: check `queued_bytes` before."""
         self.outbound.push(data, priority, reliable, express)
 
     def next_unit(self, now: float) -> bytes | None:
@@ -144,7 +144,7 @@ class Group:
         return self.outbound.queued_bytes(priority)
 
     def has_room(self, priority: int) -> bool:
-        """Two batches may wait, as on any link."""
+        """Whether fewer than two batches are queued: the same limit as on any link."""
         return self.outbound.queued_bytes(priority) < 2 * self._terms.batch_size
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:

@@ -1,6 +1,6 @@
 """GroupOutbound: the queues of a multicast group.
 
-As those of a link, except that JOIN announces the next sequence numbers (wire reference §8).
+They are those of a link, except that JOIN announces the next sequence numbers (wire reference §8).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class GroupInbound(Inbound):
             self._last_sns[priority << 1] = previous_sn(lane.best_effort, self._mask)
 
     def take_content(self, content: bytes, now: float) -> list[Delivery]:
-        """A datagram, already decompressed. JOINs among it are ignored."""
+        """The messages of a datagram, already decompressed. JOINs in it are ignored."""
         deliveries: list[Delivery] = []
         self.batches += 1
         self.bytes += len(content)
@@ -43,7 +43,7 @@ class GroupInbound(Inbound):
 
 
 class GroupPeer:
-    """`source` is the address its datagrams come from, and what it is known by."""
+    """A peer, identified by `source`, the address of its datagrams."""
 
     __slots__ = ("inbound", "lease_s", "qos", "role", "source", "zid")
 
@@ -72,7 +72,7 @@ class GroupPeer:
         return self.inbound.received_at + self.lease_s
 
     def next_deadline(self) -> float:
-        """When its lease expires, or an incomplete message of it."""
+        """When its lease or an incomplete message expires."""
         return min(self.expires_at(), self.inbound.reassembly.next_deadline())
 
     def has_closed(self) -> bool:

@@ -1,4 +1,4 @@
-"""GroupTerms: what all nodes of a multicast group must have in common (wire reference §8).
+"""GroupTerms: the terms that all nodes of a multicast group must share (wire reference §8).
 
 Nothing is negotiated: a node whose JOIN has other terms is ignored.
 """

@@ -1,4 +1,4 @@
-"""What both sides of a handshake have in common (wire reference §5.1 to §5.3)."""
+"""Functions for both sides of a handshake (wire reference §5.1 to §5.3)."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def agree_batch_size(own: int, init: Init) -> int:
 
 
 def set_sizes(init: Init, resolution: Resolution, batch_size: int) -> None:
-    """Written only where they are not the defaults (flag S, wire reference §5.2)."""
+    """Set the sizes if they are not the defaults (flag S, wire reference §5.2)."""
     if resolution.byte != DEFAULT_RESOLUTION.byte or batch_size != DEFAULT_BATCH_BYTES:
         init.resolution = resolution
         init.batch_size = batch_size
 
 
 def open_message(lease_ms: int, initial_sn: int) -> Open:
-    """An OPEN; its lease is in seconds where it can be."""
+    """An OPEN; its lease is in seconds if it is a whole number of them."""
     if lease_ms % 1000:
         return Open(lease_ms, initial_sn)
     return Open(lease_ms // 1000, initial_sn, seconds=True)

@@ -1,4 +1,4 @@
-"""Heartbeat: how long the peer may be silent, and how long we may (wire reference §5.7).
+"""Heartbeat: the lease of the peer, and our own keep-alives (wire reference §5.7).
 
 A peer may announce any lease from 0 to 2^64 - 1 ms. A lease that is so short that checking it would
 use up the processor is lengthened, and one that is so long that a dead peer would stay for ever is
@@ -23,7 +23,7 @@ class Heartbeat:
     def __init__(
         self, own_lease_ms: int, peer_lease_ms: int, keep_alive: int, is_fixed: bool, now: float
     ) -> None:
-        """`is_fixed`: keep-alives are sent beside other traffic too (wire reference §9)."""
+        """`is_fixed`: keep-alives are sent even if there is other traffic (wire reference §9)."""
         self.lease_s = max(LEASE_SECONDS_MIN, seconds(peer_lease_ms))
         self._keep_alive_s = max(KEEP_ALIVE_SECONDS_MIN, seconds(own_lease_ms) / keep_alive)
         self._keep_alive_at = now + self._keep_alive_s

@@ -1,4 +1,4 @@
-"""Inbound: what the peer sends on an open session, from bytes to network messages.
+"""Inbound: the receiving half of an open session, from bytes to network messages.
 
 Batches are cut out of the stream and decompressed (wire reference §6.1, §6.2), sequence
 numbers decide which frames are accepted (§6.5), fragments are reassembled (§7). A bad byte ends
@@ -30,7 +30,7 @@ _UNLIMITED: Final = 1 << 62
 
 
 class Inbound:
-    """The receiving half of a session. One reader at a time calls `receive`."""
+    """The receiving half of a session. Only one reader at a time may call `receive`."""
 
     __slots__ = (
         "_batch_size",
@@ -133,7 +133,7 @@ class Inbound:
     def _broken(
         self, error: TransportError | WireError, deliveries: list[Delivery]
     ) -> TransportError:
-        """The link is over; `deliveries` came before the bad byte."""
+        """The error that ends the link; `deliveries` were received before the bad byte."""
         self._is_broken = True
         self.reassembly.release()
         failure = error if isinstance(error, TransportError) else TransportError(str(error))
@@ -205,7 +205,7 @@ class Inbound:
         return priority << 1 | reliable
 
     def _accept(self, channel: int, sn: int) -> bool:
-        """The verdict of wire reference §6.5; gaps are accepted on reliable channels too."""
+        """Whether wire reference §6.5 accepts `sn`; gaps are accepted on reliable channels too."""
         mask = self._mask
         if sn & ~mask:
             raise TransportError(f"sequence number {sn}, at most {mask} is agreed")

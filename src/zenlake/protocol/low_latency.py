@@ -1,7 +1,7 @@
 """Low latency: network messages without frames, one in each unit (wire reference §9).
 
-No sequence numbers, no fragments, no compression, no priorities. Streams carry a length of
-four bytes before each unit.
+There are no sequence numbers, fragments, compression or priorities. On a stream, a length of four
+bytes precedes each unit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LowLatencyInbound(Inbound):
         messages: list[NetworkMessage] = []
         close: Close | None = None
         for message in unit.messages:
-            if isinstance(message, Push):  # asked first: its type is compared, not its bases
+            if isinstance(message, Push):  # most messages, and a cheaper test than a base class
                 messages.append(message)
             elif isinstance(message, Close):
                 close = message
@@ -51,7 +51,7 @@ class LowLatencyInbound(Inbound):
 
 
 class LowLatencyOutbound(Outbound):
-    """The sending half: one queue, whatever the priority."""
+    """The sending half: one queue for all priorities."""
 
     __slots__ = ("_queued_bytes", "_unit_bytes", "_units")
 
@@ -79,7 +79,7 @@ class LowLatencyOutbound(Outbound):
         self._queued_bytes += len(data)
 
     def push_keep_alive(self) -> None:
-        """Sent whatever else is, but never twice while the link is stuck."""
+        """Queue KEEP_ALIVE, even beside other messages, but only one while the link is stuck."""
         if not self.is_closed and not self._is_keep_alive_due:
             self._is_keep_alive_due = True
             self._push_unit(_KEEP_ALIVE)

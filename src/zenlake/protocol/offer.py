@@ -22,13 +22,13 @@ from zenlake.wire.defaults import (
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 BATCH_BYTES_MIN: Final = 16
-"""Prefix, compression header, the longest FRAGMENT header, and something in it."""
+"""Prefix, compression header, the longest FRAGMENT header, and some content."""
 QUEUE_BATCHES: Final = (2, 2, 2, 2, 2, 2, 2, 2)
 """How many full batches may be queued, for each priority."""
 
 
 class Offer:
-    """What this node offers. `user` and `password` are an opener's, `users` an acceptor's.
+    """The terms this node offers. `user` and `password` are an opener's, `users` an acceptor's.
 
     `qos_link` is the use of the link if its endpoint has one (`prio`, `rel`).
     """
@@ -99,10 +99,10 @@ class Offer:
 
 
 class Agreed:
-    """What was agreed, and with whom: `zid` and `role` are the peer's.
+    """The agreed terms; `zid` and `role` are the peer's.
 
     `own_sn` and `peer_sn` are the first sequence numbers of every channel. `user` is the name
-    that the opener proved, where names are asked for.
+    that the opener proved, if the acceptor demands one.
     """
 
     __slots__ = (
@@ -158,7 +158,7 @@ class Agreed:
         self.qos = qos
         self.qos_link = qos_link
         self.low_latency = low_latency
-        # Low latency knows no compression header (wire reference §9).
+        # Low-latency units have no compression header (wire reference §9).
         self.compression = compression and not low_latency
         self.patch = patch
         self.own_sn = own_sn

@@ -1,7 +1,7 @@
 """Opener: the side of a handshake that connected (wire reference §5.2).
 
     start()   -> InitSyn
-    InitAck   -> OpenSyn, with the cookie as it came
+    InitAck   -> OpenSyn, with the unchanged cookie
     OpenAck   -> the session is up: `agreed`
 
 Any other message ends the handshake with a HandshakeError, which has the reason and the CLOSE to
@@ -93,7 +93,7 @@ class Opener:
         return None
 
     def _explained(self, refused: RefusedByPeer) -> RefusedByPeer:
-        """The error with a likely cause: a node that refuses a password gives no reason."""
+        """The error with a likely cause: a node that refuses a password sends no reason."""
         if refused.cause != NO_REASON:
             return refused
         if self._offer.user is None:

@@ -64,7 +64,7 @@ class Outbound:
         self.is_closed = False
         """Whether CLOSE is queued: nothing may follow it."""
         self.has_full_batch = False
-        """Whether a queued batch is complete, or was a moment ago: it need not wait longer."""
+        """Whether a queued batch is complete, or was a moment ago: it can be sent at once."""
         self.messages = 0
         self.traffic = Traffic()
         self.batches = 0
@@ -73,7 +73,7 @@ class Outbound:
         """Messages that were pushed after CLOSE, or that no unit can carry (low latency)."""
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> int:
-        """An encoded network message; one that no batch holds will be cut into fragments.
+        """Queue an encoded network message; if it is longer than a batch, it is sent in fragments.
 
         Returns how many bytes of that priority are queued now.
         """
@@ -107,7 +107,7 @@ class Outbound:
             self._lanes[len(self._lanes) - 1].push_transport(bytes(Close(reason)))
 
     def next_unit(self, with_open: bool = True) -> bytes | None:
-        """The next batch as the link carries it; None if none is queued.
+        """The next batch, framed for the link; None if none is queued.
 
         Without `with_open`, a batch that is being filled is returned only if complete batches
         of lower priority are queued behind it.
@@ -141,7 +141,7 @@ class Outbound:
         return sealed > 0
 
     def room_bytes(self, priority: int, reliable: bool) -> int:
-        """How many bytes of messages still go into the batch that is being filled."""
+        """How many bytes of messages still fit into the batch that is being filled."""
         return self._lanes[priority if self._is_qos else 0].room_bytes(reliable)
 
     def queued_bytes(self, priority: int) -> int:

@@ -1,7 +1,7 @@
 """QoS in INIT: whether there are priorities, and which of them a link is for (wire reference §5.3).
 
 QoSLink is QoS with a range of priorities or a reliability (endpoint metadata `prio`, `rel`).
-An opener's range must lie within an acceptor's; what one side leaves open the other decides.
+An opener's range must lie within an acceptor's; if one side sets no value, the other's applies.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _TAG: Final = 7
 
 
 def own_qos(offer: Offer) -> QoSLink | None:
-    """None is no QoS."""
+    """The QoS that this node offers; None if QoS is off."""
     if not offer.qos:
         return None
     return PLAIN if offer.qos_link is None else offer.qos_link
 
 
 def qos_of(init: Init) -> QoSLink | None:
-    """The QoS in an INIT; None is no QoS."""
+    """The QoS in an INIT; None if QoS is off."""
     link = init.qos_link
     if link is None:
         return PLAIN if init.qos else None
@@ -47,7 +47,7 @@ def set_qos(init: Init, qos: QoSLink | None) -> None:
 
 
 def agree_qos(opener: QoSLink | None, acceptor: QoSLink | None) -> QoSLink | None:
-    """On iff both want it."""
+    """The agreed QoS; None unless both offer it."""
     if opener is None or acceptor is None:
         return None
     reliable = acceptor.reliable if opener.reliable is None else opener.reliable

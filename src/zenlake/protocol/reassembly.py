@@ -28,7 +28,7 @@ from zenlake.wire import Fragment
 from zenlake.wire.sequence import next_sn
 
 CHANNELS: Final = 16
-"""Of one direction: eight priorities, each reliable and best effort (wire reference §6.3)."""
+"""Channels of one direction: eight priorities, each reliable and best effort (§6.3)."""
 
 MESSAGE_KEY: Final = "transport/link/rx/max_message_size"
 SESSION_KEY: Final = "limits/transport/reassembly_bytes"
@@ -46,7 +46,7 @@ class HeldBytes:
         self.large = 0
 
     def clear(self) -> None:
-        """In a forked child, which holds nothing yet."""
+        """Called in a forked child, which has no incomplete messages."""
         self.first = self.large = 0
 
 
@@ -104,7 +104,7 @@ class ReassemblyBudget:
 class Pending:
     """An incomplete message.
 
-    One growing buffer, not a list of pieces: a million fragments of one byte cost a million
+    It is one growing buffer, not a list of pieces: a million fragments of one byte cost a million
     bytes. It is a `BytesIO`, which returns its content as `bytes` without a copy: copying a large
     message would hold up all threads. Further fragments of a message that exceeded a limit are
     only counted.
@@ -279,6 +279,6 @@ class Reassembly:
                 self._drop(channel, pending)
 
     def release(self) -> None:
-        """The session is over: incomplete messages will not be completed."""
+        """Drop all incomplete messages, because the session is over."""
         for channel in range(CHANNELS):
             self._drop(channel, self._pending[channel])

@@ -59,7 +59,7 @@ class Scouter:
         return self.next_scout
 
     def handle_timeout(self, now: float) -> bytes | None:
-        """The datagram to send to the group on every interface, if it is time."""
+        """The datagram to send to the group on every interface, if one is due."""
         if now < self.next_scout:
             return None
         self.next_scout = now + self._wait_s
@@ -118,7 +118,7 @@ class Answerer:
         message = _read(datagram)
         if message is None:
             self.unread += 1
-        # Neither version nor mandatory extensions count here (wire reference §3.2).
+        # Version and mandatory extensions are not checked (wire reference §3.2).
         if not isinstance(message, Scout) or not message.what.matches(self._role):
             return None
         if message.zid == self._zid:

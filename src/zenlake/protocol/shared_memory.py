@@ -1,4 +1,4 @@
-"""Payloads in shared memory, which we never agree to use (wire reference §10.3, §12.7 N17)."""
+"""Payloads in shared memory, which this node never agrees to (wire reference §10.3, §12.7 N17)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from zenlake.wire.message import NetworkMessage
 
 
 def uses_shared_memory(message: NetworkMessage) -> bool:
-    """Whether a payload of the message is a place in the sender's memory."""
+    """Whether a payload of the message is in the sender's shared memory."""
     if isinstance(message, Push):
         push_body = message.body
         return isinstance(push_body, Put) and push_body.shm

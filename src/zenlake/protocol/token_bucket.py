@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TokenBucket:
-    """Starts full. `capacity` is the most that can accumulate."""
+    """A bucket that starts full. `capacity` is the most that can accumulate."""
 
     __slots__ = ("_capacity", "_per_second", "_saved", "_since")
 

@@ -25,7 +25,7 @@ KIND_NAMES: Final = (
     "declare",
     "oam",
 )
-"""By the last three bits of their ids, 0x19 to 0x1F."""
+"""Names of kinds, indexed by the last three bits of their ids (0x19 to 0x1F)."""
 
 _INTEREST: Final = 1
 _RESPONSE_FINAL: Final = 2

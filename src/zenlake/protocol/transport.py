@@ -53,7 +53,7 @@ class Transport:
         self.agreed = agreed
         self._queue_bytes = agreed.queue_bytes
         self.message_bytes_max = agreed.batch_size if agreed.low_latency else sys.maxsize
-        """The longest message that can be pushed: without low latency, fragments carry any."""
+        """The longest message that can be pushed; without low latency, fragments carry any size."""
         self.inbound: Inbound
         self.outbound: Outbound
         if agreed.low_latency:
@@ -86,7 +86,7 @@ class Transport:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> bool:
-        """Queue an encoded network message. Always accepted: ask `has_room` before.
+        """Queue an encoded network message. It is always accepted: check `has_room` before.
 
         Returns whether there is room for another.
         """
@@ -131,7 +131,7 @@ class Transport:
         self.inbound.reassembly.free_idle(now)
 
     def release(self) -> None:
-        """The link is gone: refund the bytes of incomplete messages to the budget."""
+        """Refund the bytes of incomplete messages to the budget, because the link is gone."""
         self.inbound.reassembly.release()
 
     # --- counters ----------------------------------------------------------------------------
@@ -170,5 +170,5 @@ class Transport:
 
     @property
     def dropped_messages(self) -> int:
-        """Messages of the peer that stayed incomplete or were too large."""
+        """Messages of the peer that remained incomplete or were too large."""
         return self.inbound.reassembly.dropped_messages

@@ -1,9 +1,9 @@
-"""User and password: how an opener proves who it is (wire reference §10.2).
+"""User and password: the authentication of an opener (wire reference §10.2).
 
     InitSyn  asks for it       InitAck  a nonce
     OpenSyn  user and proof    OpenAck  accepted
 
-The proof is HMAC-SHA3-256 of the password under the nonce: the password itself never travels.
+The proof is HMAC-SHA3-256 of the password under the nonce: the password itself is never sent.
 Each step is one entry, of id 2, in the chain of the Auth extension.
 """
 
@@ -24,7 +24,7 @@ _UNIT: Final = 0x02
 _NONCE: Final = 0x22
 _PROOF: Final = 0x42
 MARK: Final[Chain] = (Extension(_UNIT),)
-"""In InitSyn "I have a user", in OpenAck "it is accepted"."""
+"""In InitSyn: the opener has a user. In OpenAck: the user is accepted."""
 
 
 def proof(nonce: int, password: str) -> bytes:
@@ -52,13 +52,13 @@ def nonce_of(chain: Chain | None) -> int | None:
 
 
 def prove(chain: Chain | None, nonce: int, users: Mapping[str, str]) -> str:
-    """The user who answered the challenge; AuthenticationError if nobody did.
+    """The user who answered the challenge; AuthenticationError if the answer is wrong.
 
-    An unknown user costs as much time as a wrong password, and the peer learns of no difference.
+    An unknown user takes as much time as a wrong password, so the peer cannot distinguish them.
     """
     entry = _find(chain, _PROOF)
     if entry is None or not isinstance(entry.body, bytes):
-        raise unproven("no user and password came")
+        raise unproven("no user and password were sent")
     body = entry.body
     try:
         name, pos = read_bytes_z32(body, 0, len(body))

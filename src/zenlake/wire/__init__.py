@@ -1,10 +1,10 @@
-"""Every message of the protocol, and how it lies in bytes.
+"""Every message of the protocol, and its encoding.
 
     >>> from zenlake.wire import Push, Put, WireExpr, decode, encode
     >>> encode(Push(WireExpr(0, "demo/a"), Put(b"hello"))).hex(" ")
     '7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f'
 
-This package knows bytes and messages; it knows no sockets, clocks, sessions or routes.
+This package handles bytes and messages only: no sockets, clocks, sessions or routes.
 """
 
 from __future__ import annotations

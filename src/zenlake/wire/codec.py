@@ -1,4 +1,4 @@
-"""Between messages and bytes: the everyday functions.
+"""`encode` and `decode`: between messages and bytes.
 
 `dialect="pages"` reads and writes the layouts of the spec pages in the four places where
 deployed nodes use another (docs/spec-notes.md); everything else is the same in both.
@@ -24,15 +24,15 @@ def encode(message: Message, *, dialect: Dialect = "deployed") -> bytes:
     """The bytes of one message."""
     if _is_deployed(dialect):
         return bytes(message)
-    from zenlake.wire.walk import encode_by_layout  # the definitions load only when asked for
+    from zenlake.wire.walk import encode_by_layout  # most programs do not need the definitions
 
     return encode_by_layout(message, dialect)
 
 
 def decode(data: Buffer, layer: Layer, *, dialect: Dialect = "deployed") -> Message:
-    """The one message that `data` is; bytes left over are an error.
+    """Decode `data` as exactly one message; bytes left over are an error.
 
-    A SCOUT or HELLO is the exception: deployed nodes pass over what follows it.
+    A SCOUT or HELLO is the exception: deployed nodes ignore what follows it.
     """
     data = bytes(data)
     message: Message

@@ -1,7 +1,7 @@
 """Compressed batches: one header byte, then the content as it is or as an LZ4 block.
 
-Only where both sides agreed on it (wire reference §6.2). The block has no size field, so the agreed
-batch size is what bounds decompression.
+They are used only if both sides agreed on it (wire reference §6.2). The block has no size field, so
+the agreed batch size limits decompression.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What holds where a message or a configuration states nothing.
+"""Default values of message fields and of the configuration.
 
-Plain numbers, so that compiled code and kernels read them as constants. Tests compare the copies
-that stand in other languages.
+They are plain numbers, so that compiled code and kernels read them as constants. Tests compare them
+with the copies in other languages.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ PROTOCOL_VERSION: Final = 9
 
 # Messages (wire reference §2.4, §5.3, §8).
 DEFAULT_PRIORITY: Final = 5
-"""DATA: of FRAME, FRAGMENT and network messages without the QoS extension."""
+"""DATA: for FRAME, FRAGMENT and network messages without the QoS extension."""
 DEFAULT_QOS_BYTE: Final = 5
 """The byte of a network message without the extension: DATA, DROP, not express."""
 DEFAULT_RESOLUTION_BYTE: Final = 0x0A
-"""Of INIT and JOIN: sequence numbers and request ids have 32 bits."""
+"""For INIT and JOIN: sequence numbers and request ids have 32 bits."""
 DEFAULT_SN_MASK: Final = 0x0FFF_FFFF
 """The largest sequence number of the default resolution."""
 DEFAULT_BATCH_BYTES: Final = 65_535

@@ -1,11 +1,11 @@
-"""The words that definitions are written in.
+"""The functions and base classes with which messages are defined.
 
     class Push(NetworkMessage, id=0x1D, header="Z|M|N"):
         key:  WireExpr   = wire_expr(suffix_if="N", sender_if="M")
         ...
 
-Left of `=` is what it is in Python, right of it how it lies on the wire; the order of the
-rows is the order of the bytes. `header` is the top row of the page's box without the id.
+Left of `=` is the attribute with its Python type, right of it its encoding; the order of the rows
+is the order of the bytes. `header` is the top row of the page's box without the id.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ UNIT = Enc.UNIT
 
 @dataclass
 class _Draft:
-    """A row that does not yet know the name and annotation it is assigned to."""
+    """A row without the name and annotation of the attribute it is assigned to."""
 
     row: type[Row]
     facts: dict[str, Any] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def _condition(if_flag: str, unless_flag: str) -> Condition | None:
 
 
 def _source(default: int | None) -> str | None:
-    """A default as generated code writes it; None where the attribute must be given."""
+    """The source text of a default; None if the attribute is required."""
     return None if default is None else repr(default)
 
 
@@ -134,7 +134,7 @@ def wire(
     sliced_if: str = "",
     pages: WireType | None = None,
 ) -> Any:
-    """A leaf value, always there unless a condition says otherwise."""
+    """A leaf value, present unless it has a condition that is false."""
     condition = _condition(if_flag, unless_flag)
     source = _source(default) if condition is None else "None"
     facts = {"type": type, "condition": condition, "cell": cell, "default": source}
@@ -154,7 +154,7 @@ def wire_expr(
     suffix: WireType = TEXT_Z16,
     pages: WireType | None = None,
 ) -> Any:
-    """A key expression: `key_scope`, and `key_suffix` if the flag says so."""
+    """A key expression: `key_scope`, and `key_suffix` if the flag is set."""
     return _Draft(
         KeyRow,
         {
@@ -191,7 +191,7 @@ def many(
 
 
 def chain(cell: str) -> Any:
-    """Where the extension chain stands; the rows below it are the known extensions."""
+    """The place of the extension chain; the rows below it are the known extensions."""
     return _Draft(ChainRow, {"cell": cell})
 
 
@@ -206,7 +206,7 @@ def ext(
     marks: str = "",
     pages: WireType | None = None,
 ) -> Any:
-    """One extension: UNIT, a number (it travels as a Z64), or anything else (in a ZBuf)."""
+    """One extension: UNIT, a number (encoded as a Z64), or anything else (in a ZBuf)."""
     if isinstance(content, Enc):
         enc = content
     elif isinstance(content, WireType) and content.is_vle:
@@ -230,7 +230,7 @@ def ext(
 
 
 def submessage(cell: str) -> Any:
-    """One sub-message out of those the annotation names."""
+    """One sub-message, of one of the classes that the annotation names."""
     return _Draft(BodyRow, {"choices": (), "cell": cell})
 
 
@@ -302,13 +302,13 @@ def _finish(cls: type, attribute: str, draft: _Draft) -> Row:
 
 
 class Structure(Definition):
-    """Something inside messages that has no header of its own."""
+    """A part of messages that has no header of its own."""
 
     LAYER = "structure"
 
 
 class ScoutingMessage(Definition):
-    """SCOUT and HELLO pass over unknown extensions even when mandatory (wire reference §2.1)."""
+    """SCOUT or HELLO: ignores unknown extensions, even mandatory ones (wire reference §2.1)."""
 
     LAYER = "scouting"
     REFUSES_UNKNOWN_MANDATORY = False

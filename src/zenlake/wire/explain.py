@@ -1,7 +1,7 @@
 """Explains bytes: what every bit of them is, and where they break if they do.
 
-`explain` reads bytes as one of `FORMS`, or as whichever reads farthest, and gives a tree of
-spans; `explain_text.py` shows it to people, `to_json` to programs.
+`explain` reads bytes as one of `FORMS`, or as the form that reads farthest, and returns a tree of
+spans. `explain_text.py` formats it as text, `to_json` as JSON.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ REST = "rest"
 
 @dataclass
 class Explanation:
-    """What `data` was read as, what was found, and the error that ended it, if any.
+    """The form that `data` was read as, its spans, and the error that ended reading, if any.
 
-    `content` explains what a compressed batch holds; its offsets count from the start of the
+    `content` explains the content of a compressed batch; its offsets count from the start of the
     decompressed bytes.
     """
 
@@ -52,7 +52,7 @@ class Explanation:
 
     @property
     def read_bytes(self) -> int:
-        """How far reading came."""
+        """The number of bytes read before the error, if any."""
         if self.failure is None:
             return self.root.stop
         return 1 if self.error is None else self.error.offset
@@ -65,7 +65,7 @@ def _has_reserved_bits(span: Span) -> bool:
 
 
 def explain(data: bytes, form: str = "auto", dialect: str = "deployed") -> Explanation:
-    """Reads `data` as `form`; "auto" takes the form that reads farthest."""
+    """Reads `data` as `form`; "auto" chooses the form that reads farthest."""
     if form == "auto":
         tried = [explain(data, guess, dialect) for guess in GUESSES]
         return max(
@@ -133,7 +133,7 @@ def _read_units(reader: Reader, prefix: int, limit: int) -> None:
 
 
 def _read_messages(reader: Reader, pos: int, end: int, bare_network: bool = False) -> None:
-    """Messages back to back up to `end`, which is where their buffer ends for them."""
+    """Messages back to back up to `end`, which they treat as the end of the buffer."""
     whole = reader.buf
     reader.buf = whole[:end]
     try:
@@ -145,7 +145,7 @@ def _read_messages(reader: Reader, pos: int, end: int, bare_network: bool = Fals
 
 
 def _read_compressed(reader: Reader) -> Explanation:
-    """The header byte of a batch on a link with compression, and what it stands for."""
+    """The header byte of a batch on a link with compression, and the batch itself."""
     data = reader.buf
     if not data:
         raise WireError("batch", "compression header", 0, "there are no bytes")

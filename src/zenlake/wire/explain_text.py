@@ -1,4 +1,4 @@
-"""Shows an explanation to people: a line for each field, its bits below it."""
+"""An explanation as text: a line for each field, its bits below it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _span_lines(data: bytes, span: Span, depth: int, paint: Paint) -> Iterator[s
 
 
 def _field_lines(data: bytes, span: Span, depth: int, paint: Paint) -> Iterator[str]:
-    """The bytes of a field, or of an extension up to the structure it may hold."""
+    """The bytes of a field, or of an extension up to the structure inside it."""
     inner = [child.start for child in span.children if child.kind != "field"]
     yield from _row(data[span.start : min([span.stop, *inner])], span, depth, paint)
     header = [child for child in span.children if span.kind == "extension" and child.bits]
@@ -101,7 +101,7 @@ def _bits_line(bits: BitSpan, depth: int, paint: Paint) -> str:
 
 
 def _place(mask: int, bit: int) -> int:
-    """Where in the value a bit of the byte is."""
+    """The position within the value of a bit of the byte."""
     return bit - ((mask & -mask).bit_length() - 1)
 
 

@@ -1,4 +1,4 @@
-"""Where batches begin and end on a stream link (wire reference §6.1, §9).
+"""Framing: the boundaries of batches on a stream link (wire reference §6.1, §9).
 
 A stream carries a little-endian length before each batch: two bytes, or four once low latency
 is agreed. On a datagram link each datagram is one batch.
@@ -12,11 +12,11 @@ from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 
 _PIECES: Final = 256
-"""Pieces are joined beyond this number: many small ones take far more memory than their bytes."""
+"""Above this number pieces are joined: many small ones need far more memory than their bytes."""
 
 
 class StreamDeframer:
-    """Cuts the bytes of a stream into batches, however they arrive.
+    """Divides the bytes of a stream into batches, independent of how they arrive.
 
     It keeps at most one incomplete batch, and refuses a length above its limit before it waits
     for the bytes. Pieces are joined once, when they complete a batch: a batch that arrives byte
@@ -56,7 +56,7 @@ class StreamDeframer:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes are kept of an incomplete batch."""
+        """The number of bytes kept of an incomplete batch."""
         return len(self._buffer) - self._pos + self._held_bytes
 
     def take_rest(self) -> bytes:

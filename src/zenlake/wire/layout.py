@@ -1,11 +1,11 @@
-"""Layout: a message definition as plain data, which every reader takes its facts from.
+"""Layout: a message definition as plain data.
 
-A definition (`definitions/*.py`) is a class body that reads like the page's box; `define.py`
+A definition (`definitions/*.py`) is a class body in the order of the page's box; `define.py`
 turns it into a `Layout`, a tuple of rows in wire order. The code generator, `explain`, the
-printed reference and the test strategies read layouts and nothing else.
+printed reference and the test strategies use layouts only.
 
-Conditions come from a closed vocabulary, because readers must compile, draw and invert them:
-a row is there if some named bits of an earlier byte are set, or unless they are.
+A row is present if some named bits of an earlier byte are set, or if they are not. There are no
+other conditions, because users of layouts must compile, draw and invert them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 
 
 class Enc(IntEnum):
-    """How an extension's body lies on the wire (bits 6 and 5 of its header)."""
+    """How an extension's body is encoded (bits 6 and 5 of its header)."""
 
     UNIT = 0
     Z64 = 1
@@ -25,15 +25,14 @@ class Enc(IntEnum):
 
 @dataclass(frozen=True)
 class WireType:
-    """A leaf: something with one reader and one writer in `primitives` or `values`.
+    """A leaf: a type with one reader and one writer in `primitives` or `values`.
 
-    `of` and `to`, where given, are the functions between the number on the wire and the value
-    that a message holds; `inline_of` and `inline_to` are what generated code writes instead of
-    a call.
+    `of` and `to`, if set, convert between the number on the wire and the value that a message
+    holds; `inline_of` and `inline_to` are expressions that generated code uses instead of a call.
     """
 
     name: str
-    """As the pages write it: `z16`, `<u8;z32>`."""
+    """The notation of the pages: `z16`, `<u8;z32>`."""
     python: str
     read: str
     write: str
@@ -50,12 +49,12 @@ class WireType:
 
     @property
     def is_sized(self) -> bool:
-        """A length and that many bytes, or as much text."""
+        """Whether it is a length and that many bytes, which may be text."""
         return self.read.startswith(("read_bytes_", "read_text_"))
 
     @property
     def length_name(self) -> str:
-        """The integer type of a sized one's length."""
+        """The integer type of the length, for a sized type."""
         return self.name.partition(";")[2].rstrip(">")
 
 
@@ -74,7 +73,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class Condition:
-    """The row is there if (or, when `unless`, only if not) the named bits are not all zero."""
+    """The row is present if (with `unless`: only if not) one of the named bits is set."""
 
     bits: str
     unless: bool = False
@@ -82,7 +81,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Row:
-    """What all rows have. `attribute` is the name on the message, or of the byte itself."""
+    """Base of all rows. `attribute` is the name on the message, or of the byte itself."""
 
     attribute: str
     annotation: str
@@ -100,7 +99,7 @@ class ByteRow(Row):
 
 @dataclass(frozen=True)
 class BitsRow(Row):
-    """An attribute that lives in named bits of the header or of a ByteRow."""
+    """An attribute stored in named bits of the header or of a ByteRow."""
 
     bits: str
     type: WireType
@@ -117,14 +116,14 @@ class FieldRow(Row):
     default: str | None
     nonzero: bool = False
     sliced_if: str = ""
-    """The attribute that says the bytes are slices in shared memory (wire reference §10.3)."""
+    """If this attribute is set, the bytes are slices in shared memory (wire reference §10.3)."""
     pages: WireType | None = None
-    """The type in the pages' dialect, where it is another."""
+    """The type in the pages' dialect, if it differs."""
 
 
 @dataclass(frozen=True)
 class ZidRow(Row):
-    """A ZenohId whose length stands in the bits `zid_len` of an earlier byte."""
+    """A ZenohId whose length is in the bits `zid_len` of an earlier byte."""
 
     condition: Condition | None
 
@@ -147,24 +146,24 @@ class ListRow(Row):
     item: WireType | str
     """A leaf, or the class name of a structure."""
     count: WireType | int | str
-    """A type to read the count with, a fixed number, or the attribute that has as many."""
+    """The type of the count, a fixed count, or the list attribute of the same length."""
     limit: int
     condition: Condition | None
     cell: str
     pages_header: int | None = None
-    """In the pages' dialect a header byte stands here instead of the count."""
+    """Whether the pages' dialect has a header byte instead of the count."""
 
 
 @dataclass(frozen=True)
 class ChainRow(Row):
-    """Where the extension chain stands; the attribute keeps the unknown ones."""
+    """The place of the extension chain; the attribute keeps the unknown extensions."""
 
     cell: str
 
 
 @dataclass(frozen=True)
 class ExtRow(Row):
-    """One known extension of the chain, known by (encoding, mandatory, id)."""
+    """One known extension of the chain, identified by (encoding, mandatory, id)."""
 
     id: int
     enc: Enc
@@ -175,7 +174,7 @@ class ExtRow(Row):
     length: tuple[int, int] | None = None
     sliced_if: str = ""
     marks: str = ""
-    """Of UNIT: the extension whose ZBuf length it turns into a size in shared memory."""
+    """For UNIT: the extension whose ZBuf length becomes a size in shared memory."""
     pages: WireType | None = None
 
     @property
@@ -201,7 +200,7 @@ class MessagesRow(Row):
 
 @dataclass(frozen=True)
 class OamBodyRow(Row):
-    """Nothing, a z64 or bytes, as the header's ENC says."""
+    """Nothing, a z64 or bytes, selected by ENC of the header."""
 
     cell: str
 
@@ -217,7 +216,7 @@ class Layout:
     """scouting, transport, network, data, declare, or structure."""
     id: int | None
     label: str
-    """What the page writes into the header cell of the box."""
+    """The text in the header cell of the page's box."""
     header: tuple[Bits, ...]
     rows: tuple[Row, ...]
     doc: str
@@ -233,9 +232,9 @@ class Layout:
 
     @cached_property
     def attributes(self) -> tuple[Row, ...]:
-        """The rows that are attributes, as the constructor takes them.
+        """The rows that are attributes, in the order of the constructor's parameters.
 
-        Required ones first, then those that may be absent, the unknown extensions last.
+        Required ones are first, then those that may be absent; unknown extensions are last.
         """
         rows = [row for row in self.rows if not isinstance(row, ByteRow)]
         return tuple(
@@ -250,7 +249,7 @@ class Layout:
 
     @cached_property
     def bits_by_name(self) -> dict[str, tuple[str, Bits]]:
-        """The byte that holds some named bits, and where in it they are."""
+        """For each name of bits: the byte that contains them, and their place in it."""
         return {
             bits.name: (byte, bits)
             for byte, groups in self.bytes_with_bits.items()
@@ -259,7 +258,7 @@ class Layout:
 
     @cached_property
     def stored_bits(self) -> dict[str, BitsRow]:
-        """Bits that are attributes of the message; others only say what is there."""
+        """Bits that are attributes of the message; others only announce rows."""
         return {row.bits: row for row in self.rows if isinstance(row, BitsRow)}
 
     def dependents(self, bits: str) -> list[Row]:
@@ -272,7 +271,7 @@ def condition_of(row: Row) -> Condition | None:
 
 
 def default_of(row: Row) -> str | None:
-    """The source text of an attribute's default; None where it must be given."""
+    """The source text of an attribute's default; None if it is required."""
     match row:
         case FieldRow() if row.default is not None:
             return row.default
@@ -286,5 +285,5 @@ def default_of(row: Row) -> str | None:
             return "None"
     if condition_of(row) is None:
         return None
-    # A list keeps its emptiness and its absence apart.
+    # The default of a list is None: an empty list is not an absent one.
     return "None"

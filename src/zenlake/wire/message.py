@@ -29,7 +29,7 @@ _MANDATORY: Final = 0x10
 
 @mypyc_attr(acyclic=True)
 class Message:
-    """A message or a structure inside one. By convention not changed after construction."""
+    """A message or a structure inside one. By convention it is not changed after construction."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class Message:
         raise NotImplementedError
 
     def copy(self) -> Message:
-        """A copy with all fields and unknown extensions: nodes change it and forward it."""
+        """A copy with all fields and unknown extensions, which a node may change and forward."""
         raise NotImplementedError
 
     def __bytes__(self) -> bytes:
@@ -69,7 +69,7 @@ class Message:
 
 @mypyc_attr(acyclic=True)
 class Structure(Message):
-    """Something inside messages that has no header of its own."""
+    """A part of messages that has no header of its own."""
 
     __slots__ = ()
 
@@ -101,9 +101,9 @@ class Declaration(Message):
 
 @mypyc_attr(acyclic=True)
 class Extension:
-    """An extension that its message does not define: kept as it came and written back.
+    """An extension that its message does not define: kept unchanged and encoded again.
 
-    `header` is its header byte without Z; `body` is None, a number or bytes, as ENC says.
+    `header` is its header byte without Z; `body` is None, a number or bytes, depending on ENC.
     """
 
     __slots__ = ("body", "header")
@@ -180,7 +180,7 @@ def write_extension(out: BytesWriter, extension: Extension, more: bool) -> None:
 
 
 def write_unknown(out: BytesWriter, extensions: tuple[Extension, ...]) -> None:
-    """The end of a chain: what the message does not define."""
+    """The end of a chain: the extensions that the message does not define."""
     left = len(extensions)
     for extension in extensions:
         left -= 1

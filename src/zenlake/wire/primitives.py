@@ -1,13 +1,13 @@
-"""Integers, byte strings and text as they lie on the wire (wire reference §1.1 to §1.3).
+"""Integers, byte strings and text: their encoding (wire reference §1.1 to §1.3).
 
-A reader takes `(buf, pos, end)` and returns `(value, next position)`. It reads nothing at or
-after `end`, allocates nothing that a length merely claims, and on bad input raises
-`Malformed` or `IndexError` (the bytes ran out); the message decoder that called it turns both
-into a `WireError` with message, field and offset. A writer takes `(out, value)` and raises
+A reader has the arguments `(buf, pos, end)` and returns `(value, next position)`. It reads nothing
+at or after `end`, and checks a length before it allocates memory for it. On bad input it raises
+`Malformed` or `IndexError` (no bytes left); the decoder of the message turns both into a
+`WireError` with message, field and offset. A writer has the arguments `(out, value)` and raises
 `LocalError` for a value that does not fit.
 
-Generated decoders read the first byte of a variable-length integer themselves and come here
-only for the rest, which is rare.
+Generated decoders read the first byte of a variable-length integer themselves and call these
+functions only for the rest, which is rare.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read_tail_z64(buf: bytes, pos: i64, end: i64, first: i64) -> tuple[int, i64]
         byte: i64 = buf[pos]
         pos += 1
         if shift == 56:
-            # Bits 63 to 56 whole: this is no LEB128, and a machine integer may be too short.
+            # Unlike in LEB128, the ninth byte holds 8 bits: a machine integer may be too short.
             if byte < 0x80:
                 return value | byte << 56, pos
             return int(value) | int(byte) << 56, pos
@@ -104,7 +104,7 @@ def read_tail_z64(buf: bytes, pos: i64, end: i64, first: i64) -> tuple[int, i64]
 
 
 def read_small(buf: bytes, pos: i64, end: i64, limit: i64) -> tuple[i64, i64]:
-    """A z8, z16 or z32, as `limit` says."""
+    """A z8, z16 or z32, depending on `limit`."""
     if pos >= end:
         raise IndexError
     value: i64 = buf[pos]
@@ -137,10 +137,10 @@ def read_z64(buf: bytes, pos: i64, end: i64) -> tuple[int, i64]:
 
 
 def write_vle(out: BytesWriter, value: int) -> None:
-    """The shortest form of 0 <= value < 2**64; the caller has checked that.
+    """The shortest form of a value; the caller has checked that 0 <= value < 2**64.
 
-    Shifts are done on a machine integer where one can hold the value; a byte to append is an
-    int again, which is what the compiler knows how to append without a call.
+    Shifts are done on a machine integer if the value fits; a byte to append is an int again,
+    because the compiler appends an int without a call.
     """
     rest: i64
     byte: int
@@ -323,7 +323,7 @@ def write_rest_text(out: BytesWriter, value: str) -> None:
 
 
 def read_count(buf: bytes, pos: i64, end: i64, limit: int) -> tuple[i64, i64]:
-    """How many items follow; each takes a byte at least, so a count cannot exceed what is left."""
+    """How many items follow; each has at least one byte, which limits a valid count."""
     count, pos = read_small(buf, pos, end, Z32_MAX)
     if count > limit:
         raise Malformed(f"{count} items, at most {limit} are accepted")

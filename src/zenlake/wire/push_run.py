@@ -1,4 +1,4 @@
-"""`PushRun`: consecutive publications that differ only in payload and time, not decoded.
+"""`PushRun`: undecoded consecutive publications that differ only in payload and time.
 
 A router that forwards them needs their payloads only as bytes. So they stay in the received batch;
 the first one is decoded, and the others are rewritten for each neighbour with another head

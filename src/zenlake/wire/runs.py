@@ -19,8 +19,8 @@ from zenlake.wire.values.timestamp import Timestamp
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-# After a message that began like a run and was none, so many messages are decoded before the next
-# attempt; twice as many each time.
+# After a failed attempt to find a run, so many messages are decoded before the next attempt; the
+# number doubles each time.
 _MISSED_MIN: Final = 2
 _MISSED_MAX: Final = 64
 # The nine bytes of a time are little-endian: the last four count units of eight seconds.
@@ -88,12 +88,12 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
 def _layout_of(buf: bytes, start: i64, pos: i64, first: Push) -> _Layout | None:
     """Where the parts of the publication in `buf[start:pos]` are.
 
-    None for an unusual one: the messages after it are decoded one by one.
+    None if its form is unusual: the messages after it are decoded one by one.
     """
     body = first.body
     if not isinstance(body, Put) or body.shm:
         return None  # slices of shared memory begin with a count, not with a length
-    # The positions of its parts are known only if it is encoded as this node would.
+    # The positions of its parts are known only if its encoding is the same as this node's.
     own = bytes(body)
     put_at: i64 = pos - len(own)
     size: i64 = len(body.payload)

@@ -18,7 +18,7 @@ They are smaller than the bits suggest, so that a number has 1, 2, 4 or 5 bytes.
 
 
 def initial_sn(own: ZenohId, peer: ZenohId, mask: int) -> int:
-    """The first number of all our channels towards a peer; any other would do as well."""
+    """The first sequence number of all channels to a peer; any other would be valid too."""
     return int.from_bytes(shake_128(own.raw + peer.raw).digest(4), "little") & mask
 
 

@@ -1,8 +1,7 @@
 """The growing buffer that encoders write into.
 
-`librt.strings.BytesWriter` is mypyc's own: compiled code appends to it without a call, and
-plain Python finds it no slower than a bytearray. Where its wheel is missing, the class below
-does the same in plain Python.
+`librt.strings.BytesWriter` is part of mypyc: compiled code appends to it without a call, and in
+plain Python it is as fast as a bytearray. If its wheel is missing, the class below replaces it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ else:
     except ImportError:
 
         class BytesWriter:
-            """Append bytes, then take them all."""
+            """Append bytes, then get them all."""
 
             __slots__ = ("_bytes",)
 

@@ -234,7 +234,7 @@ def decode_put(buf: bytes, pos: i64) -> tuple[Put, i64]:
 
 @mypyc_attr(acyclic=True)
 class Del(DataMessage):
-    """The key has no value any more."""
+    """A deletion: the key has no value any more."""
 
     __slots__ = ('timestamp', 'source_info', 'attachment', 'extensions',)
     NAME: ClassVar[str] = "DEL"
@@ -353,7 +353,7 @@ def decode_del(buf: bytes, pos: i64) -> tuple[Del, i64]:
 
 @mypyc_attr(acyclic=True)
 class Query(DataMessage):
-    """What is asked, and how the replies are to be reduced."""
+    """The parameters of a query, and how its replies are consolidated."""
 
     __slots__ = ('consolidation', 'parameters', 'source_info', 'body_shm', 'body', 'attachment', 'extensions',)
     NAME: ClassVar[str] = "QUERY"
@@ -650,7 +650,7 @@ def decode_reply(buf: bytes, pos: i64) -> tuple[Reply, i64]:
 
 @mypyc_attr(acyclic=True)
 class Err(DataMessage):
-    """The query could not be answered."""
+    """An error instead of a reply."""
 
     __slots__ = ('payload', 'encoding', 'source_info', 'shm', 'extensions',)
     NAME: ClassVar[str] = "ERR"

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 @mypyc_attr(acyclic=True)
 class DeclareKeyExpr(Declaration):
-    """From now on this number stands for this key."""
+    """Assign a number to a key expression."""
 
     __slots__ = ('expr_id', 'key', 'extensions',)
     NAME: ClassVar[str] = "D_KEYEXPR"
@@ -179,7 +179,7 @@ def decode_declare_key_expr(buf: bytes, pos: i64) -> tuple[DeclareKeyExpr, i64]:
 
 @mypyc_attr(acyclic=True)
 class UndeclareKeyExpr(Declaration):
-    """The number is free again."""
+    """Release the number of a key expression."""
 
     __slots__ = ('expr_id', 'extensions',)
     NAME: ClassVar[str] = "U_KEYEXPR"
@@ -255,7 +255,7 @@ def decode_undeclare_key_expr(buf: bytes, pos: i64) -> tuple[UndeclareKeyExpr, i
 
 @mypyc_attr(acyclic=True)
 class DeclareSubscriber(Declaration):
-    """Send me what is published on this key."""
+    """Announce a subscriber to a key expression."""
 
     __slots__ = ('id', 'key', 'extensions',)
     NAME: ClassVar[str] = "D_SUBSCRIBER"
@@ -373,7 +373,7 @@ def decode_declare_subscriber(buf: bytes, pos: i64) -> tuple[DeclareSubscriber, 
 
 @mypyc_attr(acyclic=True)
 class UndeclareSubscriber(Declaration):
-    """No longer."""
+    """Withdraw a subscriber."""
 
     __slots__ = ('id', 'key', 'extensions',)
     NAME: ClassVar[str] = "U_SUBSCRIBER"
@@ -476,7 +476,7 @@ def decode_undeclare_subscriber(buf: bytes, pos: i64) -> tuple[UndeclareSubscrib
 
 @mypyc_attr(acyclic=True)
 class DeclareQueryable(Declaration):
-    """I answer queries on this key."""
+    """Announce a queryable on a key expression."""
 
     __slots__ = ('id', 'key', 'info', 'extensions',)
     NAME: ClassVar[str] = "D_QUERYABLE"
@@ -620,7 +620,7 @@ def decode_declare_queryable(buf: bytes, pos: i64) -> tuple[DeclareQueryable, i6
 
 @mypyc_attr(acyclic=True)
 class UndeclareQueryable(Declaration):
-    """No longer."""
+    """Withdraw a queryable."""
 
     __slots__ = ('id', 'key', 'extensions',)
     NAME: ClassVar[str] = "U_QUERYABLE"
@@ -723,7 +723,7 @@ def decode_undeclare_queryable(buf: bytes, pos: i64) -> tuple[UndeclareQueryable
 
 @mypyc_attr(acyclic=True)
 class DeclareToken(Declaration):
-    """This key is alive."""
+    """Announce a liveliness token."""
 
     __slots__ = ('id', 'key', 'extensions',)
     NAME: ClassVar[str] = "D_TOKEN"
@@ -841,7 +841,7 @@ def decode_declare_token(buf: bytes, pos: i64) -> tuple[DeclareToken, i64]:
 
 @mypyc_attr(acyclic=True)
 class UndeclareToken(Declaration):
-    """No longer."""
+    """Withdraw a liveliness token."""
 
     __slots__ = ('id', 'key', 'extensions',)
     NAME: ClassVar[str] = "U_TOKEN"
@@ -944,7 +944,7 @@ def decode_undeclare_token(buf: bytes, pos: i64) -> tuple[UndeclareToken, i64]:
 
 @mypyc_attr(acyclic=True)
 class DeclareFinal(Declaration):
-    """That was all there is now, for the interest the enclosing DECLARE names."""
+    """End of the current declarations for the interest that the enclosing DECLARE names."""
 
     __slots__ = ('extensions',)
     NAME: ClassVar[str] = "D_FINAL"

@@ -1,4 +1,4 @@
-"""SCOUT and HELLO: who is there (seed page: packet formats, Scout & Hello; wire reference §3).
+"""SCOUT and HELLO: discovery of nodes (seed page: packet formats, Scout & Hello; wire reference §3).
 
 GENERATED from zenlake/wire/definitions/scouting.py by `make generate`. Do not edit.
 """
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @mypyc_attr(acyclic=True)
 class Scout(ScoutingMessage):
-    """Who of these roles is there?"""
+    """A search for nodes of the given roles."""
 
     __slots__ = ('what', 'version', 'zid', 'extensions',)
     NAME: ClassVar[str] = "SCOUT"
@@ -148,7 +148,7 @@ def decode_scout(buf: bytes, pos: i64) -> tuple[Scout, i64]:
 
 @mypyc_attr(acyclic=True)
 class Hello(ScoutingMessage):
-    """I am, and can be reached here."""
+    """The presence of a node: its id, role and locators."""
 
     __slots__ = ('whatami', 'zid', 'version', 'locators', 'extensions',)
     NAME: ClassVar[str] = "HELLO"

@@ -1,4 +1,4 @@
-"""What lies inside messages and extensions and has a layout of its own.
+"""Structures: parts of messages and extensions that have a layout of their own.
 
 GENERATED from zenlake/wire/definitions/structures.py by `make generate`. Do not edit.
 """
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 @mypyc_attr(acyclic=True)
 class SourceInfo(Structure):
-    """Which entity made a value, and its number in that entity's own count."""
+    """The entity that published a value, and the sequence number it assigned."""
 
     __slots__ = ('zid', 'eid', 'sn',)
     NAME: ClassVar[str] = "SourceInfo"
@@ -134,7 +134,7 @@ def decode_source_info(buf: bytes, pos: i64, end: i64) -> tuple[SourceInfo, i64]
 
 @mypyc_attr(acyclic=True)
 class ResponderId(Structure):
-    """Which entity gave a reply."""
+    """The entity that sent a reply."""
 
     __slots__ = ('zid', 'eid',)
     NAME: ClassVar[str] = "ResponderId"
@@ -247,7 +247,7 @@ def decode_undeclared_key(buf: bytes, pos: i64, end: i64) -> tuple[UndeclaredKey
 
 @mypyc_attr(acyclic=True)
 class QueryBody(Structure):
-    """The value a query carries (spec-notes: QueryBody payload)."""
+    """The payload of a query (spec-notes: QueryBody payload)."""
 
     __slots__ = ('encoding', 'payload',)
     NAME: ClassVar[str] = "QueryBody"
@@ -471,7 +471,7 @@ def decode_join_qos(buf: bytes, pos: i64, end: i64) -> tuple[JoinQoS, i64]:
 
 @mypyc_attr(acyclic=True)
 class LinkState(Structure):
-    """What one node knows of one node: its name, role, addresses and neighbours."""
+    """The state of one node as another one knows it: its id, role, addresses and neighbours."""
 
     __slots__ = ('psid', 'sn', 'links', 'gateway', 'zid', 'whatami', 'locators', 'weights',)
     NAME: ClassVar[str] = "LinkState"

@@ -1,4 +1,4 @@
-"""Transport messages: sessions open, live and close; frames carry the rest.
+"""Transport messages: opening, keeping and closing sessions, and frames of network messages.
 
 GENERATED from zenlake/wire/definitions/transport.py by `make generate`. Do not edit.
 """
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 @mypyc_attr(acyclic=True)
 class TransportOam(TransportMessage):
-    """Management of the link; deployed nodes send none."""
+    """Management of the link; deployed nodes do not send it."""
 
     __slots__ = ('id', 'qos', 'body', 'extensions',)
     NAME: ClassVar[str] = "TRANSPORT_OAM"
@@ -511,7 +511,7 @@ def decode_init(buf: bytes, pos: i64) -> tuple[Init, i64]:
 
 @mypyc_attr(acyclic=True)
 class Open(TransportMessage):
-    """The cookie comes back (OpenSyn), the session is open (OpenAck)."""
+    """The cookie is returned (OpenSyn), and the session is open (OpenAck)."""
 
     __slots__ = ('lease', 'initial_sn', 'seconds', 'cookie', 'qos', 'shm', 'shm_bytes', 'auth', 'multilink_ack', 'multilink', 'lowlatency', 'compression', 'remote_bound', 'extensions',)
     NAME: ClassVar[str] = "OPEN"
@@ -847,7 +847,7 @@ def decode_close(buf: bytes, pos: i64) -> tuple[Close, i64]:
 
 @mypyc_attr(acyclic=True)
 class KeepAlive(TransportMessage):
-    """Sent when nothing else is, so that the lease does not expire."""
+    """Sent on an otherwise silent link, so that the lease does not expire."""
 
     __slots__ = ('extensions',)
     NAME: ClassVar[str] = "KEEP_ALIVE"
@@ -1015,7 +1015,7 @@ def decode_frame(buf: bytes, pos: i64) -> tuple[Frame, i64]:
         try:
             pos = decode_messages(buf, pos, messages)
         except WireError as error:
-            # What came whole before the error was delivered by a real receiver too.
+            # A receiver delivers the complete messages before the error.
             error.partial = Frame(sn, messages, reliable, qos, extensions)
             raise
         return Frame(sn, messages, reliable, qos, extensions), pos
@@ -1081,7 +1081,7 @@ def decode_frame_head(buf: bytes, pos: i64) -> tuple[Frame, i64]:
 
 @mypyc_attr(acyclic=True)
 class Fragment(TransportMessage):
-    """A piece of one network message; M says that more follow."""
+    """A piece of one network message; M is set if more follow."""
 
     __slots__ = ('sn', 'payload', 'reliable', 'more', 'qos', 'first', 'drop', 'extensions',)
     NAME: ClassVar[str] = "FRAGMENT"

@@ -1,7 +1,7 @@
-"""The messages of the pages, one class each: the only place that says how they lie in bytes.
+"""The definitions of all messages, one class each: the only place that states their encoding.
 
-Read them next to the pages: down the box, down the class. What users hold are the classes that
-`zenlake.wire.generate` writes from these.
+The rows of a class are in the order of the box on the spec page. Users get instances of the classes
+that `zenlake.wire.generate` writes from these definitions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MODULES: tuple[ModuleType, ...] = (structures, data, declare, network, scouting,
 
 
 def layouts_of(module: ModuleType) -> list[Layout]:
-    """The layouts a module defines, in the order it defines them."""
+    """The layouts of the classes in a module, in the order of their definitions."""
     return [
         value.LAYOUT
         for value in vars(module).values()

@@ -44,7 +44,7 @@ class Put(DataMessage, id=0x01, header="Z|E|T"):
 
 
 class Del(DataMessage, id=0x02, header="Z|X|T"):
-    """The key has no value any more."""
+    """A deletion: the key has no value any more."""
 
     timestamp:   Timestamp | None      = wire(TIMESTAMP, if_flag="T", cell="ts: timestamp")
     extensions:  tuple[Extension, ...] = chain("del_exts")
@@ -53,7 +53,7 @@ class Del(DataMessage, id=0x02, header="Z|X|T"):
 
 
 class Query(DataMessage, id=0x03, header="Z|P|C"):
-    """What is asked, and how the replies are to be reduced."""
+    """The parameters of a query, and how its replies are consolidated."""
 
     consolidation: ConsolidationMode | None = wire(CONSOLIDATION, if_flag="C", cell="consolidation")
     parameters:  str | None            = wire(TEXT_Z32, if_flag="P", cell="ps: <u8;z32>")
@@ -73,7 +73,7 @@ class Reply(DataMessage, id=0x04, header="Z|X|C"):
 
 
 class Err(DataMessage, id=0x05, header="Z|E|X"):
-    """The query could not be answered."""
+    """An error instead of a reply."""
 
     encoding:    Encoding | None       = wire(ENCODING, if_flag="E", cell="encoding")
     extensions:  tuple[Extension, ...] = chain("err_exts")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DeclareKeyExpr(Declaration, id=0x00, header="Z|X|N", name="D_KEYEXPR", label="D_KEXPR"):
-    """From now on this number stands for this key."""
+    """Assign a number to a key expression."""
 
     expr_id:     int                   = wire(Z16)
     key:         WireExpr              = wire_expr(suffix_if="N")
@@ -33,14 +33,14 @@ class DeclareKeyExpr(Declaration, id=0x00, header="Z|X|N", name="D_KEYEXPR", lab
 
 
 class UndeclareKeyExpr(Declaration, id=0x01, header="Z|X|X", name="U_KEYEXPR", label="U_KEXPR"):
-    """The number is free again."""
+    """Release the number of a key expression."""
 
     expr_id:     int                   = wire(Z16)
     extensions:  tuple[Extension, ...] = chain("decl_exts")
 
 
 class DeclareSubscriber(Declaration, id=0x02, header="Z|M|N", name="D_SUBSCRIBER", label="D_SUB"):
-    """Send me what is published on this key."""
+    """Announce a subscriber to a key expression."""
 
     id:          int                   = wire(Z32, cell="subs_id:z32")
     key:         WireExpr              = wire_expr(suffix_if="N", sender_if="M")
@@ -48,7 +48,7 @@ class DeclareSubscriber(Declaration, id=0x02, header="Z|M|N", name="D_SUBSCRIBER
 
 
 class UndeclareSubscriber(Declaration, id=0x03, header="Z|X|X", name="U_SUBSCRIBER", label="U_SUB"):
-    """No longer."""
+    """Withdraw a subscriber."""
 
     id:          int                   = wire(Z32, cell="subs_id:z32")
     extensions:  tuple[Extension, ...] = chain("decl_exts")
@@ -56,7 +56,7 @@ class UndeclareSubscriber(Declaration, id=0x03, header="Z|X|X", name="U_SUBSCRIB
 
 
 class DeclareQueryable(Declaration, id=0x04, header="Z|M|N", name="D_QUERYABLE", label="D_QBL"):
-    """I answer queries on this key."""
+    """Announce a queryable on a key expression."""
 
     id:          int                   = wire(Z32, cell="qbls_id:z32")
     key:         WireExpr              = wire_expr(suffix_if="N", sender_if="M")
@@ -65,7 +65,7 @@ class DeclareQueryable(Declaration, id=0x04, header="Z|M|N", name="D_QUERYABLE",
 
 
 class UndeclareQueryable(Declaration, id=0x05, header="Z|X|X", name="U_QUERYABLE", label="U_QBL"):
-    """No longer."""
+    """Withdraw a queryable."""
 
     id:          int                   = wire(Z32, cell="qbls_id:z32")
     extensions:  tuple[Extension, ...] = chain("decl_exts")
@@ -73,7 +73,7 @@ class UndeclareQueryable(Declaration, id=0x05, header="Z|X|X", name="U_QUERYABLE
 
 
 class DeclareToken(Declaration, id=0x06, header="Z|M|N", name="D_TOKEN", label="D_TKN"):
-    """This key is alive."""
+    """Announce a liveliness token."""
 
     id:          int                   = wire(Z32, cell="token_id:z32")
     key:         WireExpr              = wire_expr(suffix_if="N", sender_if="M")
@@ -81,7 +81,7 @@ class DeclareToken(Declaration, id=0x06, header="Z|M|N", name="D_TOKEN", label="
 
 
 class UndeclareToken(Declaration, id=0x07, header="Z|X|X", name="U_TOKEN", label="U_TKN"):
-    """No longer."""
+    """Withdraw a liveliness token."""
 
     id:          int                   = wire(Z32, cell="token_id:z32")
     extensions:  tuple[Extension, ...] = chain("decl_exts")
@@ -89,6 +89,6 @@ class UndeclareToken(Declaration, id=0x07, header="Z|X|X", name="U_TOKEN", label
 
 
 class DeclareFinal(Declaration, id=0x1A, header="Z|X|X", name="D_FINAL"):
-    """That was all there is now, for the interest the enclosing DECLARE names."""
+    """End of the current declarations for the interest that the enclosing DECLARE names."""
 
     extensions:  tuple[Extension, ...] = chain("final_exts")

@@ -1,4 +1,4 @@
-"""SCOUT and HELLO: who is there (seed page: packet formats, Scout & Hello; wire reference §3)."""
+"""SCOUT and HELLO: discovery of nodes (seed page: packet formats, Scout & Hello; wire reference §3)."""
 
 # fmt: off
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Scout(ScoutingMessage, id=0x01, header="Z|X|X"):
-    """Who of these roles is there?"""
+    """A search for nodes of the given roles."""
 
     version:    int                    = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|I|WHAT:3")
@@ -38,7 +38,7 @@ class Scout(ScoutingMessage, id=0x01, header="Z|X|X"):
 
 
 class Hello(ScoutingMessage, id=0x02, header="Z|X|L"):
-    """I am, and can be reached here."""
+    """The presence of a node: its id, role and locators."""
 
     version:    int                    = wire(U8, default=PROTOCOL_VERSION)
     packed                             = byte("zid_len:4|X|X|WAI:2")

@@ -1,4 +1,4 @@
-"""What lies inside messages and extensions and has a layout of its own."""
+"""Structures: parts of messages and extensions that have a layout of their own."""
 
 # fmt: off
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class SourceInfo(Structure):
-    """Which entity made a value, and its number in that entity's own count."""
+    """The entity that published a value, and the sequence number it assigned."""
 
     packed             = byte("zid_len:4|X|X|X|X")
     zid:       ZenohId = zid()
@@ -50,7 +50,7 @@ class SourceInfo(Structure):
 
 
 class ResponderId(Structure):
-    """Which entity gave a reply."""
+    """The entity that sent a reply."""
 
     packed             = byte("zid_len:4|X|X|X|X")
     zid:       ZenohId = zid()
@@ -65,7 +65,7 @@ class UndeclaredKey(Structure):
 
 
 class QueryBody(Structure):
-    """The value a query carries (spec-notes: QueryBody payload)."""
+    """The payload of a query (spec-notes: QueryBody payload)."""
 
     encoding:    Encoding = wire(ENCODING, cell="encoding")
     payload:     bytes    = wire(REST, cell="payload", pages=BYTES_Z32)
@@ -99,7 +99,7 @@ class JoinQoS(Structure):
 
 
 class LinkState(Structure):
-    """What one node knows of one node: its name, role, addresses and neighbours."""
+    """The state of one node as another one knows it: its id, role, addresses and neighbours."""
 
     options                              = byte("X|X|X|G|H|L|W|P", vle=True)
     gateway:   bool                      = bits("G", default=False)

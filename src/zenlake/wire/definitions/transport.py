@@ -1,4 +1,4 @@
-"""Transport messages: sessions open, live and close; frames carry the rest.
+"""Transport messages: opening, keeping and closing sessions, and frames of network messages.
 
 Seed page: Message Reference, Transport Messages; extensions in wire reference §2.2.
 """
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class TransportOam(TransportMessage, id=0x00, header="Z|ENC:2", label="OAM"):
-    """Management of the link; deployed nodes send none."""
+    """Management of the link; deployed nodes do not send it."""
 
     id:          int                   = wire(Z16)
     extensions:  tuple[Extension, ...] = chain("oam_exts")
@@ -80,7 +80,7 @@ class Init(TransportMessage, id=0x01, header="Z|S|A"):
 
 
 class Open(TransportMessage, id=0x02, header="Z|T|A"):
-    """The cookie comes back (OpenSyn), the session is open (OpenAck)."""
+    """The cookie is returned (OpenSyn), and the session is open (OpenAck)."""
 
     seconds:     bool                  = bits("T", default=False)
     lease:       int                   = wire(Z64, cell="lease")
@@ -107,7 +107,7 @@ class Close(TransportMessage, id=0x03, header="Z|X|S"):
 
 
 class KeepAlive(TransportMessage, id=0x04, header="Z|X|X", label="KALIVE"):
-    """Sent when nothing else is, so that the lease does not expire."""
+    """Sent on an otherwise silent link, so that the lease does not expire."""
 
     extensions:  tuple[Extension, ...] = chain("KAliveExts")
 
@@ -123,7 +123,7 @@ class Frame(TransportMessage, id=0x05, header="Z|X|R"):
 
 
 class Fragment(TransportMessage, id=0x06, header="Z|M|R"):
-    """A piece of one network message; M says that more follow."""
+    """A piece of one network message; M is set if more follow."""
 
     reliable:    bool                  = bits("R", default=True)
     more:        bool                  = bits("M", default=False)

@@ -1,6 +1,6 @@
 """Writes `wire/_generated/*.py` and, in a checkout, the pages of `docs/reference`.
 
-With `--check` it only says whether they are fresh.
+With `--check` it only reports whether they are up to date.
 """
 
 from __future__ import annotations

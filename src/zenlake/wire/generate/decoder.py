@@ -1,9 +1,9 @@
 """Emits `decode_<message>`: straight-line code that reads a layout's rows in order.
 
-Every decoder keeps two locals, `row` and `at`: which row is being read and where it began. They
-cost next to nothing and make every error exact. Messages end where their buffer ends, so a
-single byte is read without a check (Python's own IndexError tells); structures lie inside an
-extension and check each byte against `end`.
+Every decoder keeps two locals, `row` and `at`: the row being read and its offset. They cost next to
+nothing, and every error names its field and offset. A message ends where its buffer ends, so a
+single byte is read without a check (Python raises IndexError); a structure is inside an extension,
+so each of its bytes is checked against `end`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from zenlake.wire.layout import (
 def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
     """The whole function for one message or structure.
 
-    What carries network messages has a second one, `decode_<message>_head`, which stops before
-    them and leaves them to the caller.
+    A message that carries network messages has a second one, `decode_<message>_head`, which stops
+    before them: the caller decodes them.
     """
     name = snake(layout.class_name)
     rows = f"_{name.upper()}_ROWS"
@@ -74,7 +74,7 @@ def _emit_function(
 
 
 def _labels(layout: Layout) -> list[str]:
-    """What `row` counts: the header, then the rows; a key is two of them."""
+    """The fields that `row` counts: the header, then the rows; a key counts as two."""
     labels = ["header"]
     for row in layout.rows:
         labels += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
@@ -109,7 +109,7 @@ class _Decoder:
         self.out.line("at = pos")
 
     def _name(self, label: str) -> None:
-        """Says which row is being read, without moving where it began."""
+        """Set the row being read, but not the offset at which it began."""
         self.out.line(f"row = {_labels(self.layout).index(label)}")
 
     def _emit_row(self, row: Row) -> None:
@@ -297,7 +297,7 @@ class _Decoder:
             self._emit_zbuf(ext)
 
     def _emit_zbuf(self, ext: ExtRow) -> None:
-        """Read within its own length; surplus bytes are passed over (wire reference §2.1)."""
+        """Read within its own length; surplus bytes are ignored (wire reference §2.1)."""
         out = self.out
         self.leaves.emit_size("z32")
         if ext.length is not None:
@@ -349,7 +349,7 @@ class _Decoder:
             out.line(f"pos = decode_messages(buf, pos, {row.attribute})")
         with out.block("except WireError as error:"):
             arguments = ", ".join(row.attribute for row in self.layout.attributes)
-            out.line("# What came whole before the error was delivered by a real receiver too.")
+            out.line("# A receiver delivers the complete messages before the error.")
             out.line(f"error.partial = {self.layout.class_name}({arguments})")
             out.line("raise")
 

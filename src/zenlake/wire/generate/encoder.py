@@ -1,4 +1,4 @@
-"""Emits the `encode` method: the rows in order, flags first computed from what is there."""
+"""Emits the `encode` method: flags computed from the rows that are present, then the rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Encoder:
             self._emit_row(row)
 
     def _is_tested(self, row: Row) -> bool:
-        """Attributes that are looked at more than once are read into a local first."""
+        """Whether the attribute is used more than once, so that it is read into a local first."""
         if isinstance(row, ExtRow):
             return row.enc is not Enc.UNIT or bool(row.marks)
         if isinstance(row, ByteRow):
@@ -64,7 +64,7 @@ class _Encoder:
     # --- bits ---------------------------------------------------------------------------------
 
     def _emit_bits_byte(self, byte: str, start: str) -> None:
-        """Gathers a byte from stored bits and from what is present."""
+        """Assemble a byte from stored bits and from the presence of rows."""
         out, layout = self.out, self.layout
         groups = layout.bytes_with_bits[byte]
         stored = layout.stored_bits
@@ -93,7 +93,7 @@ class _Encoder:
             self.out.line(f"{byte} |= len(zid.raw) - 1 << {shift}")
 
     def _emit_derived(self, byte: str, name: str, mask: int) -> None:
-        """A flag that says something is there: set if it is."""
+        """A presence flag: set if the rows it announces are present."""
         out = self.out
         for row in self.layout.rows:
             if isinstance(row, KeyRow) and name in (row.suffix_if, row.sender_if):
@@ -179,7 +179,7 @@ class _Encoder:
             self.out.line(f'raise LocalError("{self.layout.name}: {row.attribute} cannot be 0")')
 
     def _emit_leaf(self, type: WireType, value: str) -> None:
-        """Writes one leaf; a number below 0x80 is written on the spot."""
+        """Write one leaf; a number below 0x80 is written without a call."""
         out = self.out
         value = unconverted(type, value)
         if type.is_sized:
@@ -197,7 +197,7 @@ class _Encoder:
             out.line(f"{type.write}(out, {value})")
 
     def _emit_sized(self, type: WireType, value: str) -> None:
-        """A length, on the spot where it is one byte, and the bytes."""
+        """A length, without a call if it is one byte, and the bytes."""
         out = self.out
         raw = value
         if type.python == "str":

@@ -9,8 +9,8 @@ from zenlake.wire.generate.names import converted
 from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import WireType
 
-# Locals whose types the compiler must not guess: what never exceeds 32 bits is a machine
-# integer, what may have 64 is not.
+# Locals whose types the compiler must not infer: a value of at most 32 bits is a machine
+# integer, a value that may have 64 is not.
 _DECLARED = {
     **dict.fromkeys(("scope", "size", "stop", "small", "kind", "count_exts", "id_of_body"), "i64"),
     "wide": "int",
@@ -18,14 +18,14 @@ _DECLARED = {
 
 
 def declarations(lines: list[str]) -> Iterator[str]:
-    """Of the locals that a decoder's body assigns to."""
+    """Declarations of the locals that a decoder's body assigns to."""
     for name, type in _DECLARED.items():
         if any(re.match(rf"\s*{name}(, pos)? = ", line) for line in lines):
             yield f"{name}: {type}"
 
 
 class LeafDecoder:
-    """Where `inline`, the common short forms are read on the spot, otherwise by a call."""
+    """With `inline`, the common short forms are read without a call."""
 
     def __init__(self, out: Source, inline: bool) -> None:
         self.out = out
@@ -69,7 +69,7 @@ class LeafDecoder:
         self.out.line("pos = stop")
 
     def emit_size(self, width: str) -> None:
-        """Reads a length and sets `stop` to the end of what it measures."""
+        """Read a length and set `stop` to the end of the bytes it counts."""
         out = self.out
         out.line("size = buf[pos]")
         out.line("pos += 1")
@@ -85,5 +85,5 @@ class LeafDecoder:
 
 
 def _temporary(type: WireType) -> str:
-    """Where a number is kept until it is converted."""
+    """The local that keeps a number until it is converted."""
     return "wide" if type.name == "z64" else "number"

@@ -33,7 +33,7 @@ BASES = {
 
 
 def module_source(module: ModuleType, homes: dict[str, str]) -> str:
-    """The text of the generated module; `homes` says from which module a name comes."""
+    """The text of the generated module; `homes` maps names to their modules."""
     name = module.__name__.rpartition(".")[2]
     layouts = layouts_of(module)
     body = Source()
@@ -49,7 +49,7 @@ def module_source(module: ModuleType, homes: dict[str, str]) -> str:
 
 
 def generated_names(module: ModuleType) -> tuple[str, ...]:
-    """What other modules may import from a generated one."""
+    """The names that other modules may import from a generated one."""
     name = module.__name__.rpartition(".")[2]
     layouts = layouts_of(module)
     dispatch = {f"decode_{name}"} if name in ("scouting", "transport", "network") else set()
@@ -90,7 +90,7 @@ def _emit_class(out: Source, layout: Layout) -> None:
 
 
 def _emit_dispatch(out: Source, name: str, layouts: list[Layout]) -> None:
-    """`decode_<layer>`: one message, whichever its id says."""
+    """`decode_<layer>`: one message, chosen by its id."""
     base = BASES[name]
     out.line()
     out.line()

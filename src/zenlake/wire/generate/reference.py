@@ -30,7 +30,7 @@ def pages() -> dict[str, str]:
 
 
 def message_section(layout: Layout) -> Iterator[str]:
-    """All that the definition of one message says."""
+    """The section of one message: box, attributes and extensions."""
     id = "" if layout.id is None else f" (0x{layout.id:02X})"
     yield f"## {layout.name}{id}"
     yield ""
@@ -67,7 +67,7 @@ def _signature(layout: Layout) -> str:
 
 
 def _extension_table(layout: Layout) -> Iterator[str]:
-    """In the order in which they are written."""
+    """The extensions in the order in which they are written."""
     yield "| header | id | type | mandatory | extension | holds |"
     yield "|---|---|---|---|---|---|"
     for ext in layout.extensions:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class Source:
-    """Collects lines; `block` indents what is written inside it."""
+    """Collects lines; `block` indents the lines written inside it."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -25,7 +25,7 @@ class Source:
 
     @contextmanager
     def block_if(self, condition: str | None) -> Iterator[None]:
-        """A block under `if condition:`, or no block where there is no condition."""
+        """A block under `if condition:`, or no block if there is no condition."""
         if condition is None:
             yield
         else:

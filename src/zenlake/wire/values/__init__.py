@@ -1,1 +1,1 @@
-"""Values that messages hold: ids, times, encodings, qualities, key expressions."""
+"""Values that messages hold: ids, times, encodings, qualities of service, key expressions."""

@@ -1,4 +1,4 @@
-"""The small choices a field can hold: query target, consolidation, interest mode, close reason.
+"""Enumerations of field values: query target, consolidation, interest mode, close reason.
 
 Each comes with two functions, from and to the number on the wire.
 """
@@ -47,7 +47,7 @@ class InterestMode(IntEnum):
 
 
 class Bound(IntEnum):
-    """On which side of itself a node placed the other (wire reference §5.3)."""
+    """Whether a node regards the other as north or south of itself (wire reference §5.3)."""
 
     NORTH = 0
     SOUTH = 1
@@ -57,7 +57,7 @@ class Bound(IntEnum):
 
 
 class CloseReason(IntEnum):
-    """The codes CLOSE is known to carry (wire reference §5.2); others may come."""
+    """The known codes of CLOSE (wire reference §5.2); a peer may send others."""
 
     GENERIC = 0
     UNSUPPORTED = 1

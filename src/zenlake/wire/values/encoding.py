@@ -1,4 +1,4 @@
-"""Encoding: what a payload is, as a number and an optional schema (wire reference §1.7)."""
+"""Encoding: the type of a payload, as a number and an optional schema (wire reference §1.7)."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ _IDS: Final = {name: id for id, name in enumerate(ENCODING_NAMES)}
 
 @mypyc_attr(acyclic=True)
 class Encoding:
-    """A numbered media type, with a schema where the sender says more.
+    """A numbered media type, with an optional schema.
 
     The schema is bytes on the wire, nearly always UTF-8; deployed nodes do not check it.
-    Names nobody numbered travel whole in the schema of id 0xFFFF.
+    A name without a number is sent as the schema of id 0xFFFF.
     """
 
     __slots__ = ("id", "schema")

@@ -86,7 +86,7 @@ class EndPoint:
 
 
 def _parse_parameters(text: str, parameters: str) -> dict[str, str]:
-    """`a=1;b` to a dict; a list without any name is refused, as deployed nodes do."""
+    """`a=1;b` to a dict; a list without any name is an error, as in deployed nodes."""
     found: dict[str, str] = {}
     for item in parameters.split(";"):
         name, _, value = item.partition("=")

@@ -11,7 +11,7 @@ from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 
 
 class Priority(IntEnum):
-    """The lane a message travels in; the lowest number is served first."""
+    """The lane in which a message is sent; the lowest number is served first."""
 
     CONTROL = 0
     REAL_TIME = 1
@@ -44,7 +44,7 @@ PRIORITIES: Final = list(Priority)
 class QoS:
     """The QoS byte `0|0|F|E|D|prio`: read it by its properties, build it with `of`.
 
-    D=1 is Block whatever F says; F alone is BlockFirst; neither is Drop.
+    D=1 is Block, with or without F; F alone is BlockFirst; neither is Drop.
     """
 
     __slots__ = ("byte",)
@@ -96,7 +96,7 @@ class QoS:
 QOS_BYTES: Final = [QoS(byte) for byte in range(0x40)]
 
 DEFAULT_QOS: Final = QOS_BYTES[DEFAULT_QOS_BYTE]
-"""Of a message without the extension: DATA, DROP, not express."""
+"""For a message without the extension: DATA, DROP, not express."""
 
 
 def qos_of_byte(byte: int) -> QoS:

@@ -9,7 +9,7 @@ from zenlake.wire.primitives import Z64_MAX
 class QoSLink:
     """The z64 of INIT's QoSLink extension.
 
-    Bits 2 to 0 say what follows: 1 plain QoS, bit 1 a range of priorities (first in bits 10 to
+    Bits 2 to 0 select the content: 1 plain QoS, bit 1 a range of priorities (first in bits 10 to
     3, last in bits 18 to 11), bit 2 a reliability (bit 19, 1 reliable).
     """
 

@@ -1,4 +1,4 @@
-"""QueryableInfo: how good an answer a queryable is (wire reference §2.4, §11 item 1)."""
+"""QueryableInfo: completeness and distance of a queryable (wire reference §2.4, §11 item 1)."""
 
 from __future__ import annotations
 

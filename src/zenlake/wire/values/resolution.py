@@ -12,7 +12,7 @@ _BITS: Final = (8, 16, 32, 64)
 
 
 class Resolution:
-    """The byte `X|X|X|X|RID|FSN` of INIT and JOIN; 0x0A, both 32 bits, where none is sent."""
+    """The byte `X|X|X|X|RID|FSN` of INIT and JOIN; 0x0A, both 32 bits, if none is sent."""
 
     __slots__ = ("byte",)
 

@@ -1,8 +1,8 @@
 """Payloads that lie in shared memory: a list of slices instead of bytes (wire reference §10.3).
 
-The data is not on the wire. What travels (a count, then a kind byte and `<u8;z32>` for each
-slice: kind 0 the bytes themselves, kind 1 a descriptor of shared memory) is kept as it is, so
-that recorded traffic reads and writes back unchanged.
+The data is not on the wire. The list (a count, then a kind byte and `<u8;z32>` for each slice:
+kind 0 the bytes themselves, kind 1 a descriptor of shared memory) is kept in its encoded form, so
+that recorded traffic is decoded and encoded again without a change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Timestamp: when, and by whose clock (wire reference §1.6)."""
+"""Timestamp: a time and the id of its clock (wire reference §1.6)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NS_PER_S: Final = 1_000_000_000
 
 @mypyc_attr(acyclic=True)
 class Timestamp:
-    """A time in NTP64 since 1970 and the id of the clock that gave it.
+    """A time in NTP64 since 1970 and the id of its clock.
 
     NTP64: whole seconds in the high 32 bits, 1/2**32 s in the low ones. The value is ordered
     and otherwise opaque: a node with a hybrid logical clock counts in its four lowest bits.
@@ -28,7 +28,7 @@ class Timestamp:
     __slots__ = ("_time", "_written", "id")
 
     def __init__(self, time: int, id: ZenohId, written: bytes = b"") -> None:
-        """`written` has the time instead, where it is not empty; few ask, it is read for them."""
+        """`written`, if not empty, is the encoded time, decoded at first use, which is rare."""
         self._time = time
         self._written = written
         self.id = id
@@ -82,7 +82,7 @@ class Timestamp:
 
 
 def ntp64_of_ns(ns: int) -> int:
-    """The NTP64 time of nanoseconds since 1970, rounded down; `Timestamp.ns` gives them back."""
+    """The NTP64 time of nanoseconds since 1970, rounded down; `Timestamp.ns` is the inverse."""
     seconds, rest = divmod(ns, _NS_PER_S)
     return seconds << 32 | (rest << 32) // _NS_PER_S
 

@@ -1,4 +1,4 @@
-"""WireExpr: a key expression as it travels (wire reference §1.10)."""
+"""WireExpr: a key expression in messages (wire reference §1.10)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class WireExpr:
     """A declared prefix by number, and the text after it.
 
     The full key is the expansion of `scope` followed by `suffix`, nothing between. Scope 0 is
-    the empty prefix. `sender` says whose numbering `scope` belongs to: the node's that sends
-    the message (M=1), or the node's that receives it.
+    the empty prefix. With `sender` (M=1), the node that sends the message has declared `scope`;
+    otherwise the node that receives it.
     """
 
     __slots__ = ("scope", "sender", "suffix")

@@ -1,4 +1,4 @@
-"""The codec that follows layouts instead of generated code: slow, labelled, of either dialect."""
+"""A codec that interprets layouts: slow, but it labels bytes and knows both dialects."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def decode_by_layout(data: bytes, layer: str, dialect: str = "deployed") -> tupl
 
 
 def decode_structure_by_layout(name: str, data: bytes, dialect: str = "deployed") -> Message:
-    """A structure that fills `data`; surplus bytes are passed over."""
+    """A structure that fills `data`; surplus bytes are ignored."""
     reader = Reader(data, dialect)
     return reader.read_layout(LAYOUTS[name], 0, len(data), reader.root)[0]

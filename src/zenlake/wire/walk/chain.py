@@ -1,4 +1,4 @@
-"""Reads the extension chain of a message: the known ones by their rows, the others as they are."""
+"""Reads the extension chain of a message: known ones by their rows, others unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEFAULTS = {"None": None, "False": False}
 
 
 class ChainReader:
-    """Fills in the values that extensions give to the message being read."""
+    """Sets the values of the message being read from its extensions."""
 
     def __init__(self, rows: LayoutReader) -> None:
         self.rows = rows
@@ -95,7 +95,7 @@ class ChainReader:
         return value, pos
 
     def _read_zbuf(self, ext: ExtRow, pos: int, span: Span) -> tuple[Any, int]:
-        """Read within its own length; surplus bytes are passed over (wire reference §2.1)."""
+        """Read within its own length; surplus bytes are ignored (wire reference §2.1)."""
         length = span.add("length", pos, "z32")
         size, pos = read_small(self.buf, pos, self.end, Z32_MAX)
         length.value, length.stop = size, pos

@@ -40,7 +40,7 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @cache
 def class_named(name: str) -> Callable[..., Message]:
-    """The constructor of the class that users hold, by its definition's name."""
+    """The constructor of the generated class, by the name of its definition."""
     for module in _GENERATED:
         if hasattr(module, name):
             return getattr(module, name)  # type: ignore[no-any-return]  # found by name

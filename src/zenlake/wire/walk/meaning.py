@@ -1,4 +1,4 @@
-"""What bits and values mean, in a few words, as far as the layout says it."""
+"""Short descriptions of bits and values, as far as the layout has them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zenlake.wire.values.timestamp import Timestamp
 
 
 def bits_meaning(layout: Layout, bits: Bits, value: int) -> str:
-    """Of one named group of bits."""
+    """The meaning of one named group of bits."""
     if bits.name == "X":
         return "reserved"
     if bits.name == "id":
@@ -40,7 +40,7 @@ def _presence(layout: Layout, name: str, value: int) -> str:
 
 
 def value_meaning(layout: Layout, row: Row, value: object) -> str:
-    """What a value says beyond itself; empty where it speaks for itself."""
+    """The meaning of a value; empty if the value needs no description."""
     if layout.name == "CLOSE" and row.attribute == "reason":
         assert isinstance(value, int)
         return str(CloseReason(value)) if value < len(CloseReason) else "unknown reason"
@@ -52,7 +52,7 @@ def value_meaning(layout: Layout, row: Row, value: object) -> str:
 
 
 def leaf_meaning(value: object) -> str:
-    """The same of a value that stands alone."""
+    """The meaning of a value that is not part of a message."""
     return value.to_rfc3339() if isinstance(value, Timestamp) else ""
 
 

@@ -1,7 +1,7 @@
 """Reads messages straight from their layouts, row by row, and labels every byte on the way.
 
-Slower than the generated decoders and independent of them: `explain` and the pages' dialect need
-it. Tests and fuzzers check that both return the same for every input.
+It is slower than the generated decoders and independent of them: `explain` and the pages' dialect
+use it. Tests and fuzzers check that both return the same for every input.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Reader:
         self.root = Span("", 0, 0)
 
     def read_message(self, layer: str, pos: int, parent: Span | None = None) -> tuple[Message, int]:
-        """One message of a layer, whichever its id says."""
+        """One message of a layer, chosen by its id."""
         if pos >= len(self.buf):
             raise WireError(layer, "header", pos, "there are no bytes")
         id = self.buf[pos] & 0x1F
@@ -74,7 +74,7 @@ class Reader:
     def read_layout(
         self, layout: Layout, pos: int, end: int, parent: Span, name: str = ""
     ) -> tuple[Message, int]:
-        """One message or structure; `name` says which of several it is."""
+        """One message or structure; `name` distinguishes several of the same layout."""
         kind: Kind = "message" if layout.header else "structure"
         span = parent.add(name or layout.name, pos, kind=kind)
         span.meaning = layout.doc
@@ -142,7 +142,7 @@ class LayoutReader:
             case ChainRow():
                 pos = ChainReader(self).read(row, pos)
             case ExtRow():
-                pass  # read where the chain stands
+                pass  # read with the chain
             case _ if not self._is_there(condition_of(row)):
                 self.values[row.attribute] = None
             case _:
@@ -315,7 +315,7 @@ class LayoutReader:
         return body, stop
 
     def _label_link_states(self, pos: int, stop: int, span: Span) -> None:
-        """For the eye only: a body that is no link state is still a legal OAM body."""
+        """Add labels only: a body that is not a link state is still a valid OAM body."""
         try:
             self.reader.read_layout(LAYOUTS["LinkStateList"], pos, stop, span)
         except WireError as error:

@@ -1,11 +1,11 @@
-"""Span: a labelled stretch of bytes, with what lies inside it."""
+"""Span: a labelled range of bytes, with the spans inside it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-# A message has a header, a structure has none; a holder is a row that is all children.
+# A message has a header, a structure has none; a holder is a row that consists of its children.
 Kind = Literal["message", "structure", "holder", "extension", "field"]
 
 
@@ -23,8 +23,7 @@ class BitSpan:
 class Span:
     """A message, a row of one, or an extension, as it was found in the bytes.
 
-    `stop` grows while reading goes on, so that a span whose reading failed ends where it
-    failed.
+    `stop` grows while reading goes on, so that after an error a span ends at the error.
     """
 
     name: str

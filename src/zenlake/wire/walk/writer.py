@@ -1,4 +1,4 @@
-"""Writes messages straight from their layouts: the pages' dialect, and a second opinion."""
+"""Writes messages straight from their layouts, in both dialects; tests compare the encoder."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _LayoutWriter:
         return int(function_named(row.type.to)(value) if row.type.to else bool(value))
 
     def _announces(self, name: str) -> bool:
-        """A flag that says something is there: whether it is."""
+        """For a presence flag: whether the rows it announces are present."""
         for row in self.layout.rows:
             if isinstance(row, KeyRow) and name in (row.suffix_if, row.sender_if):
                 key = self._value(row)
