@@ -119,7 +119,7 @@ class AdminPlay(Play):
         self._request_id += 1
         key, _, parameters = selector.partition("?")
         query = Query(parameters=parameters or None)
-        self.says(name, Request(self._request_id, WireExpr(0, key), query, target=target))
+        self.sends(name, Request(self._request_id, WireExpr(0, key), query, target=target))
         return self._request_id
 
     def goes_on(self, steps: int) -> None:
@@ -128,7 +128,7 @@ class AdminPlay(Play):
 
     def answers(self, name: str, request_id: int) -> dict[str, Answer]:
         """Everything a face was sent: replies of one query by key, and its final at the end."""
-        *responses, last = self.takes(name)
+        *responses, last = self.received(name)
         assert isinstance(last, ResponseFinal)
         assert last.request_id == request_id
         answers: dict[str, Answer] = {}
@@ -144,9 +144,9 @@ class AdminPlay(Play):
         request_id = self.asks(name, selector, target)
         for other in list(self.faces):
             if other != name:
-                for message in self.takes(other):
+                for message in self.received(other):
                     if isinstance(message, Request):
-                        self.says(other, ResponseFinal(message.request_id))
+                        self.sends(other, ResponseFinal(message.request_id))
         while self.long:
             self.goes_on(self.slice_steps)
         return self.answers(name, request_id)

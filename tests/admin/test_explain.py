@@ -17,10 +17,10 @@ C1, C2, P1 = (str(zid_of(name)) for name in ("c1", "c2", "p1"))
 def play() -> AdminPlay:
     play = AdminPlay("router")
     for name, role in (("c1", "client"), ("c2", "client"), ("p1", "peer")):
-        play.enters(name, role)
-    play.says("c1", subscriber(1, "demo/**"), queryable(2, "ask", complete=True))
-    play.says("p1", subscriber(1, "demo/a;b"))
-    play.forget()
+        play.connects(name, role)
+    play.sends("c1", subscriber(1, "demo/**"), queryable(2, "ask", complete=True))
+    play.sends("p1", subscriber(1, "demo/a;b"))
+    play.clear_received()
     return play
 
 
@@ -31,7 +31,7 @@ def explain(play: AdminPlay, name: str, parameters: str) -> Any:
 
 def failure(play: AdminPlay, parameters: str) -> str:
     play.asks("c2", f"{play.root}/zenlake/explain?{parameters}")
-    error, last = play.takes("c2")
+    error, last = play.received("c2")
     assert isinstance(error, Response)
     assert isinstance(error.body, Err)
     assert isinstance(last, ResponseFinal)
@@ -75,8 +75,8 @@ def test_a_destination_shows_the_state_of_its_link(play: AdminPlay) -> None:
 
 def test_losses_in_a_group_are_shown() -> None:
     play = AdminPlay("peer")
-    play.enters("c2", "client")
-    play.enters("group", "peer", group=True)
+    play.connects("c2", "client")
+    play.connects("group", "peer", group=True)
     face = play.faces["group"]
     play.facts.drops[face] = {"dropped_datagrams": 3}
     (destination,) = explain(play, "c2", "key=demo/a")["sent_to"]

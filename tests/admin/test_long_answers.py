@@ -17,25 +17,25 @@ MANY = 3000
 def crowded(*clients: str) -> AdminPlay:
     play = AdminPlay()
     for client in ("c0", *clients):
-        play.enters(client, "client")
-    play.says("c0", *(subscriber(n, f"many/{n}") for n in range(1, MANY + 1)))
+        play.connects(client, "client")
+    play.sends("c0", *(subscriber(n, f"many/{n}") for n in range(1, MANY + 1)))
     return play
 
 
 @pytest.mark.parametrize("name", ["c1", "app"])
 def test_a_long_answer_is_made_in_short_slices(name: str) -> None:
     play = crowded()
-    play.enters(name, "client" if name == "c1" else "")
+    play.connects(name, "client" if name == "c1" else "")
     request_id = play.asks(name, f"{play.root}/subscriber/**")
     most = SLICE_STEPS // REPLY_STEPS + 1
     turns = 0
-    replies = play.takes(name)
+    replies = play.received(name)
     assert len(replies) <= most
     while play.long:
         play.goes_on(SLICE_STEPS)
-        heard = play.takes(name)
-        assert len(heard) <= most + 1
-        replies += heard
+        received = play.received(name)
+        assert len(received) <= most + 1
+        replies += received
         turns += 1
     assert turns > MANY // most - 2
     assert isinstance(replies.pop(), ResponseFinal)
@@ -46,9 +46,9 @@ def test_a_long_answer_is_made_in_short_slices(name: str) -> None:
 
 def test_interests_are_listed_in_short_slices() -> None:
     play = AdminPlay()
-    play.enters("c1", "client")
-    play.says("c1", *(interest(n, "future", "KS", f"many/{n}") for n in range(1, MANY + 1)))
-    play.forget()
+    play.connects("c1", "client")
+    play.sends("c1", *(interest(n, "future", "KS", f"many/{n}") for n in range(1, MANY + 1)))
+    play.clear_received()
     request_id = play.asks("c1", f"{play.root}/publisher/**")
     assert play.long
     while play.long:
@@ -61,7 +61,7 @@ def test_interests_are_listed_in_short_slices() -> None:
 )
 def test_many_transports_are_listed_in_short_slices(name: str, turns: int) -> None:
     play = AdminPlay()
-    play.enters("c1", "client")
+    play.connects("c1", "client")
     play.facts.names = [f"n{number}" for number in range(MANY)]
     request_id = play.asks("c1", f"{play.root}{name}")
     count = 0
@@ -80,9 +80,9 @@ def test_many_sources_of_one_key_are_listed_in_short_slices() -> None:
     play.slice_steps = 10
     count = 100
     for name in (f"n{number}" for number in range(count)):
-        play.enters(name, "client")
-        play.says(name, subscriber(1, "same"), interest(2, "future", "KS", "same"))
-    play.forget()
+        play.connects(name, "client")
+        play.sends(name, subscriber(1, "same"), interest(2, "future", "KS", "same"))
+    play.clear_received()
     for kind in ("subscriber", "publisher"):
         request_id = play.asks("n0", f"{play.root}/{kind}/same")
         turns = 1
@@ -96,7 +96,7 @@ def test_many_sources_of_one_key_are_listed_in_short_slices() -> None:
 
 def test_a_long_selector_makes_shorter_slices() -> None:
     play = AdminPlay()
-    play.enters("c1", "client")
+    play.connects("c1", "client")
     play.facts.names = [f"n{number}" for number in range(500)]
     selector = f"{play.root}/zenlake/face/{'$*a' * 200}"
     play.asks("c1", selector)
@@ -110,7 +110,7 @@ def test_a_long_selector_makes_shorter_slices() -> None:
 def test_an_answer_ends_when_its_requester_is_gone() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")
-    play.leaves("c1")
+    play.disconnects("c1")
     play.goes_on(SLICE_STEPS)
     assert play.long == []
 
@@ -118,22 +118,22 @@ def test_an_answer_ends_when_its_requester_is_gone() -> None:
 def test_an_answer_ends_with_the_timeout_of_its_query() -> None:
     play = crowded("c1")
     play.asks("c1", f"{play.root}/subscriber/**")
-    play.forget()
-    play.passes(11.0)
-    error, last = play.takes("c1")
+    play.clear_received()
+    play.time_passes(11.0)
+    error, last = play.received("c1")
     assert isinstance(error, Response)
     assert isinstance(error.body, Err)
     assert isinstance(last, ResponseFinal)
     play.goes_on(SLICE_STEPS)
     assert play.long == []
-    assert play.takes("c1") == []
+    assert play.received("c1") == []
     assert play.dispatcher.counters.late_responses == 0
 
 
 def test_what_ends_during_an_answer_is_left_out() -> None:
     play = crowded("c1")
     request_id = play.asks("c1", f"{play.root}/subscriber/**")
-    play.leaves("c0")
+    play.disconnects("c0")
     while play.long:
         play.goes_on(SLICE_STEPS)
     assert len(play.answers("c1", request_id)) < MANY
@@ -143,9 +143,9 @@ def test_a_session_gets_few_long_answers_at_once() -> None:
     play = crowded("c1", "c2")
     for _ in range(ADMIN_ANSWERS_PER_SESSION_MAX):
         play.asks("c1", f"{play.root}/subscriber/**")
-    play.forget()
+    play.clear_received()
     refused = play.asks("c1", f"{play.root}/subscriber/**")
-    *_, error, last = play.takes("c1")
+    *_, error, last = play.received("c1")
     assert isinstance(error, Response)
     assert isinstance(error.body, Err)
     assert b"for this session" in error.body.payload
@@ -169,6 +169,6 @@ def test_a_node_makes_a_bounded_number_of_long_answers() -> None:
     play.asks("c0", f"{play.root}/subscriber/**")
     assert len(play.long) == ADMIN_ANSWERS_MAX
     assert "long answers of the admin space are being made" in play.reports[-1]
-    play.forget()
+    play.clear_received()
     request_id = play.asks("c0", play.root)  # short ones are answered still
     assert list(play.answers("c0", request_id)) == [play.root]

@@ -24,15 +24,15 @@ C1, C2, P1 = (str(zid_of(name)) for name in ("c1", "c2", "p1"))
 def play() -> AdminPlay:
     play = AdminPlay()
     for client in ("c1", "c2"):
-        play.enters(client, "client")
-    play.enters("p1", "peer")
-    play.says("p1", final(0))
-    play.says("c1", subscriber(1, "demo/**"), token(2, "alive/c1"))
-    play.says("c2", subscriber(1, "demo/**"), queryable(2, "ask"))
-    play.says("p1", subscriber(1, "demo/p"))
-    play.says("c1", interest(3, "current_future", "KS", "demo/pub"))
-    play.says("c2", interest(3, "current_future", "KQ", "ask/**"))
-    play.forget()
+        play.connects(client, "client")
+    play.connects("p1", "peer")
+    play.sends("p1", final(0))
+    play.sends("c1", subscriber(1, "demo/**"), token(2, "alive/c1"))
+    play.sends("c2", subscriber(1, "demo/**"), queryable(2, "ask"))
+    play.sends("p1", subscriber(1, "demo/p"))
+    play.sends("c1", interest(3, "current_future", "KS", "demo/pub"))
+    play.sends("c2", interest(3, "current_future", "KQ", "ask/**"))
+    play.clear_received()
     return play
 
 
@@ -85,14 +85,14 @@ def test_selector_is_answered_on_the_keys_it_intersects(
 def test_other_selectors_do_not_reach_the_admin_space(play: AdminPlay, selector: str) -> None:
     request_id = play.asks("c1", selector)
     if selector == "**":  # the other queryable is asked
-        play.takes("c2")
+        play.received("c2")
         return
     assert play.answers("c1", request_id) == {}
 
 
 def test_a_subscriber_of_everything_is_found_without_a_chunk(play: AdminPlay) -> None:
-    play.says("c1", subscriber(7, "**"), interest(8, "future", "KS", "**"))
-    play.forget()
+    play.sends("c1", subscriber(7, "**"), interest(8, "future", "KS", "**"))
+    play.clear_received()
     assert play.keys("c1", f"{play.root}/subscriber") == ["/subscriber/**"]
     assert play.keys("c1", f"{play.root}/publisher") == ["/publisher/**"]
     assert play.keys("c1", f"{play.root}/querier") == []
@@ -115,9 +115,9 @@ def test_sources_are_listed_by_role_and_own_zid_for_what_is_below(play: AdminPla
 
 
 def test_a_router_above_a_peer_is_listed_as_a_peer(play: AdminPlay) -> None:
-    play.enters("r1", "router")
-    play.says("r1", queryable(1, "ask/r", answer_to=1))
-    play.forget()
+    play.connects("r1", "router")
+    play.sends("r1", queryable(1, "ask/r", answer_to=1))
+    play.clear_received()
     answers = play.get("c1", f"{play.root}/queryable/ask/r")
     lists = {"routers": [], "peers": [str(zid_of("r1"))], "clients": []}
     assert answers[f"{play.root}/queryable/ask/r"].json == lists
@@ -125,11 +125,11 @@ def test_a_router_above_a_peer_is_listed_as_a_peer(play: AdminPlay) -> None:
 
 def test_a_client_lists_its_gateway_by_role() -> None:
     play = AdminPlay("client")
-    play.enters("app")
-    play.enters("r1", "router")
-    play.says("app", interest(1, "current_future", "KS", "demo/a"))
-    play.says("r1", subscriber(1, "demo/**", answer_to=1), final(1))
-    play.forget()
+    play.connects("app")
+    play.connects("r1", "router")
+    play.sends("app", interest(1, "current_future", "KS", "demo/a"))
+    play.sends("r1", subscriber(1, "demo/**", answer_to=1), final(1))
+    play.clear_received()
     found = play.get("app", f"{play.root}/**")
     lists = {"routers": [str(zid_of("r1"))], "peers": [], "clients": []}
     assert found[f"{play.root}/subscriber/demo/**"].json == lists
@@ -137,8 +137,8 @@ def test_a_client_lists_its_gateway_by_role() -> None:
 
 
 def test_what_ended_is_not_listed(play: AdminPlay) -> None:
-    play.leaves("c2")
-    play.forget()
+    play.disconnects("c2")
+    play.clear_received()
     answers = play.get("c1", f"{play.root}/**")
     assert f"{play.root}/queryable/ask" not in answers
     assert f"{play.root}/querier/ask/**" not in answers
@@ -180,7 +180,7 @@ def test_root_describes_the_node_and_its_sessions(play: AdminPlay) -> None:
 
 def test_metadata_is_shown_as_it_is() -> None:
     play = AdminPlay(metadata={"name": "Zürich", "n": [1, None]})
-    play.enters("c1", "client")
+    play.connects("c1", "client")
     answers = play.get("c1", play.root)
     assert answers[play.root].json["metadata"] == {"name": "Zürich", "n": [1, None]}
 
@@ -256,15 +256,15 @@ def test_the_queryable_is_not_complete(play: AdminPlay) -> None:
 
 def test_an_application_of_the_same_process_is_answered() -> None:
     play = AdminPlay()
-    play.enters("app")
+    play.connects("app")
     request_id = play.asks("app", play.root)
-    first, last = play.takes("app")
+    first, last = play.received("app")
     assert first.request_id == last.request_id == request_id  # type: ignore[attr-defined]
 
 
 def test_without_permission_to_read_the_answer_is_empty() -> None:
     play = AdminPlay(read=False)
-    play.enters("c1", "client")
+    play.connects("c1", "client")
     assert play.get("c1", "@/**") == {}
     text = "GET on `@/**` is refused: adminspace/permissions/read is false"
     assert play.reports == [text]
@@ -284,8 +284,8 @@ def test_configuration_writes_are_reported_and_change_nothing(
     write: bool, path: str, payload: str, words: str
 ) -> None:
     play = AdminPlay(write=write)
-    play.enters("c1", "client")
-    play.says("c1", put(f"{play.root}/config/{path}", payload))
+    play.connects("c1", "client")
+    play.sends("c1", put(f"{play.root}/config/{path}", payload))
     (report,) = play.reports
     assert words in report
-    play.silence()
+    play.nothing_received()

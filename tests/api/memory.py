@@ -131,7 +131,7 @@ class MemoryNetwork:
         sinks: list[Sink] = []
         for node in self.nodes:
             for session in node.sessions:
-                sinks += session.take_touched()
+                sinks += session.pop_touched()
         self.lock.release()
         for sink in sinks:
             sink.after_unlock()

@@ -25,7 +25,7 @@ class Runner:
 
 
 def due(times: LinkDeadlines, now: float) -> list[Runner]:
-    return cast("list[Runner]", times.take_due(now))
+    return cast("list[Runner]", times.pop_due(now))
 
 
 def times_of(*runners: Runner) -> LinkDeadlines:
@@ -56,7 +56,7 @@ def test_a_deadline_that_moved_is_found_when_the_old_one_comes() -> None:
     runner = Runner(1.0)
     times = times_of(runner)
     runner.deadline = 3.0
-    assert times.take_due(1.0) == []
+    assert times.pop_due(1.0) == []
     assert times.next_deadline() == 3.0
 
 
@@ -78,7 +78,7 @@ def test_links_that_are_over_are_forgotten() -> None:
     runner = Runner(1.0)
     times = times_of(runner)
     runner.is_over = True
-    assert times.take_due(2.0) == []
+    assert times.pop_due(2.0) == []
     assert times.next_deadline() == inf
 
 
@@ -87,7 +87,7 @@ def test_idle_links_cost_nothing() -> None:
     runners = [Runner(4.0) for _ in range(10_000)]
     times = times_of(*runners, Runner(1.0))
     before = sum(one.looks for one in runners)
-    assert len(times.take_due(1.0)) == 1
+    assert len(times.pop_due(1.0)) == 1
     assert sum(one.looks for one in runners) == before
 
 

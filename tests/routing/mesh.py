@@ -29,7 +29,7 @@ STEPS_MAX = 1_000_000
 
 
 class Pipe(Outlet):
-    """What was sent to a face and is not delivered yet."""
+    """Queues the messages sent to a face until they are delivered."""
 
     def __init__(self) -> None:
         self.messages: deque[Oam] = deque()
@@ -40,14 +40,14 @@ class Pipe(Outlet):
         self.messages.append(message)
 
     def texts(self) -> list[str]:
-        """All of it, one line a message; afterwards it is empty."""
+        """Remove all messages and describe each in one line."""
         texts = [text_of(message) for message in self.messages]
         self.messages.clear()
         return texts
 
 
 class Router:
-    """A network alone, with what a dispatcher has around it."""
+    """A `Network` with the parts of a dispatcher that it needs."""
 
     def __init__(self, zid: str, role: WhatAmI = WhatAmI.ROUTER, **settings: Any) -> None:
         self.zid = ZenohId.parse(zid)
@@ -73,7 +73,7 @@ class Router:
         return face, pipe
 
     def receive(self, face: Face, message: Oam, now: float, steps: int = UNLIMITED) -> int:
-        """All slices that a message takes; how many those were."""
+        """Process a message to its end; return the number of slices."""
         return self.finish(self.network.receive(face, message, now), steps)
 
     def finish(self, job: Job, steps: int = UNLIMITED) -> int:
@@ -86,7 +86,7 @@ class Router:
         return slices
 
     def compute(self, now: float, steps: int = UNLIMITED) -> int:
-        """Compute the trees that are due; in how many slices."""
+        """Compute the trees that are due; return the number of slices."""
         return self.finish(self._compute(now), steps)
 
     def _compute(self, now: float) -> Job:
@@ -125,7 +125,7 @@ class Connection:
         self.pipes = (one_pipe, other_pipe)
 
     def deliver(self, sender: int, now: float) -> bool:
-        """The next message that an end sent."""
+        """Deliver the next message of one end; False if there is none."""
         pipe = self.pipes[sender]
         if not pipe.messages:
             return False
@@ -152,7 +152,7 @@ class Mesh:
             end.network.add_link(face, self.now)
 
     def unlinks(self, one: str, other: str) -> None:
-        """Both ends notice; what was under way is lost."""
+        """Close a link: both ends notice, undelivered messages are lost."""
         connection = self.connections.pop(pair(one, other))
         for end, face in zip(connection.ends, connection.faces, strict=True):
             face.is_gone = True
@@ -171,7 +171,7 @@ class Mesh:
             self.links(one, other)
 
     def deliver_some(self, count: int) -> None:
-        """Messages of links chosen at random."""
+        """Deliver messages of links chosen at random."""
         for _ in range(count):
             if not self.connections:
                 return
@@ -179,7 +179,7 @@ class Mesh:
             connection.deliver(self.random.randrange(2), self.now)
 
     def settles(self) -> None:
-        """Everything under way is delivered, and all trees are computed."""
+        """Deliver all messages and compute all trees."""
         delivered = 0
         while True:
             busy = [
@@ -194,9 +194,9 @@ class Mesh:
             connection.deliver(sender, self.now)
             delivered += 1
             assert delivered < STEPS_MAX, "the network never comes to rest"
-        self.passes(1.0)
+        self.time_passes(1.0)
 
-    def passes(self, seconds: float) -> None:
+    def time_passes(self, seconds: float) -> None:
         self.now += seconds
         for router in self.routers.values():
             router.compute(self.now)

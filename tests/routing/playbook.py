@@ -1,10 +1,10 @@
-"""Tests of routing that read like a play: who says what, and what the others hear.
+"""`Play`: one dispatcher with named faces, and what each face sends and receives.
 
 play = Play("peer")
-play.enters("app")
-play.enters("c1", "client")
-play.says("c1", subscriber(1, "demo/**"))
-play.hears("app", "D_SUB 1 demo/**")
+play.connects("app")
+play.connects("c1", "client")
+play.sends("c1", subscriber(1, "demo/**"))
+play.receives("app", "D_SUB 1 demo/**")
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ ROLES = {"client": WhatAmI.CLIENT, "peer": WhatAmI.PEER, "router": WhatAmI.ROUTE
 OWN_ZID = ZenohId.parse("abc")
 
 
-class Ear(Outlet):
-    """Keeps what it is sent; what goes to a link must be encodable."""
+class RecordingOutlet(Outlet):
+    """Keeps the messages sent to a face; those sent to a link must be encodable."""
 
     def __init__(self, is_local: bool) -> None:
         self.is_local = is_local
@@ -72,43 +72,43 @@ class Ear(Outlet):
 class Play:
     def __init__(self, role: str, **settings: Any) -> None:
         self.slice_steps = UNLIMITED
-        """A test may make slices shorter."""
+        """Steps of a slice; a test may lower it."""
 
         self.dispatcher = Dispatcher(OWN_ZID, ROLES[role], RoutingSettings(**settings))
         self.faces: dict[str, Face] = {}
-        self.ears: dict[str, Ear] = {}
+        self.outlets: dict[str, RecordingOutlet] = {}
         self.now = 0.0
 
-    def enters(self, name: str, role: str = "", *, group: bool = False) -> Face:
-        """A face appears: the application in the process if no role is given."""
-        ear = Ear(not role)
-        self.ears[name] = ear
+    def connects(self, name: str, role: str = "", *, group: bool = False) -> Face:
+        """Add a face: a neighbour with a role, or without one the local application."""
+        outlet = RecordingOutlet(not role)
+        self.outlets[name] = outlet
         if not role:
-            self.faces[name] = self.dispatcher.add_local(ear)
+            self.faces[name] = self.dispatcher.add_local(outlet)
         else:
             zid = zid_of(name)
             self.faces[name] = self.dispatcher.add_face(
-                zid, ROLES[role], ear, self.now, is_multicast=group, steps=self.slice_steps
+                zid, ROLES[role], outlet, self.now, is_multicast=group, steps=self.slice_steps
             )
         self.work(self.faces[name])
         return self.faces[name]
 
-    def joins(self, name: str, group: str) -> Face:
-        """A member of a group is heard."""
+    def joins_group(self, name: str, group: str) -> Face:
+        """Add a member of a multicast group."""
         self.faces[name] = self.dispatcher.add_member(self.faces[group], zid_of(name), WhatAmI.PEER)
         return self.faces[name]
 
-    def quits(self, name: str) -> None:
-        """A member of a group is heard no more."""
+    def leaves_group(self, name: str) -> None:
+        """Remove a member of a multicast group."""
         self.dispatcher.remove_member(self.faces.pop(name), self.slice_steps)
         self.work()
 
-    def leaves(self, name: str) -> None:
+    def disconnects(self, name: str) -> None:
         self.dispatcher.remove_face(self.faces.pop(name), self.now, self.slice_steps)
         self.work()
-        self.ears[name].messages.clear()
+        self.outlets[name].messages.clear()
 
-    def says(self, name: str, *messages: NetworkMessage, reliable: bool = True) -> None:
+    def sends(self, name: str, *messages: NetworkMessage, reliable: bool = True) -> None:
         face = self.faces[name]
         count = len(messages)
         start = 0
@@ -119,42 +119,42 @@ class Play:
             self.work(face)
 
     def work(self, face: Face | None = None) -> None:
-        """All slices that the work for the last message takes."""
+        """Run all slices of the jobs that the last message began."""
         while face is not None and face.job is not None:
             self.dispatcher.resume(face, self.slice_steps)
         while self.dispatcher.has_jobs:
             self.dispatcher.run_jobs(self.slice_steps)
 
-    def passes(self, seconds: float) -> None:
+    def time_passes(self, seconds: float) -> None:
         self.now += seconds
         deadline = self.dispatcher.next_deadline()
         if deadline is not None and deadline <= self.now:
             self.dispatcher.handle_timeout(self.now)
             self.work()
 
-    def takes(self, name: str) -> list[NetworkMessage]:
-        """What a face was sent since the last look."""
-        ear = self.ears[name]
-        messages = [message for message, _, _ in ear.messages]
-        ear.messages.clear()
+    def received(self, name: str) -> list[NetworkMessage]:
+        """Remove and return the messages that a face received."""
+        outlet = self.outlets[name]
+        messages = [message for message, _, _ in outlet.messages]
+        outlet.messages.clear()
         return messages
 
-    def hears(self, name: str, *lines: str) -> None:
-        """Exactly this was sent to a face since the last look."""
-        ear = self.ears[name]
-        heard = [text_of(message, key, ear.is_local) for message, key, _ in ear.messages]
-        ear.messages.clear()
-        assert heard == list(lines), heard
+    def receives(self, name: str, *lines: str) -> None:
+        """Assert that a face received exactly these messages since the last call."""
+        outlet = self.outlets[name]
+        received = [text_of(message, key, outlet.is_local) for message, key, _ in outlet.messages]
+        outlet.messages.clear()
+        assert received == list(lines), received
 
-    def silence(self) -> None:
-        """Nobody was sent anything since the last look."""
-        for name in self.ears:
-            self.hears(name)
+    def nothing_received(self) -> None:
+        """Assert that no face received anything since the last call."""
+        for name in self.outlets:
+            self.receives(name)
 
-    def forget(self) -> None:
-        """What was sent until now does not matter."""
-        for ear in self.ears.values():
-            ear.messages.clear()
+    def clear_received(self) -> None:
+        """Remove the messages that all faces received."""
+        for outlet in self.outlets.values():
+            outlet.messages.clear()
 
 
 def zid_of(name: str) -> ZenohId:
@@ -162,7 +162,7 @@ def zid_of(name: str) -> ZenohId:
 
 
 def text_of(message: NetworkMessage, key: str, is_local: bool) -> str:
-    """One line; `[ours 1]/x` and `[yours 1]/x` are numbered keys."""
+    """One line for a message; `[ours 1]/x` and `[yours 1]/x` are keys with an alias."""
     if isinstance(message, Declare):
         line = declaration_text(message, key, is_local)
         return line if message.interest_id is None else f"{line} for {message.interest_id}"
@@ -249,7 +249,7 @@ def gossip_text(message: Oam) -> str:
     return "; ".join(states)
 
 
-# What the actors say.
+# Messages that faces send.
 
 
 def alias(id: int, key: str) -> Declare:

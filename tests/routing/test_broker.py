@@ -24,156 +24,156 @@ from zenlake.wire import WireExpr
 def play() -> Play:
     play = Play("peer", gossip=False)
     for name in ("c1", "c2", "c3"):
-        play.enters(name, "client")
+        play.connects(name, "client")
     return play
 
 
 def test_a_client_without_interests_gets_no_declarations(play: Play) -> None:
-    play.says("c1", subscriber(1, "s"), queryable(2, "q"), token(3, "t"))
-    play.enters("c4", "client")
-    play.silence()
+    play.sends("c1", subscriber(1, "s"), queryable(2, "q"), token(3, "t"))
+    play.connects("c4", "client")
+    play.nothing_received()
 
 
-def test_known_subscribers_as_they_were_declared_then_the_final(play: Play) -> None:
-    play.says("c1", subscriber(1, "demo/**"), subscriber(2, "other"))
-    play.says("c2", alias(1, "demo/p"), interest(1, "current_future", "KS", WireExpr(1)))
-    play.hears("c2", "D_SUB 1 demo/** for 1", "D_FINAL for 1")
-    play.says("c3", subscriber(1, "demo/p"), subscriber(2, "demo/x"))
-    play.hears("c2", "D_SUB 2 [yours 1]")
-    play.says("c3", no_subscriber(1), no_subscriber(2))
-    play.hears("c2", "U_SUB 2")
+def test_an_interest_gets_known_subscribers_and_then_the_final(play: Play) -> None:
+    play.sends("c1", subscriber(1, "demo/**"), subscriber(2, "other"))
+    play.sends("c2", alias(1, "demo/p"), interest(1, "current_future", "KS", WireExpr(1)))
+    play.receives("c2", "D_SUB 1 demo/** for 1", "D_FINAL for 1")
+    play.sends("c3", subscriber(1, "demo/p"), subscriber(2, "demo/x"))
+    play.receives("c2", "D_SUB 2 [yours 1]")
+    play.sends("c3", no_subscriber(1), no_subscriber(2))
+    play.receives("c2", "U_SUB 2")
 
 
-def test_once_per_key_and_again_under_the_same_id(play: Play) -> None:
-    play.says("c1", subscriber(1, "demo/**"))
-    play.says("c3", subscriber(1, "demo/**"))
-    play.says("c2", interest(1, "current_future", "KS", "demo/p"))
-    play.says("c2", interest(2, "current_future", "KS", "demo/q"))
-    play.hears(
+def test_a_key_is_announced_once_and_updated_under_the_same_id(play: Play) -> None:
+    play.sends("c1", subscriber(1, "demo/**"))
+    play.sends("c3", subscriber(1, "demo/**"))
+    play.sends("c2", interest(1, "current_future", "KS", "demo/p"))
+    play.sends("c2", interest(2, "current_future", "KS", "demo/q"))
+    play.receives(
         "c2", "D_SUB 1 demo/** for 1", "D_FINAL for 1", "D_SUB 1 demo/** for 2", "D_FINAL for 2"
     )
-    play.leaves("c1")
-    play.silence()
-    play.leaves("c3")
-    play.hears("c2", "U_SUB 1")
+    play.disconnects("c1")
+    play.nothing_received()
+    play.disconnects("c3")
+    play.receives("c2", "U_SUB 1")
 
 
 def test_a_face_does_not_get_its_own_entities(play: Play) -> None:
-    play.says("c1", subscriber(1, "k"), interest(1, "current_future", "KS", "k"))
-    play.hears("c1", "D_FINAL for 1")
-    play.says("c2", subscriber(1, "k"))
-    play.hears("c1", "D_KEYEXPR 1 k", "D_SUB 1 [ours 1]")
-    play.says("c2", no_subscriber(1))
-    play.hears("c1", "U_SUB 1")
+    play.sends("c1", subscriber(1, "k"), interest(1, "current_future", "KS", "k"))
+    play.receives("c1", "D_FINAL for 1")
+    play.sends("c2", subscriber(1, "k"))
+    play.receives("c1", "D_KEYEXPR 1 k", "D_SUB 1 [ours 1]")
+    play.sends("c2", no_subscriber(1))
+    play.receives("c1", "U_SUB 1")
 
 
 def test_infos_are_merged_and_updated_under_the_same_id(play: Play) -> None:
-    play.says("c1", queryable(1, "q", complete=False, distance=1))
-    play.says("c2", interest(1, "current_future", "Q", "q"))
-    play.hears("c2", "D_QBL 1 q (incomplete, distance 1) for 1", "D_FINAL for 1")
-    play.says("c3", queryable(1, "q", complete=True, distance=5))
-    play.hears("c2", "D_QBL 1 q (complete, distance 5)")
-    play.says("c1", queryable(1, "q", complete=True, distance=4))
-    play.hears("c2", "D_QBL 1 q (complete, distance 4)")
-    play.says("c1", queryable(1, "q", complete=True, distance=4))
-    play.silence()
-    play.says("c3", no_queryable(1))
-    play.silence()
-    play.says("c1", queryable(1, "q"))
-    play.hears("c2", "D_QBL 1 q")
-    play.says("c1", no_queryable(1))
-    play.hears("c2", "U_QBL 1")
+    play.sends("c1", queryable(1, "q", complete=False, distance=1))
+    play.sends("c2", interest(1, "current_future", "Q", "q"))
+    play.receives("c2", "D_QBL 1 q (incomplete, distance 1) for 1", "D_FINAL for 1")
+    play.sends("c3", queryable(1, "q", complete=True, distance=5))
+    play.receives("c2", "D_QBL 1 q (complete, distance 5)")
+    play.sends("c1", queryable(1, "q", complete=True, distance=4))
+    play.receives("c2", "D_QBL 1 q (complete, distance 4)")
+    play.sends("c1", queryable(1, "q", complete=True, distance=4))
+    play.nothing_received()
+    play.sends("c3", no_queryable(1))
+    play.nothing_received()
+    play.sends("c1", queryable(1, "q"))
+    play.receives("c2", "D_QBL 1 q")
+    play.sends("c1", no_queryable(1))
+    play.receives("c2", "U_QBL 1")
 
 
-def test_current_is_only_for_tokens(play: Play) -> None:
-    play.says("c1", subscriber(1, "k"), queryable(2, "k"))
+def test_interests_in_current_declarations_are_answered_for_tokens_only(play: Play) -> None:
+    play.sends("c1", subscriber(1, "k"), queryable(2, "k"))
     for options in ("KS", "KQ", "KST", "K", ""):
-        play.says("c2", interest(1, "current", options, "k"))
-    play.silence()
+        play.sends("c2", interest(1, "current", options, "k"))
+    play.nothing_received()
     assert play.dispatcher.counters.ignored_interests == 5
 
 
 def test_an_unrestricted_interest_matches_all(play: Play) -> None:
-    play.says("c1", subscriber(1, "a"), subscriber(2, "b/**"))
-    play.says("c2", interest(1, "current_future", "S"))
-    play.hears("c2", "D_SUB 1 a for 1", "D_SUB 2 b/** for 1", "D_FINAL for 1")
-    play.says("c1", subscriber(3, "@v/c"))
-    play.hears("c2", "D_SUB 3 @v/c")
+    play.sends("c1", subscriber(1, "a"), subscriber(2, "b/**"))
+    play.sends("c2", interest(1, "current_future", "S"))
+    play.receives("c2", "D_SUB 1 a for 1", "D_SUB 2 b/** for 1", "D_FINAL for 1")
+    play.sends("c1", subscriber(3, "@v/c"))
+    play.receives("c2", "D_SUB 3 @v/c")
 
 
 def test_an_interest_id_in_use_is_answered_but_not_registered(play: Play) -> None:
-    play.says("c1", subscriber(1, "a"), subscriber(2, "b"))
-    play.says("c2", interest(1, "current_future", "S", "a"))
-    play.says("c2", interest(1, "current_future", "S", "b"))
-    play.hears("c2", "D_SUB 1 a for 1", "D_FINAL for 1", "D_SUB 2 b for 1", "D_FINAL for 1")
-    play.says("c3", subscriber(1, "b/x"), subscriber(2, "*"))
-    play.hears("c2", "D_SUB 3 *")
+    play.sends("c1", subscriber(1, "a"), subscriber(2, "b"))
+    play.sends("c2", interest(1, "current_future", "S", "a"))
+    play.sends("c2", interest(1, "current_future", "S", "b"))
+    play.receives("c2", "D_SUB 1 a for 1", "D_FINAL for 1", "D_SUB 2 b for 1", "D_FINAL for 1")
+    play.sends("c3", subscriber(1, "b/x"), subscriber(2, "*"))
+    play.receives("c2", "D_SUB 3 *")
 
 
 def test_after_final_nothing_new_is_announced(play: Play) -> None:
-    play.says("c2", interest(1, "current_future", "S", "a"))
-    play.says("c1", subscriber(1, "a"))
-    play.hears("c2", "D_FINAL for 1", "D_SUB 1 a")
-    play.says("c2", end_interest(1), end_interest(1))
-    play.says("c1", subscriber(2, "*"))
-    play.silence()
-    play.says("c1", no_subscriber(1))
-    play.hears("c2", "U_SUB 1")
+    play.sends("c2", interest(1, "current_future", "S", "a"))
+    play.sends("c1", subscriber(1, "a"))
+    play.receives("c2", "D_FINAL for 1", "D_SUB 1 a")
+    play.sends("c2", end_interest(1), end_interest(1))
+    play.sends("c1", subscriber(2, "*"))
+    play.nothing_received()
+    play.sends("c1", no_subscriber(1))
+    play.receives("c2", "U_SUB 1")
 
 
-def test_aliases_only_where_the_client_may_use_them(play: Play) -> None:
-    play.says("c1", subscriber(1, "a/b"), subscriber(2, "a/**"))
-    play.says("c2", interest(1, "current_future", "S", "a/b"))
-    play.hears("c2", "D_SUB 1 a/b for 1", "D_SUB 2 a/** for 1", "D_FINAL for 1")
-    play.says("c2", interest(2, "current_future", "KS", "a/b"))
-    play.hears(
+def test_aliases_are_declared_only_where_the_client_may_use_them(play: Play) -> None:
+    play.sends("c1", subscriber(1, "a/b"), subscriber(2, "a/**"))
+    play.sends("c2", interest(1, "current_future", "S", "a/b"))
+    play.receives("c2", "D_SUB 1 a/b for 1", "D_SUB 2 a/** for 1", "D_FINAL for 1")
+    play.sends("c2", interest(2, "current_future", "KS", "a/b"))
+    play.receives(
         "c2", "D_KEYEXPR 1 a/b", "D_SUB 1 [ours 1] for 2", "D_SUB 2 a/** for 2", "D_FINAL for 2"
     )
 
 
-def test_interests_of_clients_are_asked_of_routers_above(play: Play) -> None:
-    play.enters("r1", "router")
-    play.enters("r2", "router")
-    play.says("c1", interest(5, "current_future", "KS", "k"))
-    play.hears("r1", "D_KEYEXPR 1 k", "INTEREST 1 current_future KS [ours 1]")
-    play.hears("r2", "D_KEYEXPR 1 k", "INTEREST 1 current_future KS [ours 1]")
-    play.says("r1", subscriber(1, "*", answer_to=1), final(1))
-    play.hears("c1", "D_SUB 1 * for 5")
-    play.says("r2", subscriber(1, "*", answer_to=1), final(1))
-    play.hears("c1", "D_SUB 1 * for 5", "D_FINAL for 5")
-    play.leaves("c1")
-    play.hears("r1", "INTEREST 1 final")
-    play.hears("r2", "INTEREST 1 final")
+def test_interests_of_clients_are_forwarded_to_gateways(play: Play) -> None:
+    play.connects("r1", "router")
+    play.connects("r2", "router")
+    play.sends("c1", interest(5, "current_future", "KS", "k"))
+    play.receives("r1", "D_KEYEXPR 1 k", "INTEREST 1 current_future KS [ours 1]")
+    play.receives("r2", "D_KEYEXPR 1 k", "INTEREST 1 current_future KS [ours 1]")
+    play.sends("r1", subscriber(1, "*", answer_to=1), final(1))
+    play.receives("c1", "D_SUB 1 * for 5")
+    play.sends("r2", subscriber(1, "*", answer_to=1), final(1))
+    play.receives("c1", "D_SUB 1 * for 5", "D_FINAL for 5")
+    play.disconnects("c1")
+    play.receives("r1", "INTEREST 1 final")
+    play.receives("r2", "INTEREST 1 final")
 
 
 class TestAggregate:
     """Asked for by zenoh-pico clients only."""
 
-    def test_one_declaration_on_the_key_of_the_interest(self, play: Play) -> None:
-        play.says("c1", subscriber(1, "demo/a"), subscriber(2, "demo/b"))
-        play.says("c2", interest(1, "current_future", "KSA", "demo/*"))
-        play.hears("c2", "D_SUB 1 demo/* for 1", "D_FINAL for 1")
-        play.says("c3", subscriber(1, "demo/c"))
-        play.says("c1", no_subscriber(1), no_subscriber(2))
-        play.silence()
-        play.leaves("c3")
-        play.hears("c2", "U_SUB 1")
-        play.says("c1", subscriber(3, "demo/d"))
-        play.hears("c2", "D_SUB 2 demo/*")
+    def test_aggregate_is_one_declaration_on_the_key_of_the_interest(self, play: Play) -> None:
+        play.sends("c1", subscriber(1, "demo/a"), subscriber(2, "demo/b"))
+        play.sends("c2", interest(1, "current_future", "KSA", "demo/*"))
+        play.receives("c2", "D_SUB 1 demo/* for 1", "D_FINAL for 1")
+        play.sends("c3", subscriber(1, "demo/c"))
+        play.sends("c1", no_subscriber(1), no_subscriber(2))
+        play.nothing_received()
+        play.disconnects("c3")
+        play.receives("c2", "U_SUB 1")
+        play.sends("c1", subscriber(3, "demo/d"))
+        play.receives("c2", "D_SUB 2 demo/*")
 
-    def test_complete_only_if_a_member_includes_the_whole_key(self, play: Play) -> None:
-        play.says("c2", interest(1, "current_future", "KQA", "demo/*"))
-        play.hears("c2", "D_FINAL for 1")
-        play.says("c1", queryable(1, "demo/a", complete=True, distance=2))
-        play.hears("c2", "D_QBL 1 demo/* (incomplete, distance 2)")
-        play.says("c1", queryable(2, "**", complete=True, distance=3))
-        play.hears("c2", "D_QBL 1 demo/* (complete, distance 3)")
+    def test_aggregate_is_complete_if_a_member_includes_the_whole_key(self, play: Play) -> None:
+        play.sends("c2", interest(1, "current_future", "KQA", "demo/*"))
+        play.receives("c2", "D_FINAL for 1")
+        play.sends("c1", queryable(1, "demo/a", complete=True, distance=2))
+        play.receives("c2", "D_QBL 1 demo/* (incomplete, distance 2)")
+        play.sends("c1", queryable(2, "**", complete=True, distance=3))
+        play.receives("c2", "D_QBL 1 demo/* (complete, distance 3)")
 
     def test_single_entities_have_ids_of_their_own(self, play: Play) -> None:
-        play.says("c1", subscriber(1, "demo/a"), subscriber(2, "demo/*"))
-        play.says("c2", interest(1, "current_future", "SA", "demo/*"))
-        play.says("c2", interest(2, "current_future", "S", "demo/*"))
-        play.hears(
+        play.sends("c1", subscriber(1, "demo/a"), subscriber(2, "demo/*"))
+        play.sends("c2", interest(1, "current_future", "SA", "demo/*"))
+        play.sends("c2", interest(2, "current_future", "S", "demo/*"))
+        play.receives(
             "c2",
             "D_SUB 1 demo/* for 1",
             "D_FINAL for 1",
@@ -181,29 +181,29 @@ class TestAggregate:
             "D_SUB 1 demo/* for 2",
             "D_FINAL for 2",
         )
-        play.says("c1", no_subscriber(2))
-        play.silence()
-        play.says("c1", no_subscriber(1))
-        play.hears("c2", "U_SUB 2", "U_SUB 1")
+        play.sends("c1", no_subscriber(2))
+        play.nothing_received()
+        play.sends("c1", no_subscriber(1))
+        play.receives("c2", "U_SUB 2", "U_SUB 1")
 
-    def test_an_ended_interest_takes_its_declaration_with_it(self, play: Play) -> None:
-        play.says("c1", subscriber(1, "demo/a"))
-        play.says("c2", interest(1, "current_future", "SA", "demo/*"), end_interest(1))
-        play.forget()
-        play.says("c1", no_subscriber(1))
-        play.silence()
+    def test_the_end_of_an_interest_undeclares_its_aggregate(self, play: Play) -> None:
+        play.sends("c1", subscriber(1, "demo/a"))
+        play.sends("c2", interest(1, "current_future", "SA", "demo/*"), end_interest(1))
+        play.clear_received()
+        play.sends("c1", no_subscriber(1))
+        play.nothing_received()
 
-    def test_not_for_tokens_and_not_for_all_keys(self, play: Play) -> None:
-        play.says("c1", token(1, "demo/a"), subscriber(2, "s"))
-        play.says("c2", interest(1, "current_future", "TA", "demo/*"))
-        play.hears("c2", "D_TOKEN 1 demo/a for 1", "D_FINAL for 1")
-        play.says("c2", interest(2, "current_future", "SA"))
-        play.hears("c2", "D_SUB 2 s for 2", "D_FINAL for 2")
+    def test_aggregate_is_ignored_for_tokens_and_for_all_keys(self, play: Play) -> None:
+        play.sends("c1", token(1, "demo/a"), subscriber(2, "s"))
+        play.sends("c2", interest(1, "current_future", "TA", "demo/*"))
+        play.receives("c2", "D_TOKEN 1 demo/a for 1", "D_FINAL for 1")
+        play.sends("c2", interest(2, "current_future", "SA"))
+        play.receives("c2", "D_SUB 2 s for 2", "D_FINAL for 2")
 
 
 def test_a_publication_goes_from_client_to_client(play: Play) -> None:
-    play.says("c1", subscriber(1, "a/*"))
-    play.says("c2", subscriber(1, "a/b"), subscriber(2, "a/**"))
-    play.says("c1", put("a/b", "hello"))
-    play.hears("c2", "PUT hello a/b")
-    play.hears("c1")
+    play.sends("c1", subscriber(1, "a/*"))
+    play.sends("c2", subscriber(1, "a/b"), subscriber(2, "a/**"))
+    play.sends("c1", put("a/b", "hello"))
+    play.receives("c2", "PUT hello a/b")
+    play.receives("c1")

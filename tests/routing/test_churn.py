@@ -1,4 +1,4 @@
-"""What comes and goes leaves nothing behind, and one neighbour cannot fill the node."""
+"""Declarations and faces that end leave nothing behind, and one neighbour cannot fill the node."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ ROUNDS = 300
 
 
 def churn(play: Play, start: int) -> None:
-    """Declare and undeclare, with keys that are not numbered: aliases last with their face."""
+    """Declare and undeclare, with keys without an alias: aliases stay as long as their face."""
     for n in range(start, start + ROUNDS):
         key = f"*/{n}"
-        play.says("c1", subscriber(1, key), queryable(2, key, complete=True), token(3, key))
-        play.says("c2", interest(4, "current_future", "KSQT", key), put(key))
-        play.says("c2", end_interest(4))
-        play.says("c1", no_subscriber(1), no_queryable(2), no_token(3))
-        play.forget()
+        play.sends("c1", subscriber(1, key), queryable(2, key, complete=True), token(3, key))
+        play.sends("c2", interest(4, "current_future", "KSQT", key), put(key))
+        play.sends("c2", end_interest(4))
+        play.sends("c1", no_subscriber(1), no_queryable(2), no_token(3))
+        play.clear_received()
 
 
-def test_declarations_that_come_and_go_leave_nothing() -> None:
+def test_undeclared_declarations_leave_nothing_behind() -> None:
     play = Play("peer", gossip=False)
-    play.enters("app")
+    play.connects("app")
     for name, role in (("c1", "client"), ("c2", "client"), ("p", "peer"), ("r", "router")):
-        play.enters(name, role)
-    play.says("app", interest(1, "current_future", "KSQT"))
-    play.says("r", final(1))
-    play.forget()
+        play.connects(name, role)
+    play.sends("app", interest(1, "current_future", "KSQT"))
+    play.sends("r", final(1))
+    play.clear_received()
     churn(play, 0)
     gc.collect()
     tracemalloc.start()
@@ -62,19 +62,19 @@ def test_declarations_that_come_and_go_leave_nothing() -> None:
     assert len(router.up_by_id) == len(router.up_interests) == 1
 
 
-def test_faces_that_come_and_go_leave_nothing() -> None:
+def test_removed_faces_leave_nothing_behind() -> None:
     play = Play("peer")
-    play.enters("app")
+    play.connects("app")
     for n in range(300):
         for role in ("client", "peer", "router"):
             name = f"{role[0]}{n}"
-            play.enters(name, role)
-            play.says(name, subscriber(1, f"k/{n}"), token(2, f"t/{n}"))
+            play.connects(name, role)
+            play.sends(name, subscriber(1, f"k/{n}"), token(2, f"t/{n}"))
             if role == "client":
-                play.says(name, interest(3, "current_future", "KS", f"k/{n}"))
-            play.says(name, put(f"k/{n}"))
+                play.sends(name, interest(3, "current_future", "KS", f"k/{n}"))
+            play.sends(name, put(f"k/{n}"))
         for name in (f"r{n}", f"c{n}", f"p{n}"):
-            play.leaves(name)
+            play.disconnects(name)
     tables = play.dispatcher._tables
     assert [len(table) for table in tables.entities] == [0, 0, 0]
     assert len(tables.interests) == 0
@@ -84,33 +84,33 @@ def test_faces_that_come_and_go_leave_nothing() -> None:
 
 def test_declarations_of_one_neighbour_are_limited() -> None:
     play = Play("peer")
-    play.enters("c1", "client")
+    play.connects("c1", "client")
     face = play.faces["c1"]
     face.declaration_count = FACE_DECLARATIONS_MAX - 1
-    play.says("c1", subscriber(1, "a"), subscriber(2, "b"), token(3, "c"), subscriber(1, "a"))
+    play.sends("c1", subscriber(1, "a"), subscriber(2, "b"), token(3, "c"), subscriber(1, "a"))
     assert len(face.held[0]) == 1
     assert play.dispatcher.counters.refused_declarations == 2
-    play.says("c1", no_subscriber(1), token(3, "c"))
+    play.sends("c1", no_subscriber(1), token(3, "c"))
     assert len(face.held[2]) == 1
 
 
 def test_interests_of_one_neighbour_are_limited() -> None:
     play = Play("peer")
-    play.enters("c1", "client")
-    play.says("c1", interest(0, "future", "S", "k"))
+    play.connects("c1", "client")
+    play.sends("c1", interest(0, "future", "S", "k"))
     interests = play.faces["c1"].interests
     interests.update(dict.fromkeys(range(FACE_INTERESTS_MAX), interests[0]))
-    play.forget()
-    play.says("c1", interest(FACE_INTERESTS_MAX, "future", "S", "k"))
-    play.hears("c1")
+    play.clear_received()
+    play.sends("c1", interest(FACE_INTERESTS_MAX, "future", "S", "k"))
+    play.receives("c1")
     assert play.dispatcher.counters.refused_interests == 1
 
 
 def test_an_id_in_use_does_not_move_to_another_key() -> None:
     play = Play("peer")
-    play.enters("c1", "client")
-    play.enters("c2", "client")
-    play.says("c1", subscriber(1, "a"), subscriber(1, "b"))
-    play.says("c2", put("b", "1"), put("a", "2"))
-    play.hears("c1", "PUT 2 a")
+    play.connects("c1", "client")
+    play.connects("c2", "client")
+    play.sends("c1", subscriber(1, "a"), subscriber(1, "b"))
+    play.sends("c2", put("b", "1"), put("a", "2"))
+    play.receives("c1", "PUT 2 a")
     assert play.dispatcher.counters.reused_ids == 1

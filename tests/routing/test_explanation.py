@@ -1,4 +1,4 @@
-"""Explanations of routes: they say what happens, and why."""
+"""Explanations of routes agree with what is forwarded, and have the right reasons."""
 
 from __future__ import annotations
 
@@ -50,51 +50,51 @@ def verdicts(play: Play, explanation: Explanation) -> dict[tuple[str, str], str]
 def random_play(seed: int) -> tuple[Play, random.Random]:
     chance = random.Random(seed)
     play = Play(chance.choice(["peer", "router"]))
-    play.enters("app")
+    play.connects("app")
     roles = ["client", "peer"] + (["router"] if play.dispatcher.role.name == "PEER" else [])
     for number in range(chance.randint(1, 5)):
         role = chance.choice(roles)
-        play.enters(f"n{number}", role)
+        play.connects(f"n{number}", role)
         if role == "peer" and play.dispatcher.role.name == "PEER" and chance.random() < 0.7:
-            play.says(f"n{number}", final(0))
+            play.sends(f"n{number}", final(0))
     for id in range(1, chance.randint(1, 12)):
         name = chance.choice(list(play.faces))
-        play.says(name, subscriber(2 * id, chance.choice(KEYS)))
+        play.sends(name, subscriber(2 * id, chance.choice(KEYS)))
         name = chance.choice(list(play.faces))
-        play.says(name, queryable(2 * id + 1, chance.choice(KEYS), chance.random() < 0.5))
-    play.forget()
+        play.sends(name, queryable(2 * id + 1, chance.choice(KEYS), chance.random() < 0.5))
+    play.clear_received()
     return play, chance
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_explained_is_what_happens(seed: int) -> None:
+def test_explanations_agree_with_what_is_forwarded(seed: int) -> None:
     play, chance = random_play(seed)
     for number in range(8):
         source, key = chance.choice(list(play.faces)), chance.choice(KEYS)
         publication = explained(play, source, key)
         target = chance.choice(list(QueryTarget))
         query = asked(play, source, key, target)
-        play.silence()
-        play.says(source, put(key))
-        heard = {name for name in play.faces if Push in map(type, play.takes(name))}
+        play.nothing_received()
+        play.sends(source, put(key))
+        receivers = {name for name in play.faces if Push in map(type, play.received(name))}
         assert {face.zid for face in publication.faces if not face.is_local} == {
-            zid_of(name) for name in heard if name != "app"
+            zid_of(name) for name in receivers if name != "app"
         }
-        assert any(face.is_local for face in publication.faces) == ("app" in heard)
+        assert any(face.is_local for face in publication.faces) == ("app" in receivers)
         assert sum(publication.notes.counts.values()) == len(publication.notes.notes)
-        play.says(source, request(100 + number, key, target))
-        heard = {name for name in play.faces if Request in map(type, play.takes(name))}
-        assert {play.faces[name] for name in heard} == set(query.faces)
-        play.forget()
+        play.sends(source, request(100 + number, key, target))
+        receivers = {name for name in play.faces if Request in map(type, play.received(name))}
+        assert {play.faces[name] for name in receivers} == set(query.faces)
+        play.clear_received()
 
 
-def test_the_reasons_for_a_publication() -> None:
+def test_the_verdicts_of_a_publication() -> None:
     play = Play("router")
     for name, role in (("c1", "client"), ("c2", "client"), ("p1", "peer"), ("p2", "peer")):
-        play.enters(name, role)
-    play.says("c1", subscriber(1, "a/**"))
-    play.says("c2", subscriber(1, "b"))
-    play.says("p1", subscriber(1, "a/b"))
+        play.connects(name, role)
+    play.sends("c1", subscriber(1, "a/**"))
+    play.sends("c2", subscriber(1, "b"))
+    play.sends("p1", subscriber(1, "a/b"))
     explanation = explained(play, "p2", "a/b")
     assert [face.zid for face in explanation.faces] == [zid_of("c1")]
     assert verdicts(play, explanation) == {("c1", "a/**"): "sent", ("p1", "a/b"): "same_region"}
@@ -108,22 +108,22 @@ def test_the_reasons_for_a_publication() -> None:
 
 def test_a_neighbour_with_incomplete_declarations_gets_it() -> None:
     play = Play("peer")
-    play.enters("app")
-    play.enters("r1", "router")
-    play.enters("p1", "peer")
+    play.connects("app")
+    play.connects("r1", "router")
+    play.connects("p1", "peer")
     explanation = explained(play, "app", "a")
     assert verdicts(play, explanation) == {("r1", ""): "unknown", ("p1", ""): "unknown"}
     assert explanation.root is None
-    play.says("p1", final(0))
+    play.sends("p1", final(0))
     assert verdicts(play, explained(play, "app", "a")) == {("r1", ""): "unknown"}
 
 
-def test_the_reasons_for_a_query() -> None:
+def test_the_verdicts_of_a_query() -> None:
     play = Play("router")
     for name in ("c1", "c2", "c3"):
-        play.enters(name, "client")
-    play.says("c1", queryable(1, "a/**"))
-    play.says("c2", queryable(1, "a/*", complete=True))
+        play.connects(name, "client")
+    play.sends("c1", queryable(1, "a/**"))
+    play.sends("c2", queryable(1, "a/*", complete=True))
     best = asked(play, "c3", "a/b", QueryTarget.BEST_MATCHING)
     assert verdicts(play, best) == {("c1", "a/**"): "other_is_best", ("c2", "a/*"): "sent"}
     complete = asked(play, "c3", "a/b", QueryTarget.ALL_COMPLETE)
@@ -136,23 +136,23 @@ def test_the_reasons_for_a_query() -> None:
 
 def test_an_explanation_changes_nothing() -> None:
     play = Play("router")
-    play.enters("c1", "client")
-    play.enters("c2", "client")
-    play.says("c1", subscriber(1, "a"))
+    play.connects("c1", "client")
+    play.connects("c2", "client")
+    play.sends("c1", subscriber(1, "a"))
     explained(play, "c2", "a")
     asked(play, "c2", "a", QueryTarget.ALL)
     origin = play.faces["c2"].origin
     assert origin.routes == {}
     assert origin.query_routes == {}
-    play.silence()
+    play.nothing_received()
 
 
 def test_an_explanation_takes_many_slices_and_lists_the_first_of_each_kind() -> None:
     play = Play("router")
-    play.enters("c1", "client")
-    play.enters("c2", "client")
+    play.connects("c1", "client")
+    play.connects("c2", "client")
     count = ROUTE_NOTES_MAX + 50
-    play.says("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
+    play.sends("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
     job = play.dispatcher.explainer.explain_publication(play.faces["c2"], None, "a/*")
     explanation = result_of(job, play.dispatcher.tables.work, SLICE_STEPS // 64)
     assert explanation.notes.counts == {"sent": count}

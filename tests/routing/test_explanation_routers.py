@@ -1,4 +1,4 @@
-"""Explanations across routers: followed from one to the next, they lead to all who get it."""
+"""Explanations across routers: followed from one to the next, they lead to all receivers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.routing.playbook import put, queryable, request, subscriber, zid_of
 from tests.routing.test_explanation import KEYS, result_of
-from tests.routing.test_gateways import peer_between, tell_links
+from tests.routing.test_gateways import peer_between, send_links
 from tests.routing.web import Web
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.explanation import Explanation
@@ -29,12 +29,12 @@ def random_web(seed: int) -> tuple[Web, random.Random]:
     for one, other in chance.sample(pairs, chance.randint(1, len(pairs))):
         web.link(one, other)
     for number in range(chance.randint(2, 6)):
-        web.enters(f"n{number}", chance.choice(["client", "peer", ""]), chance.choice(names))
+        web.connects(f"n{number}", chance.choice(["client", "peer", ""]), chance.choice(names))
     for id in range(1, chance.randint(2, 10)):
-        web.says(chance.choice(list(web.faces)), subscriber(2 * id, chance.choice(KEYS)))
+        web.sends(chance.choice(list(web.faces)), subscriber(2 * id, chance.choice(KEYS)))
         node = chance.choice(list(web.faces))
-        web.says(node, queryable(2 * id + 1, chance.choice(KEYS), chance.random() < 0.5))
-    web.forget()
+        web.sends(node, queryable(2 * id + 1, chance.choice(KEYS), chance.random() < 0.5))
+    web.clear_received()
     return web, chance
 
 
@@ -52,7 +52,7 @@ def explain(
 
 
 def followed(web: Web, node: str, key: str, target: QueryTarget | None) -> set[str]:
-    """The nodes that get a message, by what each router on the way explains."""
+    """The nodes that get a message, according to the explanation of each router on the way."""
     router, source = web.faces[node]
     names = {zid_of(name): name for name in web.routers}
     nodes = {face: name for name, (_, face) in web.faces.items()}
@@ -73,24 +73,24 @@ def followed(web: Web, node: str, key: str, target: QueryTarget | None) -> set[s
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_following_explanations_finds_who_gets_it(seed: int) -> None:
+def test_following_explanations_finds_all_receivers(seed: int) -> None:
     web, chance = random_web(seed)
     for number in range(6):
         node, key = chance.choice(list(web.faces)), chance.choice(KEYS)
         target = chance.choice(list(QueryTarget))
         publication = followed(web, node, key, None)
         query = followed(web, node, key, target)
-        web.says(node, put(key))
-        assert {name for name in web.faces if Push in map(type, web.takes(name))} == publication
-        web.says(node, request(100 + number, key, target))
-        assert {name for name in web.faces if Request in map(type, web.takes(name))} == query
-        web.forget()
+        web.sends(node, put(key))
+        assert {name for name in web.faces if Push in map(type, web.received(name))} == publication
+        web.sends(node, request(100 + number, key, target))
+        assert {name for name in web.faces if Request in map(type, web.received(name))} == query
+        web.clear_received()
 
 
 def test_a_gateway_that_is_not_the_primary_is_explained() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("cc", subscriber(1, "x"))
+    send_links(web, "a", "b")
+    web.sends("cc", subscriber(1, "x"))
     for source, router, key, holder in (
         (web.link_faces["a", "c"], "a", "k", "pa"),  # towards the peer
         (web.faces["pa"][1], "a", "x", "c"),  # from the peer
@@ -103,14 +103,14 @@ def test_a_gateway_that_is_not_the_primary_is_explained() -> None:
 def test_a_router_without_a_route_is_explained() -> None:
     web = Web("w", "x")
     web.link("w", "x")
-    web.enters("c1", "client", "x")
-    web.enters("c2", "client", "w")
-    web.says("c1", subscriber(1, "a"))
+    web.connects("c1", "client", "x")
+    web.connects("c2", "client", "w")
+    web.sends("c1", subscriber(1, "a"))
     explained = explain(web, "w", web.faces["c2"][1], None, "a", None)
     (note,) = explained.notes.notes
     assert (note.verdict, note.holder.zid) == ("sent", zid_of("x"))
     assert note.hop is web.link_faces["w", "x"]
-    # A tree that this router has not heard of leads nowhere.
+    # A tree that this router does not know leads nowhere.
     stranger = explain(web, "w", web.link_faces["w", "x"], ZenohId.parse("ff"), "a", None)
     (note,) = stranger.notes.notes
     assert note.verdict == "no_way"

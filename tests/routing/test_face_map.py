@@ -1,4 +1,4 @@
-"""A FaceMap is a dictionary; and a dispatcher that was closed leaves nothing behind."""
+"""A FaceMap behaves like a dictionary; a closed dispatcher leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zenlake.routing.face_map import FaceMap
 def faces(count: int) -> list[Face]:
     play = Play("peer", gossip=False)
     for n in range(count):
-        play.enters(f"c{n}", "client")
+        play.connects(f"c{n}", "client")
     return list(play.faces.values())
 
 
@@ -24,7 +24,7 @@ actions = st.tuples(st.sampled_from(["put", "delete"]), st.integers(0, 3), st.in
 
 
 @given(st.lists(actions, max_size=40))
-def test_it_does_what_a_dictionary_does(todo: list[tuple[str, int, int]]) -> None:
+def test_a_face_map_behaves_like_a_dictionary(todo: list[tuple[str, int, int]]) -> None:
     model: dict[Face, int] = {}
     tried = FaceMap()
     for action, index, value in todo:
@@ -51,16 +51,16 @@ def live_faces() -> int:
 
 
 def test_a_closed_dispatcher_is_freed() -> None:
-    """Also what neighbours left behind whose removal was not finished."""
+    """Including the state of neighbours whose removal was not finished."""
     before = live_faces()
     play = Play("peer", gossip=False)
     for name in ("c1", "c2"):
-        play.enters(name, "client")
-        play.says(name, *(subscriber(n, f"s/{n}") for n in range(50)))
-        play.says(name, *(queryable(n, f"q/{name}/{n}") for n in range(50)))
-        play.says(name, *(token(n, f"t/{n}") for n in range(50)))
-    play.says("c1", *(request(n, "q/c2/*") for n in range(50)))
-    play.says("c2", *(request(n, "q/c1/*") for n in range(50)))
+        play.connects(name, "client")
+        play.sends(name, *(subscriber(n, f"s/{n}") for n in range(50)))
+        play.sends(name, *(queryable(n, f"q/{name}/{n}") for n in range(50)))
+        play.sends(name, *(token(n, f"t/{n}") for n in range(50)))
+    play.sends("c1", *(request(n, "q/c2/*") for n in range(50)))
+    play.sends("c2", *(request(n, "q/c1/*") for n in range(50)))
     play.dispatcher.remove_face(play.faces["c1"], 0.0, 1)
     assert play.dispatcher.has_jobs
     assert live_faces() == before + 2

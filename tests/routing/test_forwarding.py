@@ -1,4 +1,4 @@
-"""What is forwarded keeps everything it carries, whatever that is."""
+"""Forwarded messages keep all their fields and extensions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CHANGED = {
     "Request": {"request_id", "key", "node_id", "stamps"},
     "Response": {"request_id", "key", "qos", "stamps"},
 }
-"""What a hop writes anew; everything else, extensions that nobody knows included, is copied."""
+"""Fields that a hop replaces; all others, including unknown extensions, are copied."""
 
 
 def kept(message: NetworkMessage) -> dict[str, object]:
@@ -55,34 +55,34 @@ def test_a_forwarded_message_keeps_all_but_what_the_hop_writes(
 ) -> None:
     original.key = WireExpr(0, "k")
     play = Play("router", gossip=False)
-    play.enters("c", "client")
-    play.enters("p", "peer")
-    play.says("p", subscriber(1, "k"), queryable(1, "k", complete=True))
+    play.connects("c", "client")
+    play.connects("p", "peer")
+    play.sends("p", subscriber(1, "k"), queryable(1, "k", complete=True))
     if isinstance(original, Response):
-        play.says("c", request(1, "k"))
-        play.forget()
+        play.sends("c", request(1, "k"))
+        play.clear_received()
         original.request_id = 1
-        play.says("p", original)
-        (copy,) = play.takes("c")
+        play.sends("p", original)
+        (copy,) = play.received("c")
     else:
-        play.says("c", original)
-        (copy,) = play.takes("p")
+        play.sends("c", original)
+        (copy,) = play.received("p")
     assert kept(copy) == kept(original)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(message("Push"))
-def test_what_the_clock_stamps_keeps_everything_else(original: Push) -> None:
+def test_a_message_that_gets_a_timestamp_keeps_everything_else(original: Push) -> None:
     play = Play("router", gossip=False, timestamping=True, wall_ns=lambda: 10**18)
-    play.enters("c", "client")
-    play.enters("p", "peer")
-    play.says("p", subscriber(1, "k"))
+    play.connects("c", "client")
+    play.connects("p", "peer")
+    play.sends("p", subscriber(1, "k"))
     original.key = WireExpr(0, "k")
     body = original.body
     if isinstance(body, Put):
         body.timestamp = None
-    play.says("c", original)
-    (copy,) = play.takes("p")
+    play.sends("c", original)
+    (copy,) = play.received("p")
     assert isinstance(copy, Push)
     if isinstance(body, Put):
         assert isinstance(copy.body, Put)
@@ -100,11 +100,11 @@ def test_a_publication_to_several_neighbours_loses_only_the_timestamp_of_its_hea
     original.key = WireExpr(0, "k")
     play = Play("router", gossip=False)
     for name in "cpq":
-        play.enters(name, "client")
-        play.says(name, subscriber(1, "k"))
-    play.says("c", original)
+        play.connects(name, "client")
+        play.sends(name, subscriber(1, "k"))
+    play.sends("c", original)
     for name in "pq":
-        (copy,) = play.takes(name)
+        (copy,) = play.received(name)
         assert kept(copy) == kept(original) | {"timestamp": None}
 
 
@@ -123,7 +123,7 @@ def test_a_declaration_of_another_router_keeps_all_but_node_id_and_key(
 ) -> None:
     web = Web("a", "b", "c", gossip=False)
     web.link("a", "b", "c")
-    web.forget()
+    web.clear_received()
     for body in bodies:
         body.extensions = UNKNOWN
         original = Declare(body, qos=QoS(8), timestamp=TIME, extensions=UNKNOWN)

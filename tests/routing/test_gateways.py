@@ -21,7 +21,7 @@ from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
 
 
 def links_of(*routers: str, sn: int = 2, peer: str = "p", flag: bool = True) -> Oam:
-    """What a peer tells each of its gateways: itself first, then whom it is linked to."""
+    """The link states that a peer sends to each gateway: its own first, then its neighbours'."""
     psids = {name: number for number, name in enumerate(routers, 1)}
     own = LinkState(0, sn, tuple(psids.values()), zid=zid_of(peer), whatami=ROLES["peer"])
     return gossip(
@@ -38,23 +38,23 @@ def peer_between() -> Web:
     web = Web("a", "b", "c")
     web.link("a", "b", "c", "a")
     for router in "ab":
-        web.enters("p" + router, "peer", router)
-        web.enters("c" + router, "client", router)
-        web.says("p" + router, subscriber(1, "k"), queryable(1, "q"))
-    web.enters("cc", "client", "c")
-    web.forget()
+        web.connects("p" + router, "peer", router)
+        web.connects("c" + router, "client", router)
+        web.sends("p" + router, subscriber(1, "k"), queryable(1, "q"))
+    web.connects("cc", "client", "c")
+    web.clear_received()
     return web
 
 
-def tell_links(web: Web, *routers: str, sn: int = 2) -> None:
+def send_links(web: Web, *routers: str, sn: int = 2) -> None:
     for router in "ab":
         # The two faces are one peer.
-        web.says("p" + router, links_of(*routers, sn=sn, peer="p" + router))
-    web.forget()
+        web.sends("p" + router, links_of(*routers, sn=sn, peer="p" + router))
+    web.clear_received()
 
 
-def heard(web: Web, *names: str) -> set[str]:
-    return {name for name in names if data(web.takes(name))}
+def publication_receivers(web: Web, *names: str) -> set[str]:
+    return {name for name in names if data(web.received(name))}
 
 
 def data(messages: list[NetworkMessage]) -> list[NetworkMessage]:
@@ -63,84 +63,84 @@ def data(messages: list[NetworkMessage]) -> list[NetworkMessage]:
 
 def test_without_gossip_both_gateways_deliver() -> None:
     web = peer_between()
-    web.says("cc", put("k"))
-    assert heard(web, "pa", "pb") == {"pa", "pb"}
+    web.sends("cc", put("k"))
+    assert publication_receivers(web, "pa", "pb") == {"pa", "pb"}
 
 
 def test_the_gateway_with_the_greatest_id_delivers() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("cc", put("k"))
-    assert heard(web, "pa", "pb") == {"pb"}
-    web.says("cc", request(1, "q", QueryTarget.ALL))
-    assert heard(web, "pa", "pb") == {"pb"}
-    web.says("pb", end(1))
-    web.hears("cc", "RESPONSE_FINAL 1")
+    send_links(web, "a", "b")
+    web.sends("cc", put("k"))
+    assert publication_receivers(web, "pa", "pb") == {"pb"}
+    web.sends("cc", request(1, "q", QueryTarget.ALL))
+    assert publication_receivers(web, "pa", "pb") == {"pb"}
+    web.sends("pb", end(1))
+    web.receives("cc", "RESPONSE_FINAL 1")
 
 
 def test_routers_are_gateways_of_old_peers_which_have_no_flag_for_it() -> None:
     web = peer_between()
     for router in "ab":
-        web.says("p" + router, links_of("a", "b", peer="p" + router, flag=False))
-    web.forget()
-    web.says("cc", put("k"))
-    assert heard(web, "pa", "pb") == {"pb"}
+        web.sends("p" + router, links_of("a", "b", peer="p" + router, flag=False))
+    web.clear_received()
+    web.sends("cc", put("k"))
+    assert publication_receivers(web, "pa", "pb") == {"pb"}
 
 
-def test_what_begins_at_another_gateway_is_not_delivered_again() -> None:
+def test_a_publication_from_another_gateway_is_not_delivered_again() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("ca", put("k"))
-    assert heard(web, "pa", "pb") == {"pa"}
+    send_links(web, "a", "b")
+    web.sends("ca", put("k"))
+    assert publication_receivers(web, "pa", "pb") == {"pa"}
 
 
 def test_only_the_primary_gateway_forwards_messages_of_the_peer() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("cc", subscriber(1, "x"), queryable(1, "y"))
-    web.says("pa", put("x"), request(1, "y"))
-    assert heard(web, "cc") == set()
-    web.hears("pa", "RESPONSE_FINAL 1")
-    web.says("pb", put("x"), request(1, "y"))
-    web.hears("cc", "PUT x x", "REQUEST 1 y")
+    send_links(web, "a", "b")
+    web.sends("cc", subscriber(1, "x"), queryable(1, "y"))
+    web.sends("pa", put("x"), request(1, "y"))
+    assert publication_receivers(web, "cc") == set()
+    web.receives("pa", "RESPONSE_FINAL 1")
+    web.sends("pb", put("x"), request(1, "y"))
+    web.receives("cc", "PUT x x", "REQUEST 1 y")
 
 
 def test_a_client_of_the_other_gateway_gets_messages_of_the_peer_once() -> None:
-    """Unlike with deployed routers, which deliver it twice."""
+    """Deployed routers deliver it twice."""
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("ca", subscriber(1, "x"))
-    web.forget()
-    web.says("pa", put("x"))
-    web.says("pb", put("x"))
-    web.hears("ca", "PUT x x")
+    send_links(web, "a", "b")
+    web.sends("ca", subscriber(1, "x"))
+    web.clear_received()
+    web.sends("pa", put("x"))
+    web.sends("pb", put("x"))
+    web.receives("ca", "PUT x x")
 
 
 def test_a_gateway_that_cannot_reach_the_primary_serves_its_clients() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.says("ca", subscriber(1, "x"))
-    web.forget()
+    send_links(web, "a", "b")
+    web.sends("ca", subscriber(1, "x"))
+    web.clear_received()
     web.unlink("a", "b")
     web.unlink("c", "a")
-    web.says("pa", put("x"))
-    web.hears("ca", "PUT x x")
+    web.sends("pa", put("x"))
+    web.receives("ca", "PUT x x")
     web.link("a", "b")
-    web.says("pa", put("x"))
-    web.hears("ca")
+    web.sends("pa", put("x"))
+    web.receives("ca")
 
 
 def test_another_gateway_takes_over_when_the_peer_describes_it() -> None:
     web = peer_between()
-    tell_links(web, "a", "b")
-    web.leaves("pb")
-    web.says("pa", links_of("a", sn=3, peer="pa"))
-    web.forget()
-    web.says("cc", put("k"))
-    assert heard(web, "pa") == {"pa"}
-    web.says("cc", subscriber(1, "x"))
-    web.says("pa", put("x"))
-    web.hears("cc", "PUT x x")
+    send_links(web, "a", "b")
+    web.disconnects("pb")
+    web.sends("pa", links_of("a", sn=3, peer="pa"))
+    web.clear_received()
+    web.sends("cc", put("k"))
+    assert publication_receivers(web, "pa") == {"pa"}
+    web.sends("cc", subscriber(1, "x"))
+    web.sends("pa", put("x"))
+    web.receives("cc", "PUT x x")
 
 
 # Tokens.
@@ -152,145 +152,145 @@ def watched() -> Web:
     web.link("a", "b", "c", "a")
     for router in "ab":
         # The two faces are one peer, for each router the one with this id.
-        web.enters("p" + router, "peer", router)
-        web.enters("c" + router, "client", router)
-        web.says("p" + router, links_of("a", "b", peer="p" + router))
-        web.says("p" + router, interest(1, "current_future", "KT"))
-    web.enters("cc", "client", "c")
-    web.says("cc", interest(1, "current_future", "KT"))
-    web.forget()
+        web.connects("p" + router, "peer", router)
+        web.connects("c" + router, "client", router)
+        web.sends("p" + router, links_of("a", "b", peer="p" + router))
+        web.sends("p" + router, interest(1, "current_future", "KT"))
+    web.connects("cc", "client", "c")
+    web.sends("cc", interest(1, "current_future", "KT"))
+    web.clear_received()
     return web
 
 
 def test_a_peer_does_not_get_its_own_token_from_its_gateways() -> None:
     web = watched()
-    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
-    web.hears("pa")
-    web.hears("pb")
-    web.hears("cc", "D_TOKEN 1 t")
-    web.leaves("pb")  # it is still on a
-    web.hears("cc")
-    web.hears("pa")
-    web.says("pa", no_token(1))
-    web.hears("cc", "U_TOKEN 1")
+    web.send_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.receives("pa")
+    web.receives("pb")
+    web.receives("cc", "D_TOKEN 1 t")
+    web.disconnects("pb")  # it is still on a
+    web.receives("cc")
+    web.receives("pa")
+    web.sends("pa", no_token(1))
+    web.receives("cc", "U_TOKEN 1")
 
 
 def test_a_peer_does_not_get_the_end_of_its_own_token() -> None:
-    """Not even if a gateway heard of it from the other one long before."""
+    """Not even if a gateway received the token from the other gateway long before."""
     web = watched()
-    web.says("pa", token(1, "t"))
-    web.passes(1.0)
-    web.hears("pb", "D_TOKEN 1 t")
-    web.says("pb", token(1, "t"))
-    web.hears("pb")
+    web.sends("pa", token(1, "t"))
+    web.time_passes(1.0)
+    web.receives("pb", "D_TOKEN 1 t")
+    web.sends("pb", token(1, "t"))
+    web.receives("pb")
 
 
 def test_a_peer_does_not_get_a_token_that_it_declares_a_little_later() -> None:
-    """On a busy machine a gateway hears of a token of the peer from the other one first.
+    """On a busy machine a gateway receives a token of the peer from the other gateway first.
 
-    A deployed peer that got it takes it for ended when the gateway dies.
+    A deployed peer that got the token considers it ended when the gateway dies.
     """
     web = watched()
-    web.says("pb", interest(3, "current_future", "KT"))
-    web.says("pa", token(1, "t"))
-    web.says("pb", interest(4, "current_future", "KT"))
-    web.passes(0.5)
-    web.says("pb", token(1, "t"))
-    web.passes(2.0)
-    web.hears("pb", "D_FINAL for 3", "D_FINAL for 4")
-    web.hears("pa")
+    web.sends("pb", interest(3, "current_future", "KT"))
+    web.sends("pa", token(1, "t"))
+    web.sends("pb", interest(4, "current_future", "KT"))
+    web.time_passes(0.5)
+    web.sends("pb", token(1, "t"))
+    web.time_passes(2.0)
+    web.receives("pb", "D_FINAL for 3", "D_FINAL for 4")
+    web.receives("pa")
 
 
 def test_a_token_that_a_peer_got_stays_when_the_other_gateway_ends() -> None:
     web = watched()
-    web.says("pb", token(1, "t"))
-    web.passes(1.0)
-    web.hears("pa", "D_TOKEN 1 t")
-    web.says("pa", token(1, "t"))
+    web.sends("pb", token(1, "t"))
+    web.time_passes(1.0)
+    web.receives("pa", "D_TOKEN 1 t")
+    web.sends("pa", token(1, "t"))
     web.stops("b")
-    web.says("pa", links_of("a", sn=3, peer="pa"))
-    web.hears("pa")
-    web.hears("cc", "D_TOKEN 1 t")
-    web.says("pa", no_token(1))
-    web.hears("pa", "U_TOKEN 1")
-    web.hears("cc", "U_TOKEN 1")
+    web.sends("pa", links_of("a", sn=3, peer="pa"))
+    web.receives("pa")
+    web.receives("cc", "D_TOKEN 1 t")
+    web.sends("pa", no_token(1))
+    web.receives("pa", "U_TOKEN 1")
+    web.receives("cc", "U_TOKEN 1")
 
 
 def test_a_current_interest_gets_all_tokens() -> None:
     web = watched()
-    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
-    web.forget()
-    web.says("pa", interest(2, "current", "KT"))
-    web.hears("pa", "D_TOKEN 0 t for 2", "D_FINAL for 2")
+    web.send_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.clear_received()
+    web.sends("pa", interest(2, "current", "KT"))
+    web.receives("pa", "D_TOKEN 0 t for 2", "D_FINAL for 2")
 
 
 def test_all_gateways_announce_tokens_of_others_to_a_peer() -> None:
-    """Else the peer would take a token for ended that it knows from one gateway, which ends.
+    """Else the peer would consider a token ended when the only gateway that announced it ends.
 
-    Of a token of the other gateway it hears a little later: that might be its own.
+    A token of the other gateway is announced a little later: it might be the peer's own.
     """
     web = watched()
-    web.says("cc", token(1, "u"))
-    web.says("ca", token(1, "v"))
-    web.hears("pa", "D_TOKEN 1 u", "D_TOKEN 2 v")
-    web.hears("pb", "D_TOKEN 1 u")
-    web.passes(1.0)
-    web.hears("pb", "D_TOKEN 2 v")
+    web.sends("cc", token(1, "u"))
+    web.sends("ca", token(1, "v"))
+    web.receives("pa", "D_TOKEN 1 u", "D_TOKEN 2 v")
+    web.receives("pb", "D_TOKEN 1 u")
+    web.time_passes(1.0)
+    web.receives("pb", "D_TOKEN 2 v")
 
 
 def test_a_router_announces_its_own_token_to_a_peer() -> None:
-    """Although the peer has the same."""
+    """Although the peer has the same token."""
     web = watched()
-    web.enters("application", "", "a")
-    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
-    web.forget()
-    web.says("application", token(1, "t"))
-    web.hears("pa", "D_TOKEN 1 t")
+    web.connects("application", "", "a")
+    web.send_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.clear_received()
+    web.sends("application", token(1, "t"))
+    web.receives("pa", "D_TOKEN 1 t")
 
 
 def test_a_peer_gets_the_token_of_a_router_when_its_own_has_ended() -> None:
-    """A gateway cannot tell whether the other one has a token from the peer alone."""
+    """A gateway does not know whether the other one has the token only from the peer."""
     web = watched()
-    web.enters("application", "", "b")
-    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
-    web.says("application", token(1, "t"))
-    web.forget()
-    web.say_at_once({"pa": no_token(1), "pb": no_token(1)})
-    web.passes(0.5)
-    web.hears("pa")
-    web.passes(0.6)
-    web.hears("pa", "D_TOKEN 1 t")
-    web.says("application", no_token(1))
-    web.hears("pa", "U_TOKEN 1")
+    web.connects("application", "", "b")
+    web.send_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.sends("application", token(1, "t"))
+    web.clear_received()
+    web.send_at_once({"pa": no_token(1), "pb": no_token(1)})
+    web.time_passes(0.5)
+    web.receives("pa")
+    web.time_passes(0.6)
+    web.receives("pa", "D_TOKEN 1 t")
+    web.sends("application", no_token(1))
+    web.receives("pa", "U_TOKEN 1")
 
 
 def test_a_peer_does_not_get_its_token_again_when_the_other_gateway_is_slow() -> None:
     web = watched()
-    web.say_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
-    web.forget()
-    web.says("pa", no_token(1))
-    web.passes(0.5)
-    web.says("pb", no_token(1))
-    web.passes(2.0)
-    web.hears("pa")
+    web.send_at_once({"pa": token(1, "t"), "pb": token(1, "t")})
+    web.clear_received()
+    web.sends("pa", no_token(1))
+    web.time_passes(0.5)
+    web.sends("pb", no_token(1))
+    web.time_passes(2.0)
+    web.receives("pa")
 
 
 def test_an_old_description_changes_nothing() -> None:
     web = peer_between()
-    tell_links(web, "a", "b", sn=5)
-    tell_links(web, "a", sn=5)
-    web.says("cc", put("k"))
-    assert heard(web, "pa", "pb") == {"pb"}
+    send_links(web, "a", "b", sn=5)
+    send_links(web, "a", sn=5)
+    web.sends("cc", put("k"))
+    assert publication_receivers(web, "pa", "pb") == {"pb"}
 
 
 def test_a_peer_asks_its_primary_gateway_for_the_best_match() -> None:
     play = Play("peer")
-    play.enters("app")
+    play.connects("app")
     for router in ("r1", "r3", "r2"):
-        play.enters(router, "router")
-        play.says(router, queryable(1, "q", complete=True))
-    play.forget()
-    play.says("app", request(1, "q"))
-    play.hears("r1")
-    play.hears("r2")
-    assert len(play.takes("r3")) == 1
+        play.connects(router, "router")
+        play.sends(router, queryable(1, "q", complete=True))
+    play.clear_received()
+    play.sends("app", request(1, "q"))
+    play.receives("r1")
+    play.receives("r2")
+    assert len(play.received("r3")) == 1

@@ -38,16 +38,16 @@ def web_of(*links: str, **settings: Any) -> Web:
     for link in links:
         web.link(*link)
     for name in web.routers:
-        web.enters("c" + name, "client", name)
-    web.forget()
+        web.connects("c" + name, "client", name)
+    web.clear_received()
     return web
 
 
 def listeners(web: Web) -> list[str]:
-    """The clients that got a publication since the last look, with how often."""
+    """The clients that received a publication since the last call, and how many."""
     found = []
-    for name in web.ears:
-        count = sum(isinstance(message, Push) for message in web.takes(name))
+    for name in web.outlets:
+        count = sum(isinstance(message, Push) for message in web.received(name))
         if count:
             found.append(name if count == 1 else f"{name} {count} times")
     return sorted(found)
@@ -56,17 +56,17 @@ def listeners(web: Web) -> list[str]:
 # One network of peers.
 
 
-def test_peers_pass_on_what_other_peers_declare_and_publish() -> None:
+def test_peers_forward_declarations_and_publications_of_other_peers() -> None:
     web = web_of("pqs")
-    web.says("cs", subscriber(1, "k/*"))
+    web.sends("cs", subscriber(1, "k/*"))
     assert web.sent("s", "q") == ["D_SUB 0 k/*"]
     assert web.sent("q", "p") == ["D_SUB 0 k/* of 2"]
-    web.says("cp", put("k/1"), put("j"))
-    web.hears("cs", "PUT x k/1")
+    web.sends("cp", put("k/1"), put("j"))
+    web.receives("cs", "PUT x k/1")
     assert web.sent("q", "s") == ["PUT x k/1 of 1"]
-    web.says("cs", no_subscriber(1))
-    web.forget()
-    web.says("cp", put("k/1"))
+    web.sends("cs", no_subscriber(1))
+    web.clear_received()
+    web.sends("cp", put("k/1"))
     assert web.sent("p", "q") == []
 
 
@@ -76,41 +76,41 @@ def test_peers_do_not_send_the_initial_final_of_peers_without_a_network() -> Non
         assert web.sent(*pair) == []
 
 
-def test_a_router_passes_on_between_peers() -> None:
+def test_a_router_forwards_between_peers() -> None:
     web = web_of("paq")
-    web.says("cq", subscriber(1, "k"), queryable(1, "q"), token(1, "t"))
-    web.forget()
-    web.says("cp", put("k"))
+    web.sends("cq", subscriber(1, "k"), queryable(1, "q"), token(1, "t"))
+    web.clear_received()
+    web.sends("cp", put("k"))
     assert listeners(web) == ["cq"]
     assert web.sent("a", "q") == ["PUT x k of 1"]
-    web.says("cp", request(1, "q"))
-    assert [type(message) for message in web.takes("cq")] == [Request]
-    web.says("cq", reply(1, "q"), end(1))
-    web.hears("cp", "RESPONSE 1 PUT r q", "RESPONSE_FINAL 1")
-    web.says("cp", interest(1, "current_future", "KT", "t"))
-    web.hears("cp", "D_TOKEN 1 t for 1", "D_FINAL for 1")
-    web.says("cq", no_token(1))
-    web.hears("cp", "U_TOKEN 1")
+    web.sends("cp", request(1, "q"))
+    assert [type(message) for message in web.received("cq")] == [Request]
+    web.sends("cq", reply(1, "q"), end(1))
+    web.receives("cp", "RESPONSE 1 PUT r q", "RESPONSE_FINAL 1")
+    web.sends("cp", interest(1, "current_future", "KT", "t"))
+    web.receives("cp", "D_TOKEN 1 t for 1", "D_FINAL for 1")
+    web.sends("cq", no_token(1))
+    web.receives("cp", "U_TOKEN 1")
 
 
 def test_interests_of_a_linkstate_peer_stay_with_it() -> None:
     web = web_of("pa")
-    web.says("ca", subscriber(1, "k"))
-    web.forget()
-    web.says("cp", interest(1, "current_future", "KS", "k"))
-    web.hears("cp", "D_SUB 1 k for 1", "D_FINAL for 1")
+    web.sends("ca", subscriber(1, "k"))
+    web.clear_received()
+    web.sends("cp", interest(1, "current_future", "KS", "k"))
+    web.receives("cp", "D_SUB 1 k for 1", "D_FINAL for 1")
     assert web.sent("p", "a") == []
 
 
-def test_a_peer_that_leaves_takes_along_what_it_had() -> None:
+def test_declarations_of_a_peer_end_when_it_leaves() -> None:
     web = web_of("paq")
-    web.says("ca", interest(1, "current_future", "KS", "k"))
-    web.says("cp", subscriber(1, "k"))
-    web.forget()
+    web.sends("ca", interest(1, "current_future", "KS", "k"))
+    web.sends("cp", subscriber(1, "k"))
+    web.clear_received()
     web.unlink("p", "a")
-    web.hears("ca", "U_SUB 1")
-    web.hears("cq")
-    assert web.sent("a", "q") == []  # it knows by the link states
+    web.receives("ca", "U_SUB 1")
+    web.receives("cq")
+    assert web.sent("a", "q") == []  # known from the link states
 
 
 # The network of peers and that of the routers.
@@ -118,16 +118,16 @@ def test_a_peer_that_leaves_takes_along_what_it_had() -> None:
 
 def test_a_router_announces_each_network_to_the_other() -> None:
     web = web_of("pabq")
-    web.says("cp", subscriber(1, "k"))
+    web.sends("cp", subscriber(1, "k"))
     assert web.sent("a", "b") == ["D_SUB 0 k"]
     assert web.sent("b", "q") == ["D_SUB 0 k"]
     assert web.sent("b", "a") == []
-    web.says("cq", put("k"))
+    web.sends("cq", put("k"))
     assert listeners(web) == ["cp"]
     for pair in ("qb", "ba", "ap"):
-        # Everywhere it begins at the sender, in its network.
+        # In each network the source of the message is the node that sends it into that network.
         assert web.sent(*pair) == ["PUT x k"]
-    web.says("cp", no_subscriber(1))
+    web.sends("cp", no_subscriber(1))
     assert web.sent("a", "b") == ["U_SUB 0"]
     assert web.sent("b", "q") == ["U_SUB 0"]
 
@@ -141,48 +141,48 @@ def two_ways() -> Web:
 @pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
 def test_everybody_gets_a_publication_once(settings: dict[str, Any], key: str) -> None:
     web = web_of("pabp", "bc", "pq", **settings)
-    clients = sorted(web.ears)
+    clients = sorted(web.outlets)
     for name in clients:
-        web.says(name, subscriber(1, "k/*"))
-    web.forget()
+        web.sends(name, subscriber(1, "k/*"))
+    web.clear_received()
     for name in clients:
-        web.says(name, put(key))
+        web.sends(name, put(key))
         assert listeners(web) == [other for other in clients if other != name], name
 
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
 def test_everybody_gets_a_query_once(key: str) -> None:
     web = web_of("pabp", "bc", "pq")
-    clients = sorted(web.ears)
+    clients = sorted(web.outlets)
     for name in clients:
-        web.says(name, queryable(1, "k/*"))
-    web.forget()
+        web.sends(name, queryable(1, "k/*"))
+    web.clear_received()
     for number, name in enumerate(clients, 1):
-        web.says(name, request(number, key, QueryTarget.ALL))
+        web.sends(name, request(number, key, QueryTarget.ALL))
         for other in clients:
             if other != name:
-                (asked,) = web.takes(other)
+                (asked,) = web.received(other)
                 assert isinstance(asked, Request)
-                web.says(other, end(asked.request_id))
-        web.hears(name, f"RESPONSE_FINAL {number}")
+                web.sends(other, end(asked.request_id))
+        web.receives(name, f"RESPONSE_FINAL {number}")
 
 
 def test_both_routers_are_elected_for_some_keys() -> None:
     web = two_ways()
-    web.says("cp", subscriber(1, "k/*"))
-    web.forget()
+    web.sends("cp", subscriber(1, "k/*"))
+    web.clear_received()
     carriers = set()
     for number in range(20):
-        web.says("ca", put(f"k/{number}"))
+        web.sends("ca", put(f"k/{number}"))
         assert listeners(web) == ["cp"]
         carriers |= {router for router in "ab" if web.sent(router, "p")}
-        web.forget()
+        web.clear_received()
     assert carriers == {"a", "b"}
 
 
-def test_an_explanation_says_that_another_router_is_elected() -> None:
+def test_the_explanation_names_another_router_as_elected() -> None:
     web = two_ways()
-    web.says("cp", subscriber(1, "k/*"))
+    web.sends("cp", subscriber(1, "k/*"))
     for number in range(10):
         verdicts = []
         for router in "ab":
@@ -203,26 +203,26 @@ def test_an_explanation_says_that_another_router_is_elected() -> None:
 def test_a_router_relays_between_peers_although_another_one_is_elected() -> None:
     """Real routers lose such publications (SN-116)."""
     web = web_of("pabp", "aq")
-    web.says("cq", subscriber(1, "k/*"))
+    web.sends("cq", subscriber(1, "k/*"))
     for number in range(10):
-        web.forget()
-        web.says("cp", put(f"k/{number}"))
+        web.clear_received()
+        web.sends("cp", put(f"k/{number}"))
         assert listeners(web) == ["cq"], number
 
 
-def test_the_router_that_is_left_carries_everything() -> None:
+def test_the_remaining_router_forwards_everything() -> None:
     web = two_ways()
-    web.says("cp", subscriber(1, "k/*"))
+    web.sends("cp", subscriber(1, "k/*"))
     web.unlink("a", "p")
     for number in range(6):
-        web.forget()
-        web.says("ca", put(f"k/{number}"))
+        web.clear_received()
+        web.sends("ca", put(f"k/{number}"))
         assert listeners(web) == ["cp"]
     web.link("a", "p")
     web.unlink("a", "b")
     for number in range(6):
-        web.forget()
-        web.says("ca", put(f"k/{number}"))
+        web.clear_received()
+        web.sends("ca", put(f"k/{number}"))
         assert listeners(web) == ["cp"]
 
 
@@ -235,29 +235,29 @@ DECLARED: list[tuple[Callable[[int, str], NetworkMessage], Callable[[int], Netwo
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
-def test_nothing_stays_after_the_end(settings: dict[str, Any], kind: int) -> None:
+def test_no_declaration_stays_after_its_end(settings: dict[str, Any], kind: int) -> None:
     """Two routers that repeat each other would keep a declaration for ever (SN-116)."""
     declare, undeclare = DECLARED[kind]
     web = web_of("pabp", "bc", **settings)
-    for name in list(web.ears):
-        web.says(name, declare(1, "k"))
+    for name in list(web.outlets):
+        web.sends(name, declare(1, "k"))
         assert all(knows(web, node, kind) for node in web.routers)
-        web.says(name, undeclare(1))
+        web.sends(name, undeclare(1))
         assert not [node for node in web.routers if knows(web, node, kind)], name
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_stays_when_routers_part_and_meet_again(kind: int) -> None:
+def test_no_declaration_stays_when_routers_disconnect_and_connect_again(kind: int) -> None:
     declare, undeclare = DECLARED[kind]
     web = two_ways()
-    web.says("ca", declare(1, "k"))
+    web.sends("ca", declare(1, "k"))
     for _ in range(2):
         web.unlink("a", "b")
         assert all(knows(web, node, kind) for node in web.routers)
         web.link("a", "b")
         assert all(knows(web, node, kind) for node in web.routers)
     web.unlink("a", "b")
-    web.says("ca", undeclare(1))
+    web.sends("ca", undeclare(1))
     web.link("a", "b")
     assert not [node for node in web.routers if knows(web, node, kind)]
 
@@ -270,9 +270,9 @@ def knows(web: Web, node: str, kind: int) -> bool:
 def test_slices_of_one_step_make_no_difference() -> None:
     web = two_ways()
     web.slice_steps = 1
-    web.says("cp", subscriber(1, "k"), queryable(1, "k"), token(1, "k"))
-    web.says("ca", put("k"))
-    web.says("cb", put("k"))
+    web.sends("cp", subscriber(1, "k"), queryable(1, "k"), token(1, "k"))
+    web.sends("ca", put("k"))
+    web.sends("cb", put("k"))
     assert listeners(web) == ["cp 2 times"]
     web.unlink("a", "p")
     web.unlink("b", "p")

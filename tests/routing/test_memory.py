@@ -57,9 +57,9 @@ MAKERS: dict[str, Make] = {
 
 @pytest.mark.parametrize("make_key", [short_key, long_key, wild_key, pattern_key])
 @pytest.mark.parametrize("what", MAKERS)
-def test_what_is_charged_is_what_it_takes(what: str, make_key: Callable[[int], str]) -> None:
+def test_charged_bytes_are_close_to_measured(what: str, make_key: Callable[[int], str]) -> None:
     play = Play("peer")
-    face = play.enters("c1", "client")
+    face = play.connects("c1", "client")
     encoded = [encode(MAKERS[what](n + 1, make_key(n))) for n in range(COUNT)]
     gc.collect()
     tracemalloc.start()
@@ -67,86 +67,88 @@ def test_what_is_charged_is_what_it_takes(what: str, make_key: Callable[[int], s
     for data in encoded:
         message = decode(data, "network")
         assert isinstance(message, NetworkMessage)
-        play.says("c1", message)
+        play.sends("c1", message)
     del message
-    play.forget()
+    play.clear_received()
     gc.collect()
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken <= 1.1 * face.account.held_bytes
-    # Nodes of trees are charged with what the garbage collector adds; compiled ones lack it.
+    # Tree nodes are charged with the garbage collector's header, which compiled ones lack.
     assert face.account.held_bytes <= 2.6 * taken
 
 
 def test_aliases_are_charged_and_released() -> None:
     play = Play("peer")
-    face = play.enters("c1", "client")
-    play.says("c1", *(alias(n + 1, long_key(n)) for n in range(100)))
+    face = play.connects("c1", "client")
+    play.sends("c1", *(alias(n + 1, long_key(n)) for n in range(100)))
     assert face.account.held_bytes > 100 * len(long_key(99))
-    play.says("c1", *(no_alias(n + 1) for n in range(100)))
+    play.sends("c1", *(no_alias(n + 1) for n in range(100)))
     assert face.account.held_bytes == 0
 
 
-def test_what_ends_is_released() -> None:
+def test_memory_is_released_at_the_end_of_declarations() -> None:
     play = Play("peer")
-    face = play.enters("c1", "client")
-    play.enters("c2", "client")
-    play.says("c2", queryable(1, "q"))
+    face = play.connects("c1", "client")
+    play.connects("c2", "client")
+    play.sends("c2", queryable(1, "q"))
     held = face.account.held_bytes
-    play.says("c1", subscriber(1, "a"), interest(2, "current_future", "SQT", "**"))
-    play.says("c1", request(1, "q"))
+    play.sends("c1", subscriber(1, "a"), interest(2, "current_future", "SQT", "**"))
+    play.sends("c1", request(1, "q"))
     assert face.account.held_bytes > held
-    play.says("c2", end(1))
-    play.says("c1", no_subscriber(1), end_interest(2))
-    play.leaves("c2")
+    play.sends("c2", end(1))
+    play.sends("c1", no_subscriber(1), end_interest(2))
+    play.disconnects("c2")
     assert face.account.held_bytes == held
 
 
 def test_a_session_that_used_its_memory_is_refused_more() -> None:
     play = Play("peer", face_bytes_max=100_000)
-    face = play.enters("c1", "client")
-    play.enters("c2", "client")
-    play.says("c2", queryable(1, "q"))
+    face = play.connects("c1", "client")
+    play.connects("c2", "client")
+    play.sends("c2", queryable(1, "q"))
     count = 200
-    play.says("c1", *(subscriber(n + 1, long_key(n)) for n in range(count)))
+    play.sends("c1", *(subscriber(n + 1, long_key(n)) for n in range(count)))
     counters = play.dispatcher.counters
     assert 0 < counters.refused_declarations < count
     assert face.account.held_bytes <= 100_000
-    play.says("c1", *(alias(n + 1, long_key(n)) for n in range(count)))
-    play.says("c1", *(interest(n + 1, "future", "S", long_key(n)) for n in range(count)))
+    play.sends("c1", *(alias(n + 1, long_key(n)) for n in range(count)))
+    play.sends("c1", *(interest(n + 1, "future", "S", long_key(n)) for n in range(count)))
     assert counters.refused_aliases > 0
     assert counters.refused_interests > 0
-    play.forget()
-    play.says("c1", *(request(n + 1, "q") for n in range(count)))
+    play.clear_received()
+    play.sends("c1", *(request(n + 1, "q") for n in range(count)))
     assert counters.refused_requests > 0
-    assert "RESPONSE 200 ERR Too much memory used by this session" in heard(play, "c1")
-    play.says("c2", subscriber(1, "others/may"))
+    assert "RESPONSE 200 ERR Too much memory used by this session" in received_texts(play, "c1")
+    play.sends("c2", subscriber(1, "others/may"))
     assert counters.refused_declarations < count
 
 
-def heard(play: Play, name: str) -> str:
+def received_texts(play: Play, name: str) -> str:
     from tests.routing.playbook import text_of
 
-    return "\n".join(text_of(message, key, False) for message, key, _ in play.ears[name].messages)
+    return "\n".join(
+        text_of(message, key, False) for message, key, _ in play.outlets[name].messages
+    )
 
 
 def test_all_sessions_share_one_budget() -> None:
     play = Play("peer", face_bytes_max=100_000, bytes_max=150_000)
     for name in ("c1", "c2"):
-        play.enters(name, "client")
-        play.says(name, *(subscriber(n + 1, long_key(n) + name) for n in range(100)))
+        play.connects(name, "client")
+        play.sends(name, *(subscriber(n + 1, long_key(n) + name) for n in range(100)))
     held = [play.faces[name].account.held_bytes for name in ("c1", "c2")]
     assert held[0] > 95_000
     assert sum(held) <= 150_000
-    play.leaves("c1")
-    play.says("c2", *(subscriber(n + 1, long_key(n) + "c2") for n in range(100)))
+    play.disconnects("c1")
+    play.sends("c2", *(subscriber(n + 1, long_key(n) + "c2") for n in range(100)))
     assert play.faces["c2"].account.held_bytes > 95_000
 
 
 def test_an_application_of_this_process_has_no_limit() -> None:
     play = Play("peer", face_bytes_max=1_000, bytes_max=1_000)
-    play.enters("app")
-    play.says("app", *(subscriber(n + 1, f"s/{n}") for n in range(100)))
+    play.connects("app")
+    play.sends("app", *(subscriber(n + 1, f"s/{n}") for n in range(100)))
     assert play.dispatcher.counters.refused_declarations == 0
 
 
@@ -157,7 +159,7 @@ def test_the_defaults_hold_a_hundred_thousand_ordinary_declarations() -> None:
     assert FACE_BYTES_MAX < ROUTING_BYTES_MAX
 
 
-def test_an_account_that_is_closed_gives_everything_back_once() -> None:
+def test_a_closed_account_releases_its_bytes_once() -> None:
     budget = MemoryBudget(1_000)
     account = Account(budget, 800)
     assert account.charge(700)
@@ -168,12 +170,12 @@ def test_an_account_that_is_closed_gives_everything_back_once() -> None:
     assert budget.held_bytes == 0
 
 
-def test_keys_beyond_the_limit_are_written_out() -> None:
+def test_keys_beyond_the_limit_are_sent_in_full() -> None:
     play = Play("peer")
-    face = play.enters("c1", "client")
+    face = play.connects("c1", "client")
     for n in range(ALIASED_INTERESTS_MAX + 5):
-        play.says("c1", interest(n + 1, "future", "K", f"k/{n}"))
+        play.sends("c1", interest(n + 1, "future", "K", f"k/{n}"))
     assert len(face.aliased_keys) == ALIASED_INTERESTS_MAX
     for n in range(ALIASED_INTERESTS_MAX + 5):
-        play.says("c1", end_interest(n + 1))
+        play.sends("c1", end_interest(n + 1))
     assert len(face.aliased_keys) == 0

@@ -1,4 +1,4 @@
-"""Random lives of a peer and of a router against a model that only knows the rules.
+"""Random events at a peer and at a router, compared with a model of the rules.
 
 Long ones from fixed seeds (ZENLAKE_SEED for another), and short ones by hypothesis, which
 makes a failure shorter still. Every step is printed.
@@ -77,7 +77,7 @@ PLAIN: Info = (False, 0)
 
 
 class Neighbour:
-    """What a neighbour has, and what was announced to it, read from its messages."""
+    """What a neighbour has declared, and what it knows from the messages it received."""
 
     def __init__(self, name: str, region: str) -> None:
         self.name = name
@@ -90,7 +90,7 @@ class Neighbour:
         self.announced: list[dict[int, tuple[str, Info]]] = [{}, {}, {}]
         self.asked: dict[int, tuple[str, bool]] = {}  # INTERESTs to it: key, finalized
         self.asked_kinds: dict[int, tuple[bool, bool]] = {}
-        self.awaits: dict[int, int] = {}  # finals that are due, by interest
+        self.awaits: dict[int, int] = {}  # pending finals, by interest
         self.pushed: list[str] = []
         self.requests: list[tuple[int, str]] = []
         self.ended: list[int] = []
@@ -98,7 +98,7 @@ class Neighbour:
     def full(self, expr: WireExpr) -> str:
         if expr.scope == 0:
             return expr.suffix
-        assert expr.sender, "this neighbour never numbers keys"
+        assert expr.sender, "this neighbour never declares aliases"
         return self.aliases[expr.scope] + expr.suffix
 
     def reads(self, message: object, key: str) -> None:
@@ -171,14 +171,21 @@ class Life:
         self.names = [name for name in NAMES if NAMES[name] in self.regions]
         self.all: dict[str, Neighbour] = {}
         self.actions = (
-            [self.enter, self.leave, self.time_passes, self.ask, self.ask_no_more, self.answer]
+            [
+                self.connect,
+                self.disconnect,
+                self.time_passes,
+                self.ask,
+                self.ask_no_more,
+                self.answer,
+            ]
             + [self.answer] * 2
             + [self.declare, self.undeclare, self.publish, self.query] * 3
         )
 
     def run(self, steps: int) -> None:
         for name in self.names:
-            self.enters(name)
+            self.connects(name)
         for _ in range(steps):
             self.chance.choice(self.actions)()
             self.everyone_knows_what_he_must()
@@ -222,45 +229,45 @@ class Life:
                 found.add(other.name)
         return found
 
-    # What can happen.
+    # Random events.
 
     def listen(self) -> None:
         for name, neighbour in self.all.items():
-            ear = self.play.ears[name]
-            for message, key, _ in ear.messages:
-                if ear.is_local and isinstance(message, Push | Request):
+            outlet = self.play.outlets[name]
+            for message, key, _ in outlet.messages:
+                if outlet.is_local and isinstance(message, Push | Request):
                     # The application must not look at the key of the message.
                     message.key = WireExpr(0, key)
                 neighbour.reads(message, key)
-            ear.messages.clear()
+            outlet.messages.clear()
 
     def pick(self, names: Iterable[str] | None = None) -> Neighbour | None:
         choices = sorted(self.all if names is None else names)
         return self.all[self.chance.choice(choices)] if choices else None
 
-    def enters(self, name: str) -> None:
+    def connects(self, name: str) -> None:
         self.all[name] = Neighbour(name, self.regions[NAMES[name]])
-        self.play.enters(name, NAMES[name])
+        self.play.connects(name, NAMES[name])
         self.listen()
 
-    def enter(self) -> None:
+    def connect(self) -> None:
         absent = sorted(set(self.names) - set(self.all))
         if absent:
             name = self.chance.choice(absent)
-            print("enters", name)
-            self.enters(name)
+            print("connects", name)
+            self.connects(name)
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         neighbour = self.pick()
         if neighbour is not None:
-            print("leaves", neighbour.name)
+            print("disconnects", neighbour.name)
             del self.all[neighbour.name]
-            self.play.leaves(neighbour.name)
+            self.play.disconnects(neighbour.name)
             self.listen()
 
-    def says(self, neighbour: Neighbour, message: NetworkMessage) -> None:
+    def sends(self, neighbour: Neighbour, message: NetworkMessage) -> None:
         print(neighbour.name, message)
-        self.play.says(neighbour.name, message)
+        self.play.sends(neighbour.name, message)
         self.listen()
 
     def declare(self) -> None:
@@ -277,11 +284,11 @@ class Life:
         info = (self.chance.choice([True, False]), self.chance.choice([0, 1, 2]))
         neighbour.has[kind][id] = (key, info if kind == QBL else PLAIN)
         if kind == SUB:
-            self.says(neighbour, subscriber(id, key))
+            self.sends(neighbour, subscriber(id, key))
         elif kind == QBL:
-            self.says(neighbour, queryable(id, key, *info))
+            self.sends(neighbour, queryable(id, key, *info))
         else:
-            self.says(neighbour, token(id, key))
+            self.sends(neighbour, token(id, key))
 
     def undeclare(self) -> None:
         kind = self.chance.choice(KINDS)
@@ -290,7 +297,7 @@ class Life:
             return
         id = self.chance.choice(sorted(neighbour.has[kind]))
         del neighbour.has[kind][id]
-        self.says(neighbour, (no_subscriber, no_queryable, no_token)[kind](id))
+        self.sends(neighbour, (no_subscriber, no_queryable, no_token)[kind](id))
 
     def ask(self) -> None:
         neighbour = self.pick(name for name, n in self.all.items() if n.region != "north")
@@ -307,7 +314,7 @@ class Life:
         if mode != "current":
             neighbour.asks[id] = (mode, kinds, key or "")
         neighbour.awaits[id] = 1
-        self.says(neighbour, interest(id, mode, options, key))
+        self.sends(neighbour, interest(id, mode, options, key))
 
     def ask_no_more(self) -> None:
         neighbour = self.pick(name for name, n in self.all.items() if n.asks)
@@ -316,7 +323,7 @@ class Life:
         id = self.chance.choice(sorted(neighbour.asks))
         del neighbour.asks[id]
         del neighbour.awaits[id]
-        self.says(neighbour, end_interest(id))
+        self.sends(neighbour, end_interest(id))
 
     def answer(self) -> None:
         """A peer ends its initial declarations, a router those for an interest."""
@@ -325,14 +332,14 @@ class Life:
             return
         if NAMES[neighbour.name] == "peer":
             neighbour.is_final = True
-            self.says(neighbour, final(0))
+            self.sends(neighbour, final(0))
             return
         unanswered = [id for id, (_, done) in neighbour.asked.items() if not done]
         if unanswered:
             id = self.chance.choice(unanswered)
             neighbour.asked[id] = (neighbour.asked[id][0], True)
             due = self.due()
-            self.says(neighbour, final(id))
+            self.sends(neighbour, final(id))
             assert self.due() <= due
 
     def due(self) -> set[tuple[str, int]]:
@@ -342,7 +349,7 @@ class Life:
     def time_passes(self) -> None:
         seconds = self.chance.choice([1.0, 11.0])
         print("time passes:", seconds)
-        self.play.passes(seconds)
+        self.play.time_passes(seconds)
         self.listen()
         if seconds > 10:
             assert not self.due()
@@ -352,7 +359,7 @@ class Life:
         if source is None:
             return
         key = self.chance.choice(KEYS)
-        self.says(source, put(key))
+        self.sends(source, put(key))
         got = {name: n.pushed for name, n in self.all.items() if n.pushed}
         assert got == {name: [key] for name in self.receivers(SUB, source, key)}
         for neighbour in self.all.values():
@@ -364,14 +371,14 @@ class Life:
             return
         key = self.chance.choice(KEYS)
         target = self.chance.choice(list(QueryTarget))
-        self.says(source, request(1, key, target))
+        self.sends(source, request(1, key, target))
         asked = {name for name, n in self.all.items() if n.requests}
         assert asked == self.chosen(source, key, target, asked)
         for name in sorted(asked):
             ((id, _),) = self.all[name].requests
             assert source.ended == []
             self.all[name].requests = []
-            self.says(self.all[name], end(id))
+            self.sends(self.all[name], end(id))
         assert source.ended == [1]
         source.ended = []
 
@@ -393,7 +400,7 @@ class Life:
                 if region == "north" and source.region != "north":
                     chosen |= {n for n in names if self.unknown(QBL, self.all[n], key)}
             elif target == QueryTarget.BEST_MATCHING and complete:
-                # Any of them will do, but only one.
+                # Any of them may be chosen, but only one.
                 best = asked & complete
                 assert len(best) == 1
                 chosen |= best
@@ -401,7 +408,7 @@ class Life:
                 chosen |= names
         return chosen
 
-    # What must always hold.
+    # Invariants.
 
     def everyone_knows_what_he_must(self) -> None:
         for viewer in self.all.values():
@@ -413,7 +420,7 @@ class Life:
                     assert announced == visible
                     continue
                 own = dict(viewer.has[TOK].values()) if kind == TOK else {}
-                assert announced.items() <= (own | visible).items()  # no end of what it has itself
+                assert announced.items() <= (own | visible).items()  # own tokens may be in it
                 for mode, kinds, wanted in viewer.asks.values():
                     if mode == "current_future" and kind in kinds:
                         for key in visible:
@@ -437,10 +444,10 @@ class Life:
                 } <= {text for text, _ in viewer.asked.values()}
 
     def all_leave(self) -> None:
-        """Nothing is left behind."""
+        """Remove all faces: nothing may be left behind."""
         for name in list(self.all):
             del self.all[name]
-            self.play.leaves(name)
+            self.play.disconnects(name)
             self.listen()
         tables = self.play.dispatcher._tables
         assert [len(table) for table in tables.entities] == [0, 0, 0]
@@ -460,7 +467,7 @@ def test_long_lives(offset: int, role: str) -> None:
 @pytest.mark.parametrize("role", REGIONS)
 @pytest.mark.parametrize("steps", [1, 40])
 def test_lives_in_short_slices(steps: int, role: str) -> None:
-    """Work that is spread over many slices comes to the same."""
+    """Jobs that run in many slices have the same result."""
     life = Life(random.Random(steps), role)
     life.play.slice_steps = steps
     life.run(500)

@@ -24,7 +24,7 @@ def web_of(*links: str, multihop: bool = True) -> Web:
 def discovered(web: Web, name: str) -> dict[str, str]:
     """The nodes that a node might connect to now, and where."""
     names = {zid_of(one): one for one in web.routers}
-    found = web.routers[name].take_discoveries()
+    found = web.routers[name].pop_discoveries()
     return {names[one.zid]: ",".join(one.locators) for one in found}
 
 
@@ -34,7 +34,7 @@ def test_a_peer_discovers_peers_that_are_far_away() -> None:
     assert discovered(web, "t") == {"p": "tcp/p:1", "q": "tcp/q:1"}
 
 
-def test_without_multihop_only_of_neighbours_of_neighbours() -> None:
+def test_without_multihop_only_neighbours_of_neighbours_are_discovered() -> None:
     web = web_of("pqst", multihop=False)
     assert discovered(web, "p") == {"s": "tcp/s:1"}
 
@@ -43,7 +43,7 @@ def test_neighbours_are_not_discovered() -> None:
     assert discovered(web_of("pq", "qs", "sp"), "p") == {}
 
 
-def test_what_was_taken_is_not_given_again_until_it_changes() -> None:
+def test_a_discovery_is_returned_again_only_after_a_change() -> None:
     web = web_of("pqs")
     assert discovered(web, "p") == {"s": "tcp/s:1"}
     assert not web.routers["p"].has_discoveries
@@ -53,24 +53,24 @@ def test_what_was_taken_is_not_given_again_until_it_changes() -> None:
     assert discovered(web, "p") == {"s": "tcp/s:1", "t": "tcp/t:1"}
 
 
-def test_nodes_that_come_and_go_leave_nothing_behind() -> None:
+def test_removed_nodes_leave_nothing_behind() -> None:
     web = web_of("pqs")
     for _ in range(3):
         web.unlink("q", "s")
         web.link("q", "s")
     gossip = web.routers["p"]._gossip
     assert isinstance(gossip, MultihopGossip)
-    assert gossip._network.take_forgotten() == []
+    assert gossip._network.pop_forgotten() == []
 
 
 def test_nothing_is_routed_along_the_network() -> None:
     web = web_of("pqs")
-    web.enters("cp", "client", "p")
-    web.enters("cs", "client", "s")
-    web.says("cs", subscriber(1, "k"))
-    web.forget()
-    web.says("cp", put("k"))
-    assert not [message for message in web.takes("cs") if isinstance(message, Push)]
+    web.connects("cp", "client", "p")
+    web.connects("cs", "client", "s")
+    web.sends("cs", subscriber(1, "k"))
+    web.clear_received()
+    web.sends("cp", put("k"))
+    assert not [message for message in web.received("cs") if isinstance(message, Push)]
 
 
 def test_a_router_takes_part_and_learns_the_gateways_of_its_peers() -> None:
@@ -96,9 +96,9 @@ def test_a_neighbour_that_is_no_target_gets_no_locators() -> None:
 
 def test_a_client_gets_no_gossip() -> None:
     web = web_of("pq")
-    web.enters("c", "client", "p")
-    assert not [message for message in web.takes("c") if isinstance(message, Oam)]
-    web.says("c", gossip(LinkState(0, 1, (), zid=zid_of("c"))))
+    web.connects("c", "client", "p")
+    assert not [message for message in web.received("c") if isinstance(message, Oam)]
+    web.sends("c", gossip(LinkState(0, 1, (), zid=zid_of("c"))))
     assert web.routers["p"].counters.unexpected_messages == 1
 
 

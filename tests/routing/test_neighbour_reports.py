@@ -1,4 +1,4 @@
-"""Which neighbour a router believes about another one (network/neighbour_reports.py)."""
+"""Which neighbour's reports about another router are accepted (network/neighbour_reports.py)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def triangle(**settings: object) -> Web:
     web = Web("a", "b", "c", gossip=False, **settings)
     web.link("a", "b", "c")
     web.link("c", "a")
-    web.enters("holder", "client", "a")
-    web.enters("watcher", "client", "c")
-    web.says("holder", token(1, "k"))
-    web.says("watcher", interest(1, "current_future", "KT", "k"))
-    web.forget()
+    web.connects("holder", "client", "a")
+    web.connects("watcher", "client", "c")
+    web.sends("holder", token(1, "k"))
+    web.sends("watcher", interest(1, "current_future", "KT", "k"))
+    web.clear_received()
     return web
 
 
-def says_of_a(web: Web, sender: str, key: str) -> None:
-    """A router tells `c` that `a` has a token."""
+def report_token_of_a(web: Web, sender: str, key: str) -> None:
+    """A router reports a token of `a` to `c`."""
     routers = web.routers[sender].tables.routers
     assert routers is not None
     psid = routers.network.psid_of(zid_of("a"))
@@ -35,85 +35,85 @@ def says_of_a(web: Web, sender: str, key: str) -> None:
 
 
 def prefers(web: Web, name: str, other: str, weight: int) -> None:
-    """A router gives its link to another a weight."""
+    """Set the weight of a router's link to another."""
     routers = web.routers[name].tables.routers
     assert routers is not None
     routers.network.set_weights({zid_of(other): weight}, web.now)
     web.settle()
 
 
-def test_who_is_not_the_parent_is_not_believed() -> None:
+def test_only_the_parent_is_believed() -> None:
     web = triangle()
-    web.says("holder", no_token(1))
-    web.hears("watcher", "U_TOKEN 1")
-    says_of_a(web, "b", "k")  # c is linked to a itself
-    web.passes(2 * PATIENCE_S)
-    web.hears("watcher")
+    web.sends("holder", no_token(1))
+    web.receives("watcher", "U_TOKEN 1")
+    report_token_of_a(web, "b", "k")  # c is linked to a itself
+    web.time_passes(2 * PATIENCE_S)
+    web.receives("watcher")
 
 
-def test_all_are_believed_where_deployed_routers_take_part() -> None:
-    """They may have other trees: versions up to 1.4 lose the weights of others."""
+def test_all_neighbours_are_believed_where_deployed_routers_take_part() -> None:
+    """Deployed routers may have other trees: versions up to 1.4 lose the weights of others."""
     web = triangle(wall_ns=None)
-    web.says("holder", no_token(1))
-    web.hears("watcher", "U_TOKEN 1")
-    says_of_a(web, "b", "k")
-    web.hears("watcher", "D_TOKEN 2 k")
+    web.sends("holder", no_token(1))
+    web.receives("watcher", "U_TOKEN 1")
+    report_token_of_a(web, "b", "k")
+    web.receives("watcher", "D_TOKEN 2 k")
 
 
-def test_what_a_new_parent_does_not_report_is_gone() -> None:
-    """However long ago its end was said, over a link that was dead already."""
+def test_a_token_that_a_new_parent_does_not_report_ends() -> None:
+    """Even if its undeclaration was lost on a dead link long ago."""
     web = triangle()
     web.loses("a", "c")
-    web.says("holder", no_token(1), token(2, "k"), no_token(2))
-    web.passes(KEPT_S + 1.0)
+    web.sends("holder", no_token(1), token(2, "k"), no_token(2))
+    web.time_passes(KEPT_S + 1.0)
     web.unlink("a", "c")
-    web.hears("watcher")
-    web.passes(PATIENCE_S)
+    web.receives("watcher")
+    web.time_passes(PATIENCE_S)
     web.settle()
-    web.hears("watcher", "U_TOKEN 1")
+    web.receives("watcher", "U_TOKEN 1")
 
 
-def test_what_a_new_parent_said_before_is_held_at_once() -> None:
+def test_earlier_reports_of_a_new_parent_apply_at_once() -> None:
     web = triangle()
-    web.enters("other", "client", "c")
-    web.says("other", interest(1, "current_future", "KT", "j"))
-    web.forget()
-    says_of_a(web, "b", "j")
-    web.hears("other")
+    web.connects("other", "client", "c")
+    web.sends("other", interest(1, "current_future", "KT", "j"))
+    web.clear_received()
+    report_token_of_a(web, "b", "j")
+    web.receives("other")
     web.unlink("a", "c")
-    web.hears("other", "D_TOKEN 1 j")
-    web.passes(PATIENCE_S)
+    web.receives("other", "D_TOKEN 1 j")
+    web.time_passes(PATIENCE_S)
     web.settle()
-    web.hears("watcher")
+    web.receives("watcher")
 
 
 def test_a_parent_that_comes_back_is_asked_to_declare_again() -> None:
     web = triangle()
-    prefers(web, "a", "c", 1000)  # c hears of a by way of b
-    web.says("holder", no_token(1))
-    web.hears("watcher", "U_TOKEN 1")
-    web.passes(KEPT_S + 1.0)
+    prefers(web, "a", "c", 1000)  # c receives declarations of a from b
+    web.sends("holder", no_token(1))
+    web.receives("watcher", "U_TOKEN 1")
+    web.time_passes(KEPT_S + 1.0)
     prefers(web, "a", "c", 0)
-    web.passes(PATIENCE_S)
+    web.time_passes(PATIENCE_S)
     web.settle()
-    web.hears("watcher")
-    web.says("holder", token(3, "k"))
-    web.hears("watcher", "D_TOKEN 2 k")
+    web.receives("watcher")
+    web.sends("holder", token(3, "k"))
+    web.receives("watcher", "D_TOKEN 2 k")
     prefers(web, "a", "c", 1000)
     prefers(web, "a", "c", 0)
-    web.passes(2 * PATIENCE_S)
-    web.hears("watcher")
+    web.time_passes(2 * PATIENCE_S)
+    web.receives("watcher")
 
 
-def test_what_was_said_of_an_earlier_life_is_void() -> None:
-    """A neighbour may tell of it after this router knows of the new one."""
+def test_reports_from_before_a_restart_are_ignored() -> None:
+    """A neighbour may send them after this router knows of the restart."""
     web = Web("a", "b", "c", gossip=False)
     web.link("a", "b", "c")
-    web.enters("watcher", "client", "c")
-    web.says("watcher", interest(1, "current_future", "KT", "k"))
-    web.forget()
-    says_of_a(web, "b", "k")
-    web.hears("watcher", "D_TOKEN 1 k")
+    web.connects("watcher", "client", "c")
+    web.sends("watcher", interest(1, "current_future", "KT", "k"))
+    web.clear_received()
+    report_token_of_a(web, "b", "k")
+    web.receives("watcher", "D_TOKEN 1 k")
     # b introduces a again, as it does when a was restarted; c knew before.
     network = web.routers["b"].tables.routers
     assert network is not None
@@ -121,12 +121,12 @@ def test_what_was_said_of_an_earlier_life_is_void() -> None:
     state = LinkState(node.index, node.sn, (0,), zid=node.zid, whatami=WhatAmI.ROUTER)
     web.wires["b", "c"].messages.append((Oam(1, body=bytes(LinkStateList((state,)))), True))
     web.settle()
-    web.passes(PATIENCE_S)
+    web.time_passes(PATIENCE_S)
     web.settle()
-    web.hears("watcher", "U_TOKEN 1")
+    web.receives("watcher", "U_TOKEN 1")
 
 
-def test_reports_are_charged_to_who_makes_them() -> None:
+def test_reports_are_charged_to_the_reporting_neighbour() -> None:
     sender, _ = Router("a1").face("b2")
     reports = Reports()
     report = reports.report_from(sender)
@@ -142,12 +142,12 @@ def test_reports_are_charged_to_who_makes_them() -> None:
     assert sender.account.held_bytes == 0
 
 
-def test_patience_ends() -> None:
+def test_waiting_for_reports_of_a_parent_ends() -> None:
     sender, _ = Router("a1").face("b2")
     reports = Reports()
     assert not reports.believe(sender, 1.0)
     assert reports.complete_at() == 1.0 + PATIENCE_S
-    reports.heard_at = 1.5
+    reports.received_at = 1.5
     assert reports.complete_at() == 1.5 + PATIENCE_S
-    reports.heard_at = 100.0
+    reports.received_at = 100.0
     assert reports.complete_at() == 1.0 + PATIENCE_MAX_S

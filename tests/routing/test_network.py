@@ -1,4 +1,4 @@
-"""Link state: what nodes tell each other, and what they conclude (behaviour reference §4.7)."""
+"""Link states: the messages, and the graph that nodes derive (behaviour reference §4.7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.routing.face import Face
 from zenlake.wire import LinkState, LinkStateList, Oam, WhatAmI, ZenohId
 
 
-def says(*states: LinkState) -> Oam:
+def link_states(*states: LinkState) -> Oam:
     return Oam(1, body=bytes(LinkStateList(states)))
 
 
@@ -38,10 +38,10 @@ def state(
     )
 
 
-class TestWords:
+class TestMessages:
     """The messages, one by one."""
 
-    def test_new_link_is_sent_all_nodes_and_others_the_news(self) -> None:
+    def test_new_neighbour_gets_all_nodes_and_others_get_the_change(self) -> None:
         router = Router("a1", gossip=False)
         b2, to_b2 = router.face("b2")
         router.network.add_link(b2, 0.0)
@@ -59,10 +59,10 @@ class TestWords:
         router.network.add_link(c3, 0.0)
         to_b2.texts()
         to_c3.texts()
-        router.receive(b2, says(state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1")), 0.0)
+        router.receive(b2, link_states(state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1")), 0.0)
         assert to_b2.texts() == ["1=b2 sn 2 links 0"]
         assert to_c3.texts() == ["1=b2 sn 2 links 0"]
-        router.receive(b2, says(state(2, 1, 0, zid="d4"), state(0, 3, 1, 2)), 0.0)
+        router.receive(b2, link_states(state(2, 1, 0, zid="d4"), state(0, 3, 1, 2)), 0.0)
         assert to_b2.texts() == ["3=d4 sn 1 links 1"]
         assert to_c3.texts() == ["3=d4 sn 1 links 1; 1 sn 3 links 0,3"]
 
@@ -74,12 +74,14 @@ class TestWords:
         router.network.add_link(c3, 0.0)
         router.receive(
             b2,
-            says(state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1"), state(2, 5, 1, zid="c3")),
+            link_states(
+                state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1"), state(2, 5, 1, zid="c3")
+            ),
             0,
         )
         to_b2.texts()
         to_c3.texts()
-        router.receive(b2, says(state(2, 6, 1, 0)), 0.0)
+        router.receive(b2, link_states(state(2, 6, 1, 0)), 0.0)
         assert to_b2.texts() == to_c3.texts() == []
 
     def test_lost_link_is_announced_to_all(self) -> None:
@@ -91,7 +93,7 @@ class TestWords:
         to_c3.texts()
         router.network.remove_link(b2, 0.0)
         assert to_c3.texts() == ["0 sn 4 links 2"]
-        assert router.network.take_left() == [ZenohId.parse("b2")]
+        assert router.network.pop_departed() == [ZenohId.parse("b2")]
 
     def test_weights_are_sent_where_one_is_set(self) -> None:
         router = Router("a1", gossip=False, link_weights={ZenohId.parse("c3"): 7})
@@ -114,7 +116,7 @@ class TestWords:
             router.network.add_link(b2, 0.0)
             router.receive(
                 b2,
-                says(
+                link_states(
                     state(0, 2, 1, 2, zid="b2", locators=("tcp/2:1",)),
                     state(1, 2, 0, zid="a1"),
                     state(2, 4, 0, zid="d4", locators=("tcp/4:1",)),
@@ -134,7 +136,7 @@ class TestWords:
         router.network.add_link(b2, 0.0)
         router.receive(
             b2,
-            says(
+            link_states(
                 state(0, 2, 1, 2, zid="b2", locators=("tcp/2:1",)),
                 state(1, 2, 0, zid="a1"),
                 state(2, 4, 0, zid="d4", locators=("tcp/4:1",), whatami=WhatAmI.PEER),
@@ -142,7 +144,7 @@ class TestWords:
             0.0,
         )
         assert router.network.has_discoveries()
-        assert [str(found) for found in router.network.take_discoveries()] == [
+        assert [str(found) for found in router.network.pop_discoveries()] == [
             "Discovery(d4, peer, ('tcp/4:1',))"
         ]
         assert not router.network.has_discoveries()
@@ -154,18 +156,18 @@ class TestGraph:
         b2, _ = router.face("b2")
         router.network.add_link(b2, 0.0)
         known = (state(0, 2, zid="b2"), state(1, 2, zid="a1"), state(2, 1, zid="c3"))
-        router.receive(b2, says(*known), 0.0)
+        router.receive(b2, link_states(*known), 0.0)
         assert router.edges() == {}
         assert router.names() == {"a1", "b2"}, "nobody lists c3"
-        router.receive(b2, says(state(0, 3, 1, 2)), 0.0)
+        router.receive(b2, link_states(state(0, 3, 1, 2)), 0.0)
         assert set(router.edges()) == {("a1", "b2"), ("b2", "a1")}
         assert router.names() == {"a1", "b2", "c3"}, "listed by one end"
-        router.receive(b2, says(state(2, 2, 0)), 0.0)
+        router.receive(b2, link_states(state(2, 2, 0)), 0.0)
         assert ("b2", "c3") in router.edges()
-        router.receive(b2, says(state(2, 3)), 0.0)
+        router.receive(b2, link_states(state(2, 3)), 0.0)
         assert ("b2", "c3") not in router.edges()
         assert router.names() == {"a1", "b2", "c3"}
-        router.receive(b2, says(state(0, 4, 1)), 0.0)
+        router.receive(b2, link_states(state(0, 4, 1)), 0.0)
         assert router.names() == {"a1", "b2"}
 
     def test_old_versions_are_ignored(self) -> None:
@@ -176,42 +178,44 @@ class TestGraph:
         b2 = mesh.connections["a1", "b2"].faces[0]
         c3 = mesh.routers["a1"].network.graph.nodes[ZenohId.parse("c3")]
         psid = next(psid for psid, zid in b2.psids.items() if zid == c3.zid)
-        mesh.routers["a1"].receive(b2, says(state(psid, c3.sn)), 0.0)
+        mesh.routers["a1"].receive(b2, link_states(state(psid, c3.sn)), 0.0)
         assert ("b2", "c3") in mesh.routers["a1"].edges()
-        mesh.routers["a1"].receive(b2, says(state(psid, c3.sn + 1)), 0.0)
+        mesh.routers["a1"].receive(b2, link_states(state(psid, c3.sn + 1)), 0.0)
         assert ("b2", "c3") not in mesh.routers["a1"].edges()
 
-    def test_unknown_numbers_are_passed_over(self) -> None:
+    def test_undefined_psids_are_ignored(self) -> None:
         router = Router("a1")
         b2, _ = router.face("b2")
         router.network.add_link(b2, 0.0)
-        router.receive(b2, says(state(9, 4, 0), state(0, 2, 1, 8, zid="b2")), 0.0)
+        router.receive(b2, link_states(state(9, 4, 0), state(0, 2, 1, 8, zid="b2")), 0.0)
         assert router.names() == {"a1", "b2"}
         assert router.edges() == {}, "1 was not explained"
 
-    def test_number_may_stand_for_another_node_later(self) -> None:
+    def test_psid_may_be_defined_again_for_another_node(self) -> None:
         router = Router("a1")
         b2, to_b2 = router.face("b2")
         network = router.network
         network.add_link(b2, 0.0)
         router.receive(
             b2,
-            says(state(0, 2, 1, 2, zid="b2"), state(1, 2, zid="a1"), state(2, 1, 0, zid="c3")),
+            link_states(
+                state(0, 2, 1, 2, zid="b2"), state(1, 2, zid="a1"), state(2, 1, 0, zid="c3")
+            ),
             0,
         )
         assert network.node_of(b2, 2) == ZenohId.parse("c3")
         assert network.psid_of(ZenohId.parse("c3")) == 2
-        router.receive(b2, says(state(0, 3, 1)), 0.0)
+        router.receive(b2, link_states(state(0, 3, 1)), 0.0)
         assert network.node_of(b2, 2) is None, "it left"
         to_b2.texts()
-        router.receive(b2, says(state(2, 1, 0, zid="d4"), state(0, 4, 1, 2)), 0.0)
+        router.receive(b2, link_states(state(2, 1, 0, zid="d4"), state(0, 4, 1, 2)), 0.0)
         assert network.node_of(b2, 2) == ZenohId.parse("d4")
         assert network.psid_of(ZenohId.parse("d4")) == 3
         assert to_b2.texts() == ["3=d4 sn 1 links 1"]
         assert network.node_of(b2, 0) == ZenohId.parse("b2")
         assert network.node_of(b2, 77) is None
 
-    def test_our_numbers_are_used_again_late(self) -> None:
+    def test_own_psids_are_reused_late(self) -> None:
         router = Router("a1")
         network = router.network
         numbers: list[int | None] = []
@@ -264,7 +268,7 @@ class TestReturn:
             mesh.unlinks("b2", "d4")
         mesh.settles()
         assert mesh.routers["a1"].network.graph.nodes[ZenohId.parse("b2")].sn > 10
-        # It comes back to a1 before c3 can tell that it is gone.
+        # It connects to a1 again before c3 can report that it is gone.
         mesh.stops("b2")
         mesh.starts("b2")
         mesh.links("a1", "b2")
@@ -278,16 +282,16 @@ class TestReturn:
         b2, to_b2 = router.face("b2")
         c3, to_c3 = router.face("c3")
         router.network.add_link(b2, 0.0)
-        router.receive(b2, says(state(0, 2, 1, zid="b2"), state(1, 2, zid="a1")), 0.0)
+        router.receive(b2, link_states(state(0, 2, 1, zid="b2"), state(1, 2, zid="a1")), 0.0)
         router.network.add_link(c3, 0.0)
-        # What b2 says of c3 is faster than what c3 says itself.
-        router.receive(b2, says(state(0, 3, 1, 2), state(2, 3, 0, 1, zid="c3")), 0.0)
+        # b2's link state of c3 arrives before c3's own.
+        router.receive(b2, link_states(state(0, 3, 1, 2), state(2, 3, 0, 1, zid="c3")), 0.0)
         to_b2.texts()
         to_c3.texts()
-        router.receive(c3, says(state(0, 2, 1, zid="c3"), state(1, 3, zid="a1")), 0.0)
+        router.receive(c3, link_states(state(0, 2, 1, zid="c3"), state(1, 3, zid="a1")), 0.0)
         assert to_b2.texts() == []
         assert to_c3.texts() == ["2 sn 3 links 1,0"]
-        router.receive(c3, says(state(2, 3, zid="b2"), state(0, 3, 1, 2)), 0.0)
+        router.receive(c3, link_states(state(2, 3, zid="b2"), state(0, 3, 1, 2)), 0.0)
         assert to_b2.texts() == ["2 sn 3 links 0,1"]
 
     def test_versions_begin_with_the_time_of_day(self) -> None:
@@ -297,49 +301,49 @@ class TestReturn:
         sn = (1_700_000_000_123 << 20) + 2
         assert to_b2.texts() == [f"0=a1 sn {sn} links 1; 1=b2 sn 0"]
 
-    def test_own_old_description_is_outdone_once(self) -> None:
+    def test_own_old_link_state_is_replaced_once(self) -> None:
         router = Router("a1", gossip=False)
         b2, to_b2 = router.face("b2")
         router.network.add_link(b2, 0.0)
         to_b2.texts()
-        router.receive(b2, says(state(0, 2, 1, zid="b2"), state(1, 57, zid="a1")), 0.0)
+        router.receive(b2, link_states(state(0, 2, 1, zid="b2"), state(1, 57, zid="a1")), 0.0)
         life = 1 << 20
         assert to_b2.texts() == ["1=b2 sn 2 links 0", f"0 sn {life + 1} links 1"]
         router.compute(0.0)
         router.gained.clear()
-        router.receive(b2, says(state(1, life + 1, 0)), 0.0)
+        router.receive(b2, link_states(state(1, life + 1, 0)), 0.0)
         assert to_b2.texts() == []
-        router.receive(b2, says(state(1, life + 1)), 1.0)
-        assert to_b2.texts() == [f"0 sn {2 * life + 1} links 1"], "as new, but not what it says"
+        router.receive(b2, link_states(state(1, life + 1)), 1.0)
+        assert to_b2.texts() == [f"0 sn {2 * life + 1} links 1"], "same version, other content"
         router.compute(1.0)
         assert router.gained == [("a1", "b2")], "all is declared again"
-        router.receive(b2, says(state(1, (1 << 64) - 1)), 0.0)
-        assert to_b2.texts() == [], "nothing is greater"
+        router.receive(b2, link_states(state(1, (1 << 64) - 1)), 0.0)
+        assert to_b2.texts() == [], "no version is greater"
 
-    def test_only_a_neighbour_speaks_for_itself(self) -> None:
+    def test_relayed_link_state_of_a_neighbour_is_not_applied(self) -> None:
         router = Router("a1", gossip=False)
         b2, to_b2 = router.face("b2")
         c3, to_c3 = router.face("c3")
         router.network.add_link(b2, 0.0)
         router.network.add_link(c3, 0.0)
         for face, zid in ((b2, "b2"), (c3, "c3")):
-            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, zid="a1")), 0.0)
+            router.receive(face, link_states(state(0, 2, 1, zid=zid), state(1, 2, zid="a1")), 0.0)
         to_b2.texts()
         to_c3.texts()
-        router.receive(b2, says(state(2, 57, zid="c3")), 0.0)
+        router.receive(b2, link_states(state(2, 57, zid="c3")), 0.0)
         assert ("a1", "c3") in router.edges()
         assert to_b2.texts() == []
-        assert to_c3.texts() == ["2 sn 57"], "should it have been restarted"
+        assert to_c3.texts() == ["2 sn 57"], "c3 may have been restarted"
         router.receive(
             b2,
-            says(state(5, 1, 0, zid="e5"), state(2, 58, 5, 1, zid="c3"), state(0, 3, 1, 5)),
+            link_states(state(5, 1, 0, zid="e5"), state(2, 58, 5, 1, zid="c3"), state(0, 3, 1, 5)),
             0.0,
         )
         assert to_c3.texts() == ["3=e5 sn 1 links 1; 1 sn 3 links 0,3", "2 sn 58 links 3,0"]
         to_b2.texts()
-        router.receive(c3, says(state(0, 1, zid="c3")), 0.0)
+        router.receive(c3, link_states(state(0, 1, zid="c3")), 0.0)
         assert ("a1", "c3") not in router.edges()
-        assert to_b2.texts() == [], "it is older than what b2 knows"
+        assert to_b2.texts() == [], "b2 knows a newer version"
         assert to_c3.texts() == ["2 sn 2 links 0"]
 
     def test_neighbour_that_dropped_a_node_too_early_gets_it_again(self) -> None:
@@ -349,52 +353,58 @@ class TestReturn:
         router.network.add_link(b2, 0.0)
         router.network.add_link(c3, 0.0)
         for face, zid in ((b2, "b2"), (c3, "c3")):
-            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0)
-        router.receive(b2, says(state(2, 4, 0, zid="d4"), state(0, 3, 1, 2)), 0.0)
+            router.receive(
+                face, link_states(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0
+            )
+        router.receive(b2, link_states(state(2, 4, 0, zid="d4"), state(0, 3, 1, 2)), 0.0)
         assert router.children("d4") == ["c3"]
         router.compute(0.0)
         to_b2.texts()
         to_c3.texts()
         router.gained.clear()
-        router.receive(c3, says(state(5, 0, zid="d4")), 1.0)
+        router.receive(c3, link_states(state(5, 0, zid="d4")), 1.0)
         assert to_b2.texts() == []
         assert to_c3.texts() == ["3=d4 sn 4 links 1"]
         router.compute(1.0)
         assert router.gained == [("d4", "c3")], "and of all that d4 has"
-        router.receive(c3, says(state(5, 3, zid="d4")), 2.0)
+        router.receive(c3, link_states(state(5, 3, zid="d4")), 2.0)
         assert to_c3.texts() == ["3 sn 4 links 1"]
         router.compute(2.0)
         assert router.gained == [("d4", "c3")], "it knew an older version"
 
-    def test_node_of_another_life_has_left(self) -> None:
+    def test_version_of_another_life_removes_the_node(self) -> None:
         router = Router("a1", gossip=False)
         b2, _ = router.face("b2")
         router.network.add_link(b2, 0.0)
         router.receive(
             b2,
-            says(state(0, 2, 1, 2, zid="b2"), state(1, 2, 0, zid="a1"), state(2, 4, zid="c3")),
+            link_states(
+                state(0, 2, 1, 2, zid="b2"), state(1, 2, 0, zid="a1"), state(2, 4, zid="c3")
+            ),
             0,
         )
-        router.receive(b2, says(state(2, 5)), 0.0)
-        assert router.network.take_left() == []
-        router.receive(b2, says(state(2, (1 << 20) + 1)), 0.0)
-        assert router.network.take_left() == [ZenohId.parse("c3")]
+        router.receive(b2, link_states(state(2, 5)), 0.0)
+        assert router.network.pop_departed() == []
+        router.receive(b2, link_states(state(2, (1 << 20) + 1)), 0.0)
+        assert router.network.pop_departed() == [ZenohId.parse("c3")]
         assert "c3" in router.names()
 
-    def test_what_others_said_of_a_neighbour_holds_when_its_link_is_lost(self) -> None:
+    def test_relayed_link_state_of_a_neighbour_applies_when_its_link_is_lost(self) -> None:
         router = Router("a1", gossip=False)
         b2, _ = router.face("b2")
         c3, _ = router.face("c3")
         router.network.add_link(b2, 0.0)
         router.network.add_link(c3, 0.0)
         for face, zid in ((b2, "b2"), (c3, "c3")):
-            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0)
-        # b2 and c3 are linked now; c3 cannot say so, as its link to a1 is dead.
-        router.receive(b2, says(state(2, 3, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
+            router.receive(
+                face, link_states(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0
+            )
+        # b2 and c3 are linked now; c3 cannot announce it, because its link to a1 is dead.
+        router.receive(b2, link_states(state(2, 3, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
         assert ("b2", "c3") not in router.edges()
         router.network.remove_link(c3, 0.0)
         assert set(router.edges()) == {("a1", "b2"), ("b2", "a1"), ("b2", "c3"), ("c3", "b2")}
-        assert router.network.take_forgotten() == [], "b2 did not speak of c3 again"
+        assert router.network.pop_forgotten() == [], "b2 did not send c3's state again"
 
     def test_restarted_neighbour_is_known_before_its_link_is_lost(self) -> None:
         router = Router("a1", gossip=False)
@@ -403,9 +413,11 @@ class TestReturn:
         router.network.add_link(b2, 0.0)
         router.network.add_link(c3, 0.0)
         for face, zid in ((b2, "b2"), (c3, "c3")):
-            router.receive(face, says(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0)
-        router.receive(b2, says(state(2, 1 << 20, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
-        assert router.network.take_left() == [ZenohId.parse("c3")]
+            router.receive(
+                face, link_states(state(0, 2, 1, zid=zid), state(1, 2, 0, zid="a1")), 0.0
+            )
+        router.receive(b2, link_states(state(2, 1 << 20, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
+        assert router.network.pop_departed() == [ZenohId.parse("c3")]
         assert ("a1", "c3") not in router.edges()
         assert ("b2", "c3") in router.edges()
 
@@ -420,7 +432,7 @@ class TestReturn:
         assert network.has_link(second)
         network.remove_link(first, 0.0)
         assert router.names() == {"a1", "b2"}
-        router.receive(first, says(state(0, 2, zid="c3")), 0.0)
+        router.receive(first, link_states(state(0, 2, zid="c3")), 0.0)
         assert router.counters.unexpected_messages == 1
         network.remove_link(second, 0.0)
         assert router.names() == {"a1"}
@@ -432,7 +444,7 @@ class TestTrees:
         mesh.starts("a1", "b2", "c3")
         network = mesh.routers["a1"].network
         mesh.links("a1", "b2")
-        assert network.next_deadline() is None, "b2 has not said that it is linked"
+        assert network.next_deadline() is None, "b2 has not announced the link"
         mesh.deliver_some(20)
         assert network.next_deadline() == 0.0
         mesh.routers["a1"].compute(0.0)
@@ -468,7 +480,7 @@ class TestTrees:
         assert mesh.routers["a1"].network.distance(ZenohId.parse("a1")) == 0
         assert mesh.routers["a1"].network.distance(ZenohId.parse("ff")) is None
 
-    def test_weights_choose_the_way(self) -> None:
+    def test_weights_choose_the_path(self) -> None:
         mesh = Mesh()
         mesh.starts("a1", link_weights={ZenohId.parse("c3"): 500})
         mesh.starts("b2", "c3")
@@ -501,7 +513,7 @@ class TestTrees:
         face, _ = a1.face("b2")
         a1.network.add_link(face, mesh.now)
         assert a1.children("a1") == []
-        mesh.passes(1.0)
+        mesh.time_passes(1.0)
         assert a1.gained == [("a1", "b2")]
 
     def test_unused_roots_are_not_computed(self) -> None:
@@ -517,7 +529,7 @@ class TestTrees:
         mesh.settles()
         assert network.stale_roots() == []
         mesh.unlinks("a1", "b2")
-        assert network.stale_roots() == [ZenohId.parse("b2")], "the tree went with its root"
+        assert network.stale_roots() == [ZenohId.parse("b2")], "the tree is removed with its root"
 
 
 class TestLimits:
@@ -526,7 +538,7 @@ class TestLimits:
     def link(self, router: Router) -> Face:
         face, pipe = router.face("b2")
         router.network.add_link(face, 0.0)
-        router.receive(face, says(state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1")), 0.0)
+        router.receive(face, link_states(state(0, 2, 1, zid="b2"), state(1, 2, 0, zid="a1")), 0.0)
         pipe.texts()
         return face
 
@@ -536,20 +548,22 @@ class TestLimits:
         for start in (2, 2002):
             count = range(start, start + 2000)
             states = [state(psid, 1, 0, zid=f"f{psid:x}") for psid in count]
-            router.receive(face, says(state(0, start, 1, *range(2, start + 2000)), *states), 0.0)
+            router.receive(
+                face, link_states(state(0, start, 1, *range(2, start + 2000)), *states), 0.0
+            )
         assert len(router.names()) == NETWORK_NODES_MAX
         assert router.counters.refused_link_states > 0
         assert "network_nodes" in face.account.refused
         late, _ = router.face("c3")
         router.network.add_link(late, 0.0)
-        assert "c3" in router.names(), "own neighbours are no matter of limits"
+        assert "c3" in router.names(), "own neighbours are not limited"
 
     def test_links(self) -> None:
         router = Router("a1")
         face = self.link(router)
         count = 300
         states = [state(psid, 1, *range(count), zid=f"f{psid:x}") for psid in range(2, count)]
-        router.receive(face, says(state(0, 3, *range(1, count)), *states), 0.0)
+        router.receive(face, link_states(state(0, 3, *range(1, count)), *states), 0.0)
         assert router.network.graph.link_count <= NETWORK_LINKS_MAX
         assert router.counters.refused_link_states > 0
         router.network.remove_link(face, 0.0)
@@ -561,7 +575,9 @@ class TestLimits:
         face = self.link(router)
         count = 300
         states = [state(psid, 1, *range(50), zid=f"f{psid:x}") for psid in range(2, count)]
-        slices = router.receive(face, says(state(0, 3, *range(1, count)), *states), 0.0, steps=1000)
+        slices = router.receive(
+            face, link_states(state(0, 3, *range(1, count)), *states), 0.0, steps=1000
+        )
         assert slices > 100
         assert len(router.names()) == count
 
@@ -570,7 +586,7 @@ class TestLimits:
         face = self.link(router)
         count = 300
         states = [state(psid, 1, *range(50), zid=f"f{psid:x}") for psid in range(2, count)]
-        router.receive(face, says(state(0, 3, *range(1, count)), *states), 0.0)
+        router.receive(face, link_states(state(0, 3, *range(1, count)), *states), 0.0)
         assert router.compute(0.0, steps=100) > 10
         assert len(router.network.trees.get(router.network.graph.own).children) == 1
 
@@ -578,7 +594,7 @@ class TestLimits:
         router = Router("a1")
         face = self.link(router)
         job = router.network.receive(
-            face, says(*(state(psid, 1, 0, zid=f"f{psid:x}") for psid in range(2, 100))), 0.0
+            face, link_states(*(state(psid, 1, 0, zid=f"f{psid:x}") for psid in range(2, 100))), 0.0
         )
         router.work.steps = 10
         next(job)
@@ -613,7 +629,7 @@ class TestLimits:
         assert router.counters.unexpected_messages == 1
         assert router.counters.malformed_gossip == 1
 
-    def test_memory_is_charged_and_given_back(self) -> None:
+    def test_memory_is_charged_and_released(self) -> None:
         mesh = Mesh()
         names = [f"a{n}" for n in range(1, 6)]
         mesh.starts(*names)
@@ -634,6 +650,6 @@ class TestLimits:
         router = Router("a1")
         face = self.link(router)
         router.budget.limit_bytes = router.budget.held_bytes
-        router.receive(face, says(state(2, 1, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
+        router.receive(face, link_states(state(2, 1, 0, zid="c3"), state(0, 3, 1, 2)), 0.0)
         assert router.names() == {"a1", "b2"}
         assert router.counters.refused_link_states > 0

@@ -1,4 +1,4 @@
-"""What a network of routers takes, and what the neighbour that tells of it is charged."""
+"""Memory of a network of routers, and what is charged to the neighbour that announces it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SIZES = [(scaled(800, 2_000), 2, 0), (scaled(60, 100), 60, 0), (scaled(200, 500)
 
 
 @pytest.mark.parametrize(("nodes", "links", "locators"), SIZES)
-def test_what_is_charged_is_what_it_takes(nodes: int, links: int, locators: int) -> None:
-    """The trees of all nodes included, as if all of them published."""
+def test_charged_bytes_are_close_to_measured(nodes: int, links: int, locators: int) -> None:
+    """Including the trees of all nodes, as if all of them published."""
     router = Router("a1")
     face, pipe = router.face("b2")
     router.network.add_link(face, 0.0)
@@ -50,7 +50,7 @@ def test_what_is_charged_is_what_it_takes(nodes: int, links: int, locators: int)
     assert charged >= nodes * NODE_BYTES + router.network.graph.link_count * LINK_BYTES * 0.9
 
 
-def test_all_is_given_back_with_the_link() -> None:
+def test_all_memory_is_released_with_the_link() -> None:
     router = Router("a1")
     face, _ = router.face("b2")
     router.network.add_link(face, 0.0)

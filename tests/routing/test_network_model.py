@@ -1,4 +1,4 @@
-"""Networks from seeds: links come and go at random, then all routers must agree with a model."""
+"""Random networks: links are added and removed, then all routers must agree with a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Edges = dict[tuple[str, str], float]
 
 
 def random_mesh(seed: int) -> Mesh:
-    """Some routers, after a turbulent time; nothing is under way any more."""
+    """Some routers after random changes; all messages are delivered."""
     mesh = Mesh(seed)
     random = mesh.random
     names = NAMES[: random.randint(2, len(NAMES))]
@@ -45,7 +45,7 @@ def random_mesh(seed: int) -> Mesh:
         if random.random() < 0.3:
             for root in names:
                 mesh.routers[one].children(root)  # trees that are in use
-            mesh.passes(random.choice((0.01, 0.2)))
+            mesh.time_passes(random.choice((0.01, 0.2)))
     mesh.settles()
     return mesh
 
@@ -75,7 +75,7 @@ def within(edges: Edges, name: str) -> tuple[set[str], Edges]:
 
 
 def parents(edges: Edges, root: str) -> tuple[dict[str, str], dict[str, float]]:
-    """Shortest paths by trying again until nothing improves."""
+    """Shortest paths (Bellman-Ford)."""
     distances = {root: 0.0}
     parents: dict[str, str] = {}
     is_improved = True
@@ -112,7 +112,7 @@ def test_all_routers_agree_with_the_model(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_messages_arrive_along_trees(seed: int) -> None:
-    """Down a tree everybody is reached once; towards a target each hop is nearer."""
+    """Down a tree every node is reached once; towards a target each hop is nearer."""
     mesh = random_mesh(seed)
     edges = true_edges(mesh)
     for root in mesh.routers:
@@ -136,7 +136,7 @@ def test_messages_arrive_along_trees(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:20])
 def test_children_that_were_gained_are_the_children(seed: int) -> None:
-    """A child that gets everything when it is gained knows everything, and no other gets it."""
+    """Only gained children get all declarations; that is enough for them to know all."""
     mesh = random_mesh(seed)
     name = next(iter(mesh.routers))
     router = mesh.routers[name]

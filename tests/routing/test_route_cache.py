@@ -1,4 +1,4 @@
-"""Routes are kept until something changes that concerns them, and no longer."""
+"""Cached routes are removed exactly when a change concerns them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def play_with_routes() -> Play:
     """A router that knows where publications and queries on `a/b` and `c/d` go."""
     play = Play("router", gossip=False)
     for name in ("c1", "c2", "c3"):
-        play.enters(name, "client")
-    play.says("c2", subscriber(1, "a/*"), subscriber(2, "c/*"))
-    play.says("c2", queryable(1, "a/*"), queryable(2, "c/*"))
+        play.connects(name, "client")
+    play.sends("c2", subscriber(1, "a/*"), subscriber(2, "c/*"))
+    play.sends("c2", queryable(1, "a/*"), queryable(2, "c/*"))
     for number, key in enumerate(("a/b", "c/d"), 1):
-        play.says("c1", put(key), request(number, key))
-        play.says("c2", end(number))
-    play.forget()
+        play.sends("c1", put(key), request(number, key))
+        play.sends("c2", end(number))
+    play.clear_received()
     return play
 
 
@@ -46,113 +46,113 @@ def kept(play: Play) -> tuple[list[str], list[str]]:
     return sorted(origin.routes), sorted(origin.query_routes)
 
 
-def test_a_declaration_voids_the_routes_it_intersects_and_no_other() -> None:
+def test_a_declaration_removes_exactly_the_routes_it_intersects() -> None:
     play = play_with_routes()
     route = play.faces["c1"].origin.routes["c/d"]
-    play.says("c3", subscriber(1, "a/b"))
+    play.sends("c3", subscriber(1, "a/b"))
     assert kept(play) == (["c/d"], ["a/b", "c/d"])
-    play.says("c3", queryable(1, "a/**"))
+    play.sends("c3", queryable(1, "a/**"))
     assert kept(play) == (["c/d"], ["c/d"])
-    play.says("c1", put("a/b"))
-    play.says("c3", no_subscriber(1), no_queryable(1))
+    play.sends("c1", put("a/b"))
+    play.sends("c3", no_subscriber(1), no_queryable(1))
     assert kept(play) == (["c/d"], ["c/d"])
     assert route.is_current
-    play.says("c3", subscriber(2, "**"))
+    play.sends("c3", subscriber(2, "**"))
     assert kept(play) == ([], ["c/d"])
     assert not route.is_current
 
 
 def test_keys_that_nobody_subscribes_to_share_a_route() -> None:
-    """Anybody may publish on any number of them, and Python's garbage collector visits each."""
+    """A publisher may use any number of keys, and Python's garbage collector visits each route."""
     play = play_with_routes()
-    play.says("c1", put("x/1"), put("x/2"), put("a/c"))
+    play.sends("c1", put("x/1"), put("x/2"), put("a/c"))
     routes = play.faces["c1"].origin.routes
     assert routes["x/1"] is routes["x/2"]
     assert routes["a/b"] is not routes["a/c"]
-    play.says("c3", subscriber(1, "x/1"))
-    play.says("c1", put("x/1"), put("x/2"))
+    play.sends("c3", subscriber(1, "x/1"))
+    play.sends("c1", put("x/1"), put("x/2"))
     assert [face.zid for face in routes["x/1"].faces] == [play.faces["c3"].zid]
     assert routes["x/2"].faces == []
 
 
-def test_tokens_interests_and_clients_without_declarations_void_nothing() -> None:
+def test_tokens_interests_and_clients_without_declarations_remove_no_route() -> None:
     play = play_with_routes()
-    play.says("c3", token(1, "**"), interest(1, "current_future", "KSQT", "**"))
-    play.enters("c4", "client")
-    play.leaves("c4")
-    play.leaves("c3")
+    play.sends("c3", token(1, "**"), interest(1, "current_future", "KSQT", "**"))
+    play.connects("c4", "client")
+    play.disconnects("c4")
+    play.disconnects("c3")
     assert kept(play) == (["a/b", "c/d"], ["a/b", "c/d"])
 
 
-def test_the_end_of_a_client_voids_what_led_to_it() -> None:
+def test_the_end_of_a_client_removes_routes_to_it() -> None:
     play = play_with_routes()
-    play.says("c3", subscriber(1, "a/b"), queryable(1, "c/d"))
-    play.says("c1", put("a/b"), request(9, "c/d"))
-    play.leaves("c3")
+    play.sends("c3", subscriber(1, "a/b"), queryable(1, "c/d"))
+    play.sends("c1", put("a/b"), request(9, "c/d"))
+    play.disconnects("c3")
     assert kept(play) == (["c/d"], ["a/b"])
-    play.says("c1", put("a/b"))
-    play.hears("c2", "PUT x a/b", "REQUEST 3 c/d", "PUT x a/b")
+    play.sends("c1", put("a/b"))
+    play.receives("c2", "PUT x a/b", "REQUEST 3 c/d", "PUT x a/b")
 
 
-def test_the_end_of_a_client_with_many_declarations_voids_all() -> None:
+def test_the_end_of_a_client_with_many_declarations_removes_all_routes() -> None:
     play = play_with_routes()
-    play.says("c3", *(subscriber(number, f"x/{number}") for number in range(1, 100)))
+    play.sends("c3", *(subscriber(number, f"x/{number}") for number in range(1, 100)))
     assert kept(play)[0] == ["a/b", "c/d"]
-    play.leaves("c3")
+    play.disconnects("c3")
     assert kept(play) == ([], [])
 
 
-def test_a_number_for_a_key_voids_what_it_makes_shorter() -> None:
+def test_an_alias_removes_the_routes_whose_keys_it_shortens() -> None:
     play = play_with_routes()
-    play.says("c2", alias(1, "a"))
+    play.sends("c2", alias(1, "a"))
     assert kept(play)[0] == ["c/d"]
-    play.says("c1", put("a/b"))
-    play.hears("c2", "PUT x [yours 1]/b")
-    play.says("c2", no_alias(1))
-    play.says("c1", put("a/b"))
-    play.hears("c2", "PUT x a/b")
+    play.sends("c1", put("a/b"))
+    play.receives("c2", "PUT x [yours 1]/b")
+    play.sends("c2", no_alias(1))
+    play.sends("c1", put("a/b"))
+    play.receives("c2", "PUT x a/b")
 
 
-def test_a_number_taken_back_is_used_no_more_on_any_key() -> None:
+def test_an_undeclared_alias_is_not_used_for_any_key() -> None:
     play = Play("router", gossip=False)
-    play.enters("c1", "client")
-    play.enters("c2", "client")
-    play.says("c2", alias(1, "a"), subscriber(1, "a/@v/b"))
-    play.says("c1", put("a/@v/b"))
-    play.says("c2", no_alias(1))
-    play.says("c1", put("a/@v/b"))
-    play.hears("c2", "PUT x [yours 1]/@v/b", "PUT x a/@v/b")
+    play.connects("c1", "client")
+    play.connects("c2", "client")
+    play.sends("c2", alias(1, "a"), subscriber(1, "a/@v/b"))
+    play.sends("c1", put("a/@v/b"))
+    play.sends("c2", no_alias(1))
+    play.sends("c1", put("a/@v/b"))
+    play.receives("c2", "PUT x [yours 1]/@v/b", "PUT x a/@v/b")
 
 
-def test_an_answer_from_above_voids_what_it_is_about() -> None:
+def test_an_answer_of_the_gateway_removes_the_routes_it_concerns() -> None:
     play = Play("client")
-    play.enters("app")
-    play.enters("r", "router")
-    play.says("app", interest(1, "current_future", "KS", "a"), put("a"), put("b"))
-    play.says("r", final(1))
+    play.connects("app")
+    play.connects("r", "router")
+    play.sends("app", interest(1, "current_future", "KS", "a"), put("a"), put("b"))
+    play.sends("r", final(1))
     assert sorted(play.faces["app"].origin.routes) == ["b"]
-    play.forget()
-    play.says("app", put("a"))
-    play.silence()
+    play.clear_received()
+    play.sends("app", put("a"))
+    play.nothing_received()
 
 
-def test_an_undeclaration_during_the_end_of_another_holder_voids_the_route() -> None:
+def test_an_undeclaration_during_the_removal_of_another_holder_removes_the_route() -> None:
     play = Play("router", gossip=False)
     for name in ("c1", "c2", "c3"):
-        play.enters(name, "client")
-    play.says("c2", subscriber(1, "k"))
-    play.says("c3", *(token(number, f"t/{number}") for number in range(200)), subscriber(1, "k"))
+        play.connects(name, "client")
+    play.sends("c2", subscriber(1, "k"))
+    play.sends("c3", *(token(number, f"t/{number}") for number in range(200)), subscriber(1, "k"))
     face = play.faces.pop("c3")
     play.dispatcher.remove_face(face, play.now, 1)
-    play.says("c1", put("k"))
-    play.hears("c2", "PUT x k")
-    play.says("c2", no_subscriber(1))
-    play.says("c1", put("k"))
+    play.sends("c1", put("k"))
+    play.receives("c2", "PUT x k")
+    play.sends("c2", no_subscriber(1))
+    play.sends("c1", put("k"))
     play.work()
-    play.silence()
+    play.nothing_received()
 
 
-def test_a_change_that_concerns_too_many_keys_voids_all() -> None:
+def test_a_change_that_concerns_too_many_keys_removes_all_routes() -> None:
     cache: RouteCache[Route] = RouteCache(Work())
     routes: dict[str, Route] = {}
     cache.add_origin(routes)
@@ -163,7 +163,7 @@ def test_a_change_that_concerns_too_many_keys_voids_all() -> None:
     assert len(cache) == 0
 
 
-def test_a_change_that_concerns_keys_of_very_many_origins_voids_all() -> None:
+def test_a_change_that_concerns_keys_of_very_many_origins_removes_all_routes() -> None:
     cache: RouteCache[Route] = RouteCache(Work())
     origins: list[dict[str, Route]] = [{} for _ in range(1000)]
     for routes in origins:
@@ -177,7 +177,7 @@ def test_a_change_that_concerns_keys_of_very_many_origins_voids_all() -> None:
     assert not any(origins)
 
 
-def test_random_changes_void_exactly_what_they_intersect() -> None:
+def test_random_changes_remove_exactly_the_routes_they_intersect() -> None:
     chance = random.Random(1)
     keys = ["a", "a/b", "a/*", "a/$*b", "**", "*/b", "c/**/b", "@v/a", "a/b/c"]
     for _ in range(200):
@@ -230,7 +230,7 @@ def test_many_routes_are_freed_in_short_slices() -> None:
     assert getrefcount(last) == references - 1
 
 
-def test_a_removed_origin_is_forgotten() -> None:
+def test_routes_of_a_removed_origin_are_removed() -> None:
     cache: RouteCache[Route] = RouteCache(Work())
     routes: dict[str, Route] = {}
     cache.add_origin(routes)

@@ -1,8 +1,8 @@
-"""Random networks of routers against a model that only knows who is connected.
+"""Random networks of routers, compared with a model that only knows the connections.
 
 From fixed seeds (ZENLAKE_SEED for another). After every step the network comes to rest; then a
-publication must reach exactly those who subscribed and can be reached, once each, a query
-exactly those who answer it, and whoever asked to hear of declarations knows them all.
+publication must reach exactly the subscribers that can be reached, once each, a query exactly
+the matching queryables, and every node with an interest must know all declarations.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Life:
         self.count = 0
 
     def run(self, steps: int) -> None:
-        actions = [self.link, self.unlink, self.restart, self.enter, self.leave, self.ask]
-        actions += [self.link, self.enter, *[self.declare, self.undeclare] * 3]
+        actions = [self.link, self.unlink, self.restart, self.connect, self.disconnect, self.ask]
+        actions += [self.link, self.connect, *[self.declare, self.undeclare] * 3]
         actions += [self.publish_any, self.query] * 4
         for _ in range(steps):
             links = set(self.links)
@@ -87,7 +87,7 @@ class Life:
             self.all_know_what_they_asked_for()
         self.all_leave()
 
-    # What can happen.
+    # Random events.
 
     def link(self) -> None:
         absent = [pair for pair in combinations(ROUTERS, 2) if pair not in self.links]
@@ -117,21 +117,21 @@ class Life:
                 self.links.add(pair)
                 self.web.link(*pair)
 
-    def enter(self) -> None:
+    def connect(self) -> None:
         if len(self.nodes) < 10:
             self.count += 1
             role = self.chance.choice(["client", "client", "peer", ""])
             node = Node(f"n{self.count}", role, self.chance.choice(ROUTERS))
             print("enters", node.name, role or "application", node.router)
             self.nodes[node.name] = node
-            self.web.enters(node.name, role, node.router)
+            self.web.connects(node.name, role, node.router)
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         node = self.pick()
         if node is not None and self.chance.random() < 0.5:
             print("leaves", node.name)
             del self.nodes[node.name]
-            self.web.leaves(node.name)
+            self.web.disconnects(node.name)
 
     def pick(self) -> Node | None:
         return self.nodes[self.chance.choice(sorted(self.nodes))] if self.nodes else None
@@ -145,7 +145,7 @@ class Life:
             node.next_id += 1
             node.has[kind][id] = key
             print(node.name, "declares", kind, key)
-            self.web.says(node.name, (subscriber, queryable, token)[kind](id, key))
+            self.web.sends(node.name, (subscriber, queryable, token)[kind](id, key))
 
     def undeclare(self) -> None:
         node = self.pick()
@@ -153,14 +153,14 @@ class Life:
         if node is not None and node.has[kind]:
             id = self.chance.choice(sorted(node.has[kind]))
             print(node.name, "undeclares", kind, node.has[kind].pop(id))
-            self.web.says(node.name, (no_subscriber, no_queryable, no_token)[kind](id))
+            self.web.sends(node.name, (no_subscriber, no_queryable, no_token)[kind](id))
 
     def ask(self) -> None:
         node = self.pick()
         if node is not None and not node.asks_all:
             print(node.name, "asks")
             node.asks_all = True
-            self.web.says(node.name, interest(1, "current_future", "SQT"))
+            self.web.sends(node.name, interest(1, "current_future", "SQT"))
 
     def publish_any(self) -> None:
         node = self.pick()
@@ -169,7 +169,7 @@ class Life:
 
     def publish(self, node: Node, key: str) -> None:
         print(node.name, "publishes", key)
-        self.web.says(node.name, put(key))
+        self.web.sends(node.name, put(key))
         self.listen()
         got = {one.name: one.pushed for one in self.nodes.values() if one.pushed}
         assert got == {name: [key] for name in self.receivers(SUB, node, key)}
@@ -182,7 +182,7 @@ class Life:
             return
         key = self.chance.choice(KEYS)
         print(node.name, "queries", key)
-        self.web.says(node.name, request(1, key, QueryTarget.ALL))
+        self.web.sends(node.name, request(1, key, QueryTarget.ALL))
         self.listen()
         asked = {one.name for one in self.nodes.values() if one.requests}
         assert asked == self.receivers(QBL, node, key)
@@ -190,7 +190,7 @@ class Life:
             assert node.ended == []
             (id,) = self.nodes[name].requests
             self.nodes[name].requests = []
-            self.web.says(name, end(id))
+            self.web.sends(name, end(id))
             self.listen()
         assert node.ended == [1]
         node.ended = []
@@ -205,7 +205,7 @@ class Life:
                 return found
             found = more
 
-    def hears(self, viewer: Node, other: Node) -> bool:
+    def can_reach(self, viewer: Node, other: Node) -> bool:
         """Whether messages of one may reach the other at all."""
         if viewer.router == other.router and viewer.role == other.role == "peer":
             return False
@@ -216,7 +216,7 @@ class Life:
             one.name
             for one in self.nodes.values()
             if one is not source
-            and self.hears(source, one)
+            and self.can_reach(source, one)
             and any(intersects(held, key) for held in one.has[kind].values())
         }
 
@@ -226,7 +226,7 @@ class Life:
                 visible = {
                     key
                     for one in self.nodes.values()
-                    if self.hears(viewer, one)
+                    if self.can_reach(viewer, one)
                     and (one is not viewer or (kind == TOK and viewer.role == ""))
                     for key in one.has[kind].values()
                 }
@@ -236,12 +236,12 @@ class Life:
                     announced -= set(viewer.has[TOK].values()) - visible
                 assert announced == visible, (viewer.name, kind)
 
-    # What nodes read.
+    # What nodes receive.
 
     def listen(self) -> None:
         for name, node in self.nodes.items():
-            ear = self.web.ears[name]
-            for message, key, _ in ear.messages:
+            outlet = self.web.outlets[name]
+            for message, key, _ in outlet.messages:
                 if isinstance(message, Declare):
                     self.note(node, message, key)
                 elif isinstance(message, Push):
@@ -250,7 +250,7 @@ class Life:
                     node.requests.append(message.request_id)
                 elif isinstance(message, ResponseFinal):
                     node.ended.append(message.request_id)
-            ear.messages.clear()
+            outlet.messages.clear()
 
     def note(self, node: Node, message: Declare, key: str) -> None:
         body = message.body
@@ -270,16 +270,16 @@ class Life:
             assert message.interest_id == 1
 
     def all_leave(self) -> None:
-        """Nothing is left behind, on any router."""
+        """Remove all nodes: nothing may be left behind on any router."""
         for name in list(self.nodes):
-            self.web.leaves(name)
+            self.web.disconnects(name)
         for dispatcher in self.web.routers.values():
             tables = dispatcher._tables
             assert [len(table) for table in tables.entities] == [0, 0, 0]
             assert len(tables.interests) == 0
         for pair in sorted(self.links):
             self.web.unlink(*pair)
-        self.web.passes(PATIENCE_S)
+        self.web.time_passes(PATIENCE_S)
         for dispatcher in self.web.routers.values():
             assert dispatcher.faces == []
             assert dispatcher._tables.memory.held_bytes == 0
@@ -295,7 +295,7 @@ def test_lives_of_networks(offset: int) -> None:
 
 @pytest.mark.parametrize("steps", [1, 40])
 def test_lives_in_short_slices(steps: int) -> None:
-    """Work that is spread over many slices comes to the same."""
+    """Jobs that run in many slices have the same result."""
     life = Life(random.Random(steps))
     life.web.slice_steps = steps
     life.run(150)

@@ -1,4 +1,4 @@
-"""A run of publications is forwarded as if each had come by itself."""
+"""A run of publications is forwarded like the same publications one by one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Neighbour(Outlet):
 
 
 class Network:
-    """A router, a publisher, and subscribers that write its key in different ways."""
+    """A router, a publisher, and subscribers with different aliases for its key."""
 
     def __init__(
         self,
@@ -91,29 +91,29 @@ class Network:
             WhatAmI.ROUTER,
             RoutingSettings(timestamping=timestamping, wall_ns=wall_ns),
         )
-        self.publisher = self.enter(1, WhatAmI.CLIENT, Neighbour(bytes_max))
+        self.publisher = self.connect(1, WhatAmI.CLIENT, Neighbour(bytes_max))
         self.outlets = [Neighbour(bytes_max, room_bytes) for _ in range(subscribers)]
         alias = DeclareKeyExpr(7, WireExpr(0, "robot"))
-        self.say(self.publisher, Declare(alias))
+        self.send(self.publisher, Declare(alias))
         for n, outlet in enumerate(self.outlets):
             role = WhatAmI.PEER if n == 3 else WhatAmI.CLIENT
-            face = self.enter(2 + n, role, outlet)
+            face = self.connect(2 + n, role, outlet)
             if n == 1:
-                self.say(face, Declare(DeclareKeyExpr(7, WireExpr(0, "robot"))))
+                self.send(face, Declare(DeclareKeyExpr(7, WireExpr(0, "robot"))))
             if n == 2:
-                self.say(face, Declare(DeclareKeyExpr(300, WireExpr(0, "robot/pose"))))
-            self.say(face, Declare(DeclareSubscriber(1, WireExpr(0, "robot/*"))))
+                self.send(face, Declare(DeclareKeyExpr(300, WireExpr(0, "robot/pose"))))
+            self.send(face, Declare(DeclareSubscriber(1, WireExpr(0, "robot/*"))))
 
-    def enter(self, zid: int, role: WhatAmI, outlet: Outlet) -> Face:
+    def connect(self, zid: int, role: WhatAmI, outlet: Outlet) -> Face:
         return self.dispatcher.add_face(ZenohId.from_int(zid), role, outlet, 0.0)
 
-    def say(self, face: Face, message: NetworkMessage) -> None:
+    def send(self, face: Face, message: NetworkMessage) -> None:
         self.dispatcher.receive_run(face, [message], 0, 1, True, 0.0)
 
     def publish(self, messages: list[NetworkMessage], reliable: bool) -> list[bytes]:
         for outlet in self.outlets:
             outlet.data = b""
-        # The first finds the way, which a run needs to be known.
+        # The first message computes the route: a run is forwarded only along a cached route.
         self.dispatcher.receive_run(self.publisher, messages[:1], 0, 1, reliable, 0.0)
         for outlet in self.outlets:
             outlet.data = b""
@@ -215,7 +215,7 @@ def test_portions_fill_the_batches_of_a_neighbour() -> None:
     assert sum(counts) == 30
 
 
-def test_a_full_neighbour_is_not_written_for_and_others_get_the_run() -> None:
+def test_a_full_neighbour_is_skipped_and_others_get_the_run() -> None:
     network = Network(1_000, True, lambda: NS, subscribers=3)
     network.outlets[1].is_full = True
     key = WireExpr(0, "robot/pose")
@@ -265,7 +265,7 @@ def test_times_from_the_future_are_replaced(ahead_s: int) -> None:
     assert len(bodies) == 99
 
 
-def test_a_run_without_a_known_way_is_received_one_by_one() -> None:
+def test_a_run_without_a_cached_route_is_received_one_by_one() -> None:
     network = Network(4096, False, lambda: NS)
     messages = as_runs([Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(50)])
     after = network.dispatcher.receive_run(network.publisher, messages, 0, 10**6, True, 0.0)
@@ -273,7 +273,7 @@ def test_a_run_without_a_known_way_is_received_one_by_one() -> None:
     assert [len(outlet.messages()) for outlet in network.outlets] == [50] * 4
 
 
-def test_a_neighbour_that_takes_no_runs_gets_messages() -> None:
+def test_a_neighbour_that_does_not_accept_runs_gets_messages() -> None:
     network = Network(4096, False, lambda: NS)
     network.outlets[1].bytes_max = 0
     messages: list[NetworkMessage] = [Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(50)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from zenlake.routing.timers import Timer, Timers
 
 
-def test_due_in_order_and_once() -> None:
+def test_timers_are_due_in_order_and_once() -> None:
     timers = Timers()
     late, soon, never = Timer(3.0), Timer(1.0), Timer(2.0)
     for timer in (late, soon, never):
@@ -12,15 +12,15 @@ def test_due_in_order_and_once() -> None:
     timers.end(never)
     assert len(timers) == 2
     assert timers.next_deadline() == 1.0
-    assert timers.take_due(0.5, 9) == []
-    assert timers.take_due(5.0, 1) == [soon]
+    assert timers.pop_due(0.5, 9) == []
+    assert timers.pop_due(5.0, 1) == [soon]
     assert timers.next_deadline() == 3.0
-    assert timers.take_due(5.0, 9) == [late]
-    assert timers.take_due(5.0, 9) == []
+    assert timers.pop_due(5.0, 9) == [late]
+    assert timers.pop_due(5.0, 9) == []
     assert timers.next_deadline() is None
 
 
-def test_what_ended_early_does_not_pile_up() -> None:
+def test_cancelled_timers_do_not_accumulate() -> None:
     timers = Timers()
     timers.start(Timer(1e9))
     for n in range(100_000):

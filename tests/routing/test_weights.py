@@ -1,4 +1,4 @@
-"""Weights of links: to the last bit, as every router must have them (behaviour reference §4.7)."""
+"""Weights of links: every router must compute the same bits (behaviour reference §4.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What routers undeclared of late (routing/network/withdrawals.py)."""
+"""Recent undeclarations of routers (routing/network/withdrawals.py)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 web = Web("a", "b")
 web.link("a", "b")
-web.enters("c1", "client", "a")
-web.says("c1", subscriber(1, "k"))
-web.hears("c1", "PUT x k")
+web.connects("c1", "client", "a")
+web.sends("c1", subscriber(1, "k"))
+web.receives("c1", "PUT x k")
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import deque
 from itertools import pairwise
 from typing import Any
 
-from tests.routing.playbook import ROLES, Ear, text_of, zid_of
+from tests.routing.playbook import ROLES, RecordingOutlet, text_of, zid_of
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
@@ -22,7 +22,7 @@ from zenlake.routing.work import UNLIMITED
 from zenlake.wire import NetworkMessage, decode, encode
 
 MESSAGES_MAX = 100_000
-"""More than any test needs: beyond it messages go round in circles."""
+"""More than any test needs: beyond it messages are forwarded in a loop."""
 
 
 class Wire(Outlet):
@@ -49,15 +49,15 @@ class Web:
         self.wires: dict[tuple[str, str], Wire] = {}
         self.link_faces: dict[tuple[str, str], Face] = {}
         self.dead: set[tuple[str, str]] = set()
-        """Links that swallow everything; neither side knows yet."""
+        """Links that lose everything, which neither side has noticed."""
 
-        self.ears: dict[str, Ear] = {}
+        self.outlets: dict[str, RecordingOutlet] = {}
         self.faces: dict[str, tuple[str, Face]] = {}
         for name in names:
             self.starts(name)
 
     def wall_ns(self) -> int:
-        """Each router has a life of its own, so that all of them know how to ask again."""
+        """Each router has its own start time; with 0 it would count as a deployed node."""
         return 1_000_000 * len(self.routers) + 1_000_000_000 * (1 + int(self.now))
 
     def starts(self, name: str, role: str = "router") -> None:
@@ -67,7 +67,7 @@ class Web:
         self.routers[name] = Dispatcher(zid, ROLES[role], settings)
 
     def link(self, *names: str) -> None:
-        """Each one with the next."""
+        """Link each router with the next."""
         for one, other in pairwise(names):
             for here, there in ((one, other), (other, one)):
                 wire = Wire()
@@ -86,44 +86,44 @@ class Web:
         self.settle()
 
     def loses(self, one: str, other: str) -> None:
-        """From now on nothing arrives on a link."""
+        """Lose all later messages of a link."""
         self.dead |= {(one, other), (other, one)}
 
     def stops(self, name: str) -> None:
-        """A router dies, and with it all that is attached to it."""
+        """Remove a router and the nodes attached to it."""
         for one, other in [pair for pair in self.wires if pair[0] == name]:
             self.unlink(one, other)
         for face in [face for face, (router, _) in self.faces.items() if router == name]:
             del self.faces[face]
-            del self.ears[face]
+            del self.outlets[face]
         del self.routers[name]
 
-    def enters(self, name: str, role: str, router: str) -> None:
-        ear = Ear(not role)
-        self.ears[name] = ear
+    def connects(self, name: str, role: str, router: str) -> None:
+        outlet = RecordingOutlet(not role)
+        self.outlets[name] = outlet
         dispatcher = self.routers[router]
         if role:
-            face = dispatcher.add_face(zid_of(name), ROLES[role], ear, self.now)
+            face = dispatcher.add_face(zid_of(name), ROLES[role], outlet, self.now)
         else:
-            face = dispatcher.add_local(ear)
+            face = dispatcher.add_local(outlet)
         self.faces[name] = (router, face)
         self.settle()
 
-    def leaves(self, name: str) -> None:
+    def disconnects(self, name: str) -> None:
         router, face = self.faces.pop(name)
-        del self.ears[name]
+        del self.outlets[name]
         self.routers[router].remove_face(face, self.now, self.slice_steps)
         self.settle()
 
-    def says(self, name: str, *messages: NetworkMessage) -> None:
+    def sends(self, name: str, *messages: NetworkMessage) -> None:
         router, face = self.faces[name]
         for message in messages:
             self._receive(router, face, message, True)
         self.settle()
 
-    def say_at_once(self, said: dict[str, NetworkMessage]) -> None:
+    def send_at_once(self, messages: dict[str, NetworkMessage]) -> None:
         """Several faces send a message before any router has forwarded one."""
-        for name, message in said.items():
+        for name, message in messages.items():
             router, face = self.faces[name]
             self._receive(router, face, message, True)
         self.settle()
@@ -145,10 +145,10 @@ class Web:
             dispatcher.run_jobs(self.slice_steps)
 
     def settle(self) -> None:
-        """Deliver everything, and let as much time pass as the trees take."""
+        """Deliver all messages, and let enough time pass to compute the trees."""
         for _ in range(20):
             self._deliver()
-            self.passes(0.1)
+            self.time_passes(0.1)
             if not any(wire.messages for wire in self.wires.values()):
                 return
         raise AssertionError("the routers never come to rest")
@@ -165,9 +165,9 @@ class Web:
                     continue
                 face = self.link_faces[there, here]
                 self._receive(there, face, decode_again(message), reliable)
-        raise AssertionError("messages go round in circles")
+        raise AssertionError("messages are forwarded in a loop")
 
-    def passes(self, seconds: float) -> None:
+    def time_passes(self, seconds: float) -> None:
         self.now += seconds
         for name, dispatcher in self.routers.items():
             deadline = dispatcher.next_deadline()
@@ -175,36 +175,36 @@ class Web:
                 dispatcher.handle_timeout(self.now)
             self._work(name)
 
-    def hears(self, name: str, *lines: str) -> None:
-        """Exactly this was sent to a face since the last look."""
-        ear = self.ears[name]
-        heard = [text_of(message, key, True) for message, key, _ in ear.messages]
-        heard = [line for line in heard if not line.startswith(("D_KEYEXPR", "OAM"))]
-        ear.messages.clear()
-        assert heard == list(lines), heard
+    def receives(self, name: str, *lines: str) -> None:
+        """Assert that a face received exactly these messages since the last call."""
+        outlet = self.outlets[name]
+        received = [text_of(message, key, True) for message, key, _ in outlet.messages]
+        received = [line for line in received if not line.startswith(("D_KEYEXPR", "OAM"))]
+        outlet.messages.clear()
+        assert received == list(lines), received
 
-    def takes(self, name: str) -> list[NetworkMessage]:
-        ear = self.ears[name]
-        messages = [message for message, _, _ in ear.messages]
-        ear.messages.clear()
+    def received(self, name: str) -> list[NetworkMessage]:
+        outlet = self.outlets[name]
+        messages = [message for message, _, _ in outlet.messages]
+        outlet.messages.clear()
         return messages
 
     def sent(self, one: str, other: str) -> list[str]:
-        """What one router sent to another since the last look, without link states."""
+        """What one router sent to another since the last call, without link states."""
         wire = self.wires[one, other]
         lines = [line for line in wire.log if not line.startswith(("OAM", "D_KEYEXPR"))]
         wire.log.clear()
         return lines
 
-    def forget(self) -> None:
-        for ear in self.ears.values():
-            ear.messages.clear()
+    def clear_received(self) -> None:
+        for outlet in self.outlets.values():
+            outlet.messages.clear()
         for wire in self.wires.values():
             wire.log.clear()
 
 
 def decode_again(message: NetworkMessage) -> NetworkMessage:
-    """As the other side reads it: no object is shared."""
+    """A copy by way of the wire: no object is shared."""
     again = decode(encode(message), "network")
     assert isinstance(again, NetworkMessage)
     return again

@@ -131,7 +131,7 @@ class Node:
         return self.wall_ns
 
     def settle(self) -> None:
-        for sink in self.core.take_touched():
+        for sink in self.core.pop_touched():
             sink.after_unlock()
 
 

@@ -144,7 +144,7 @@ def test_churn_leaves_nothing_behind() -> None:
             ]
             for entity in made:
                 a.undeclare(entity, network.now)
-            a.take_touched()
+            a.pop_touched()
             network.pump()
             network_logs_cleared(network)
 

@@ -48,7 +48,7 @@ class LinkDeadlines:
     def next_deadline(self) -> float:
         return self._heap[0][0] if self._heap else inf
 
-    def take_due(self, now: float) -> list[LinkRunner]:
+    def pop_due(self, now: float) -> list[LinkRunner]:
         """Links that need `handle_timeout` now; `add` them again afterwards."""
         due: list[LinkRunner] = []
         while self._heap and self._heap[0][0] <= now:

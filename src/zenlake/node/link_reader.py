@@ -368,7 +368,7 @@ class LinkReader:
         node = self._runner.node
         node.begin()
         try:
-            discoveries = node.dispatcher.take_discoveries()
+            discoveries = node.dispatcher.pop_discoveries()
         finally:
             node.end()
         node.discovery.gossiped(discoveries)

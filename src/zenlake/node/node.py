@@ -313,7 +313,7 @@ class Node:
 
     def _handle_link_timeout(self, now: float) -> None:
         with self._link_deadlines_lock:
-            due = self._link_deadlines.take_due(now)
+            due = self._link_deadlines.pop_due(now)
         try:
             for runner in due:
                 runner.handle_timeout(now)

@@ -146,7 +146,7 @@ class NodeLock:
         """Release the lock, and wake the timers if need be; returns the sinks that got items."""
         sinks: list[Sink] | None = None
         for session in self._sessions:
-            taken = session.take_touched()
+            taken = session.pop_touched()
             if taken:
                 sinks = taken if sinks is None else sinks + taken
         is_early = self._earliest() < self.timer.armed

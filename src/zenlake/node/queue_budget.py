@@ -21,14 +21,14 @@ class QueueBudget:
         self.held_bytes = 0
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> bool:
-        """Take `size` bytes if there is room; a message of any size fits where nothing waits."""
+    def reserve(self, size: int) -> bool:
+        """Reserve `size` bytes if there is room; any size fits if nothing is reserved."""
         with self._lock:
             if self.held_bytes > 0 and self.held_bytes + size > self.limit_bytes:
                 return False
             self.held_bytes += size
             return True
 
-    def give(self, size: int) -> None:
+    def release(self, size: int) -> None:
         with self._lock:
             self.held_bytes -= size

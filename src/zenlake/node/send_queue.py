@@ -179,7 +179,7 @@ class SendQueue(AbstractSender):
 
     def _charge(self, size: int) -> bool:
         """Take bytes from the budget of all queues, for what the limits of a queue do not bound."""
-        if self._queues.take(size):
+        if self._queues.reserve(size):
             self._charged_bytes += size
             return True
         self._refused = (
@@ -191,7 +191,7 @@ class SendQueue(AbstractSender):
     def _release_charged(self, queued_bytes: int) -> None:
         """Give back what exceeds the queued bytes: a queue may never become empty."""
         if self._charged_bytes > queued_bytes:
-            self._queues.give(self._charged_bytes - queued_bytes)
+            self._queues.release(self._charged_bytes - queued_bytes)
             self._charged_bytes = queued_bytes
 
     def _unsent_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""The dispatcher of a node: who declared what, and who gets what. Sans-I/O.
+"""The dispatcher of a node: keeps declarations and forwards messages. Sans-I/O.
 
     dispatcher      Dispatcher: messages of all faces in, messages to other faces out
     outlet          where the messages for one face go

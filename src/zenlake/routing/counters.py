@@ -28,7 +28,7 @@ _NAMES: Final = (
 
 
 class Counters:
-    """Nothing a neighbour sends is dropped without one of these going up."""
+    """Every dropped message of a neighbour is counted in one of these."""
 
     __slots__ = _NAMES
 

@@ -188,7 +188,7 @@ class Dispatcher:
             is_multicast=is_multicast,
         )
         region.add(face)
-        if position != BELOW:  # it may get publications before it has declared anything
+        if position != BELOW:  # the face may get publications before it has declared anything
             self._tables.forget_routes()
         self._tables.now = now
         self._gossip.add_face(face)
@@ -258,7 +258,7 @@ class Dispatcher:
     def _remove_left(self, sourced: SourcedRegion) -> None:
         """Nodes have left a network: what they declared is gone."""
         self._gossip.reconsider()
-        for source in sourced.take_left():
+        for source in sourced.pop_departed():
             self._work.run(self._remove(source))
         self._hold_election()
 
@@ -281,7 +281,7 @@ class Dispatcher:
                 source = sourced.known_source(zid)
                 if source is not None:
                     source.is_shared = zid in election.shared
-                    self._work.run(self._declarations.spread_again(source))
+                    self._work.run(self._declarations.announce_again(source))
 
     def _update_trees(self, sourced: SourcedRegion) -> Job:
         yield from sourced.update_trees()
@@ -289,7 +289,7 @@ class Dispatcher:
 
     def _follow_parents(self, sourced: SourcedRegion) -> Job:
         """Follow the reports of the neighbours that are parents now."""
-        for source in sourced.parents.take_changed(self._tables.now):
+        for source in sourced.parents.pop_changed(self._tables.now):
             yield from self._declarations.align(source, is_complete=False)
 
     def _forget_routes_to(self, face: Face) -> None:
@@ -334,7 +334,7 @@ class Dispatcher:
         if isinstance(message, Interest) and message.mode == InterestMode.CURRENT:
             work.steps = SLICE_STEPS
         self._receive(face, message, reliable, now)
-        work.steps = steps  # it may answer a query in the middle of another slice
+        work.steps = steps  # the application may answer a query within another slice
 
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
@@ -440,21 +440,21 @@ class Dispatcher:
         for sourced in self._sourced:
             if sourced.network.handle_timeout(now):
                 self._work.run(self._update_trees(sourced))
-            for source in sourced.parents.take_complete(now):
+            for source in sourced.parents.pop_complete(now):
                 self._work.run(self._declarations.align(source, is_complete=True))
 
     @property
     def has_discoveries(self) -> bool:
-        """Whether `take_discoveries` returns any; may be read without the lock."""
+        """Whether `pop_discoveries` returns any; may be read without the lock."""
         if self._gossip.has_discoveries():
             return True
         return any(sourced.network.has_discoveries() for sourced in self._sourced)
 
-    def take_discoveries(self) -> list[Discovery]:
-        """Nodes that gossip described since the last call, and that are no neighbours."""
-        found = self._gossip.take_discoveries()
+    def pop_discoveries(self) -> list[Discovery]:
+        """Nodes that gossip described since the last call and that are not neighbours."""
+        found = self._gossip.pop_discoveries()
         for sourced in self._sourced:
-            found += sourced.network.take_discoveries()
+            found += sourced.network.pop_discoveries()
         return found
 
 

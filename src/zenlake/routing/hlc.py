@@ -1,6 +1,6 @@
 """`Hlc`: a hybrid logical clock (behaviour reference §2.11).
 
-Timestamps follow the wall clock, but never go back and are never given twice: the four
+Timestamps follow the wall clock, but never go back and are unique: the four
 lowest bits of the NTP64 time count what happens within one tick of the clock.
 """
 
@@ -25,7 +25,7 @@ class Hlc:
     def __init__(self, zid: ZenohId) -> None:
         self.zid = zid
         self.last = 0
-        """The greatest time given or seen."""
+        """The greatest time issued or received."""
 
     def new(self, wall_ntp64: int) -> Timestamp:
         """A timestamp greater than all before it."""
@@ -40,7 +40,7 @@ class Hlc:
         return time
 
     def update(self, timestamp: Timestamp, wall_ntp64: int) -> bool:
-        """Learn of a received timestamp; False if it is too far in the future."""
+        """Advance to a received timestamp; False if it is too far in the future."""
         return self.update_time(timestamp.time, wall_ntp64)
 
     def update_time(self, time: int, wall_ntp64: int) -> bool:

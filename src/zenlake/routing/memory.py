@@ -37,7 +37,7 @@ class MemoryBudget:
 
 
 class Account:
-    """What one neighbour makes this node keep; an application of this process has no limit."""
+    """The bytes kept for one neighbour; an application of this process has no limit."""
 
     __slots__ = ("_budget", "_is_closed", "_limit_bytes", "held_bytes", "refused")
 
@@ -68,7 +68,7 @@ class Account:
         self.refused = f"{limit_key} is {limit}"
 
     def add(self, size: int) -> None:
-        """Charge what cannot be refused: declarations to the neighbour, by its interests."""
+        """Charge bytes that cannot be refused: declarations sent for the neighbour's interests."""
         self.held_bytes += size
         if self._budget is not None:
             self._budget.held_bytes += size
@@ -81,7 +81,7 @@ class Account:
             self._budget.held_bytes -= size
 
     def close(self) -> None:
-        """The neighbour is gone, and all it caused with it."""
+        """Release everything: the neighbour is gone."""
         self.release(self.held_bytes)
         self._is_closed = True
 

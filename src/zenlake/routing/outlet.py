@@ -8,7 +8,7 @@ from zenlake.wire.push_run import Portion
 
 
 class Refusal:
-    """Why a link could not take the last message that was refused, "" if there was none.
+    """Why a link refused the last message that was refused, "" if there was none.
 
     Outlets cannot raise: a message may go to several links, and may be another node's. A session
     clears the text before it sends, and raises afterwards if there is one.
@@ -27,7 +27,7 @@ class Outlet:
     __slots__ = ()
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        """Take one message; never blocks, never raises.
+        """Accept one message; never blocks, never raises.
 
         It is called from within the dispatcher: a session may answer a query at once (RESPONSE,
         RESPONSE_FINAL), everything else must wait until the dispatcher has returned.
@@ -42,16 +42,16 @@ class Outlet:
     def send_run(
         self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
     ) -> None:
-        """Take `messages[start:stop]`, which are all PUSH and have the same key."""
+        """Accept `messages[start:stop]`, which are all PUSH and have the same key."""
         for index in range(start, stop):
             self.send(messages[index], key, reliable)
 
     def portion_bytes_max(self) -> int:
-        """How long the portions of `send_portions` may be, 0 if it takes none."""
+        """How long the portions of `send_portions` may be, 0 if it accepts none."""
         return 0
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
-        """How long the first of them may be to leave with what was taken before."""
+        """How long the first portion may be to fit into the batch that is being filled."""
         return 0
 
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
@@ -63,11 +63,11 @@ class Outlet:
         return False
 
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
-        """Take encoded publications that were made for this face, with their QoS byte."""
+        """Accept encoded publications that were made for this face, with their QoS byte."""
         raise NotImplementedError
 
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
-        """Take an encoded publication, with its QoS byte; False if this outlet takes none.
+        """Accept an encoded publication, with its QoS byte; False if this outlet accepts none.
 
         Unlike `send` it is called without any lock, and may wait for room.
         """

@@ -5,7 +5,7 @@
     peer        peers and routers     clients           -               in the process
     router      routers               clients           peers
 
-What the hats do differently comes down to two facts about a region: whether traffic may
+The hats differ in two facts about a region: whether traffic may
 stay within it (between clients of one broker it may, between peers it may not, because
 they are linked directly), and where each of its faces stands: below, equal or above. Routers
 are the exception: what they declare and publish travels along trees. So it does among linkstate
@@ -59,7 +59,7 @@ class Region:
         """As users see it: north, south:0:client, south:0:peer, local."""
 
         self.relays = relays
-        """Whether what comes from one of its faces may go to another, by declarations alone."""
+        """Whether messages of one of its faces may be forwarded to another one."""
 
         self.is_north = is_north
         self.sourced: SourcedRegion | None = None

@@ -1,4 +1,4 @@
-"""`RoutingSettings`: what the configuration says about routing."""
+"""`RoutingSettings`: the part of the configuration that is about routing."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ class RoutingSettings:
 
         self.drop_future_timestamp = drop_future_timestamp
         self.query_timeout_ms = query_timeout_ms
-        """`queries_default_timeout`: of a REQUEST that says none."""
+        """`queries_default_timeout`: of a REQUEST without a timeout."""
 
         self.interest_timeout_s = interest_timeout_s
         """`routing/interests/timeout`: how long an answer waits for the node above."""
 
         self.gossip = gossip
         self.gossip_multihop = gossip_multihop
-        """`scouting/gossip/multihop`: pass on the addresses of nodes that are no neighbours."""
+        """`scouting/gossip/multihop`: forward the addresses of nodes that are not neighbours."""
 
         self.gossip_targets = gossip_targets
         """`scouting/gossip/target` as a mask of roles."""
@@ -97,7 +97,7 @@ class RoutingSettings:
         self.declarations_max = declarations_max
         """`limits/routing/...`: of one neighbour at once, as the next two.
 
-        They do not apply to the session of this process: what it declares and asks is its own.
+        They do not apply to the session of this process.
         """
 
         self.interests_max = interests_max

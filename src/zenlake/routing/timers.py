@@ -1,4 +1,4 @@
-"""`Timers`: things that end at a certain time unless they end before."""
+"""`Timers`: deadlines of objects that may end earlier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMERS_PER_SLICE: Final = 64
 
 @mypyc_attr(acyclic=True)
 class Timer:
-    """Something with a deadline, which `Timers.end` ends before."""
+    """Something with a deadline; `Timers.end` cancels it."""
 
     __slots__ = ("deadline", "is_ended")
 
@@ -45,7 +45,7 @@ class Timers:
         heappush(self._heap, (timer.deadline, self._count, timer))
 
     def end(self, timer: Timer) -> None:
-        """It needs its deadline no longer; may be called twice."""
+        """Cancel a timer; may be called twice."""
         if timer.is_ended:
             return
         timer.is_ended = True
@@ -57,7 +57,7 @@ class Timers:
             heapify(self._heap)
 
     def close(self) -> list[Timer]:
-        """Those that have not ended; none of them does any more."""
+        """Cancel all timers and return those that had not ended."""
         left = [entry[2] for entry in self._heap if not entry[2].is_ended]
         self._heap.clear()
         self._open = 0
@@ -69,7 +69,7 @@ class Timers:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def take_due(self, now: float, count_max: int) -> list[Timer]:
+    def pop_due(self, now: float, count_max: int) -> list[Timer]:
         """The timers whose time has come, in order, at most so many; they are ended by this.
 
         The others stay due, which `next_deadline` shows.

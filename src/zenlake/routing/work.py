@@ -23,19 +23,19 @@ Job = Generator[None, None, None]
 
 UNLIMITED: Final = 1 << 62
 SLICE_STEPS: Final = 2_048
-"""A step takes less than a microsecond compiled, about one on plain Python."""
+"""Steps of a slice. A step takes less than a microsecond compiled, about one in plain Python."""
 
 SEND_STEPS: Final = 24
-"""What a message to a neighbour costs, which is encoded at once."""
+"""Steps for a message to a neighbour, which is encoded at once."""
 
 MESSAGE_STEPS: Final = 8
-"""What any message but a publication costs before it leads to more."""
+"""Steps for receiving any message but a publication."""
 
 RUN_MESSAGES_PER_STEP: Final = 4
-"""Publications that are forwarded as a run (wire/push_run.py)."""
+"""Publications of a run that are forwarded in one step (wire/push_run.py)."""
 
 KEY_BYTES_PER_STEP: Final = 8
-"""A key is validated, hashed and looked up before it leads to more, which long ones pay for."""
+"""Characters of a key that are validated, hashed and looked up in one step."""
 
 
 class Work:

@@ -117,7 +117,7 @@ class SessionCore:
 
     # What the node calls.
 
-    def take_touched(self) -> list[Sink]:
+    def pop_touched(self) -> list[Sink]:
         """Sinks to settle once the lock is released."""
         touched = self.port.touched
         if touched:
@@ -156,7 +156,7 @@ class SessionCore:
         """In a forked child, where no other thread is: every reader gets an error."""
         self.subscribers.version += 1  # voids the shortcuts of publishers
         self.close()
-        for sink in self.take_touched():
+        for sink in self.pop_touched():
             sink.leave_to_parent(text)
 
     # What the API calls.

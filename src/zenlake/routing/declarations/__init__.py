@@ -1,6 +1,6 @@
 """Subscribers, queryables, tokens, key aliases and interests: received, kept and announced.
 
-entity, entity_table      a key on which something is declared: who holds it, who knows of it
+entity, entity_table      a key on which something is declared, its holders, the faces that know it
 received_declarations     D_x and U_x from faces         announcer          those to faces
 received_interests        INTEREST from faces            gateway_interests  those to gateways
 interest, interest_table  an interest, and all of them by key

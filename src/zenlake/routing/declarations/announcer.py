@@ -55,16 +55,16 @@ class Announcer:
         self._endings = TokenEndings()
         self.deferred_tokens = DeferredTokens(tables)
 
-    def spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
+    def announce_change(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
         """Announce that `source` began, changed or ended to hold `entity`.
 
         `in_answer`: it was declared in answer to an interest of ours, so interests below
         whose answer is not complete get it as part of theirs.
         """
         self._tables.forget_routes_of(entity.kind, entity.key)
-        self._spread(entity, source, in_answer, is_gone)
+        self._announce_change(entity, source, in_answer, is_gone)
 
-    def spread_holder(
+    def announce_holder(
         self, entity: Entity, source: Face, info: QueryableInfo, in_answer: bool, is_gone: bool
     ) -> None:
         """The same if `source` is a new or former holder, and its info was or is `info`."""
@@ -73,28 +73,30 @@ class Announcer:
         if is_new_token and not in_answer:
             self._endings.begin_token(entity.key, self._tables.interests.last_number)
         if in_answer or not self.is_no_news(entity, source, info):
-            self._spread(entity, source, in_answer, is_gone)
+            self._announce_change(entity, source, in_answer, is_gone)
 
     def is_no_news(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
         """Whether no announcement changes if `source` begins or ends to hold an entity."""
         self._work.steps -= len(entity.holders) // HOLDERS_PER_STEP
         return entity.is_known_without(source, info)
 
-    def _spread(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
-        job = self.spreading(entity, source, in_answer, is_gone)
+    def _announce_change(
+        self, entity: Entity, source: Face, in_answer: bool, is_gone: bool
+    ) -> None:
+        job = self.change_job(entity, source, in_answer, is_gone)
         if in_answer:
             # The D_FINAL that may come next must not overtake it.
             self._work.run_for(source, job)
         else:
             self._work.run(job)
 
-    def spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
-        """The job that `spread` begins."""
+    def change_job(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+        """The job that `announce_change` begins."""
         if entity.kind == TOKEN and not in_answer:
             self._endings.begin_job(entity.key)
-        return self._spreading(entity, source, in_answer, is_gone)
+        return self._change_job(entity, source, in_answer, is_gone)
 
-    def _spreading(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
+    def _change_job(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> Job:
         yield from self._align_unasked(entity)
         yield from self._align_announced(entity)
         interests: list[DownInterest] = []

@@ -2,7 +2,7 @@
 
 A router that receives a token from another gateway of its peer does not know whose it is: the
 peer's own, which the peer declares to all its gateways, or that of another node. A peer of a
-deployed release that gets its own token takes it for ended when the announcing gateway ends. So
+deployed release that gets its own token considers it ended when the announcing gateway ends. So
 the token is announced after a delay, unless the peer has declared it itself by then; from the other
 gateway the peer got it at once. When a peer ends its own token, the other gateway undeclares the
 token soon if it was the same; otherwise it is announced to the peer.
@@ -39,7 +39,7 @@ class DeferredTokens:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._waiting: dict[tuple[Face, str], DeferredToken] = {}
-        """One at most for each token that a router has, and peer."""
+        """At most one for each pair of a router's token and a peer."""
 
         self.timers = Timers()
 
@@ -74,10 +74,10 @@ class DeferredTokens:
         """Whether a token is still deferred: then its end is not announced either."""
         return (face, token.key) in self._waiting
 
-    def take_due(self, now: float) -> list[DeferredToken]:
+    def pop_due(self, now: float) -> list[DeferredToken]:
         """Tokens whose delay is over."""
         due: list[DeferredToken] = []
-        for timer in self.timers.take_due(now, TIMERS_PER_SLICE):
+        for timer in self.timers.pop_due(now, TIMERS_PER_SLICE):
             assert isinstance(timer, DeferredToken)
             del self._waiting[timer.face, timer.key]
             if not timer.face.is_gone:

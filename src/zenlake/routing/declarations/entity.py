@@ -1,4 +1,4 @@
-"""`Entity`: a key on which subscribers, queryables or tokens exist, and who knows of it.
+"""`Entity`: a key on which subscribers, queryables or tokens exist, and the faces that know it.
 
 All declarations of one kind on one key are one entity, and are announced as one. Whether a face
 may know of it depends on the faces that hold it (`info_for`).
@@ -22,7 +22,7 @@ KINDS: Final = (SUBSCRIBER, QUERYABLE, TOKEN)
 NO_ID: Final = -1
 
 PLAIN: Final = QueryableInfo()
-"""The info of what has none: subscribers, tokens, and queryables without the extension."""
+"""The info of subscribers, tokens, and queryables without the extension."""
 
 
 @mypyc_attr(acyclic=True)

@@ -125,7 +125,7 @@ class GatewayInterests:
         return True
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now, TIMERS_PER_SLICE):
+        for timer in self.timers.pop_due(now, TIMERS_PER_SLICE):
             assert isinstance(timer, Pending)
             self._tables.counters.timed_out_interests += 1
             self._answer(timer)

@@ -1,4 +1,4 @@
-"""`KeyTable`: the numbers that stand for keys on one face, in both directions (§3.5).
+"""`KeyTable`: the aliases of keys on one face, in both directions (§3.5).
 
 Each side numbers keys with D_KEYEXPR, and either side may use either numbering. On a
 received message M=1 ("sender") means theirs, on a message we send it means ours.
@@ -26,7 +26,7 @@ class KeyTable:
     def resolve(self, expr: WireExpr) -> str | None:
         """The full text of a received expression, None if its number is unknown.
 
-        Nobody has looked yet whether the text is a key expression.
+        The text is not validated: it may not be a key expression.
         """
         if expr.scope == 0:
             return expr.suffix
@@ -36,7 +36,7 @@ class KeyTable:
         return prefix + expr.suffix if expr.suffix else prefix
 
     def learn(self, id: int, key: str) -> bool:
-        """They gave `key` a number that is not in use; False if that is beyond a limit."""
+        """Add an alias of the other side that is not in use; False if that is beyond a limit."""
         size = len(key.encode())
         if len(self.theirs) >= ALIASES_MAX or self._their_bytes + size > ALIAS_BYTES_MAX:
             return False
@@ -48,7 +48,7 @@ class KeyTable:
         return True
 
     def forget(self, id: int) -> bool:
-        """They took a number back; False if it was not in use."""
+        """Remove an alias of the other side; False if it was not in use."""
         key = self.theirs.pop(id, None)
         if key is None:
             return False

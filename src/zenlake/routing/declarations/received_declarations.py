@@ -52,7 +52,7 @@ class ReceivedDeclarations:
         if isinstance(body, DeclareKeyExpr):
             self._number(face, body)
         elif isinstance(body, UndeclareKeyExpr):
-            self._take_back(face, body.expr_id)
+            self._undeclare_alias(face, body.expr_id)
         elif isinstance(body, DeclareFinal):
             self._final(face, message.interest_id)
         elif face.position == BESIDE:
@@ -167,7 +167,7 @@ class ReceivedDeclarations:
                     face.account.release(declaration_bytes(entity.key))
                     is_news = not self._announcer.is_no_news(entity, face, holding.info)
                     if is_news and not entity.has_gone_holder():
-                        yield from self._announcer.spreading(entity, face, False, is_gone=True)
+                        yield from self._announcer.change_job(entity, face, False, is_gone=True)
                     else:
                         self._announcer.discard_ending(entity)
                 if work.steps <= 0:
@@ -175,18 +175,18 @@ class ReceivedDeclarations:
             held.clear()
         face.declaration_count = 0
 
-    def spread_again(self, source: Face) -> Job:
+    def announce_again(self, source: Face) -> Job:
         """Announce or withdraw what a source holds, after the rules for that changed."""
         for kind in KINDS:
             for entity in list(source.held[kind].values()):
                 if source in entity.holders:
-                    yield from self._announcer.spreading(entity, source, False, is_gone=False)
+                    yield from self._announcer.change_job(entity, source, False, is_gone=False)
                 if self._tables.work.steps <= 0:
                     yield
 
     def handle_timeout(self, now: float) -> None:
         """Announce the tokens whose delay is over."""
-        for late in self._announcer.deferred_tokens.take_due(now):
+        for late in self._announcer.deferred_tokens.pop_due(now):
             self._tables.work.run(self._announcer.announce_deferred(late))
 
     def _number(self, face: Face, body: DeclareKeyExpr) -> None:
@@ -204,7 +204,7 @@ class ReceivedDeclarations:
         else:
             self._tables.shorten_routes(key)
 
-    def _take_back(self, face: Face, expr_id: int) -> None:
+    def _undeclare_alias(self, face: Face, expr_id: int) -> None:
         if face.keys.forget(expr_id):
             self._tables.forget_routes()
         else:
@@ -270,9 +270,9 @@ class ReceivedDeclarations:
         before = holding.info
         holding.add(id, info)
         if is_new:
-            self._announcer.spread_holder(entity, face, holding.info, in_answer, is_gone=False)
+            self._announcer.announce_holder(entity, face, holding.info, in_answer, is_gone=False)
         elif holding.info != before:
-            self._announcer.spread(entity, face, in_answer, is_gone=False)
+            self._announcer.announce_change(entity, face, in_answer, is_gone=False)
 
     def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
         entity = face.held[kind].pop(id, None)
@@ -289,12 +289,12 @@ class ReceivedDeclarations:
             if entity.has_gone_holder():
                 self._tables.forget_routes_of(kind, entity.key)
             else:
-                self._announcer.spread_holder(entity, face, before, in_answer=False, is_gone=True)
+                self._announcer.announce_holder(entity, face, before, in_answer=False, is_gone=True)
             if kind == TOKEN:
                 self._announcer.deferred_tokens.note_undeclared(entity, face)
             return
         if holding.info != before:
-            self._announcer.spread(entity, face, in_answer=False, is_gone=False)
+            self._announcer.announce_change(entity, face, in_answer=False, is_gone=False)
 
     def _undeclare_unknown(self, face: Face, kind: int, undeclared: UndeclaredKey | None) -> None:
         """Announce the end of an unknown token to nodes below, who may know it (§3.6)."""

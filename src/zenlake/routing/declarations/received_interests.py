@@ -189,7 +189,7 @@ class ReceivedInterests:
                     self._announcer.forget_aggregate(interest, kind)
 
     def _is_last_aggregate(self, interest: DownInterest, kind: int) -> bool:
-        """Take an aggregate interest off the count of its key; whether none is left there."""
+        """Decrement the count of aggregate interests on a key; whether none is left."""
         counts = interest.face.aggregates
         place = (kind, interest.key)
         left = counts.pop(place, 1) - 1

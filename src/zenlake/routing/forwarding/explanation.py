@@ -23,7 +23,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 
 class Explanation:
-    """The neighbours that get a message, and what was decided about each that might have."""
+    """The neighbours that get a message, and the decision about each candidate."""
 
     __slots__ = ("faces", "notes", "root", "source")
 
@@ -78,7 +78,7 @@ class Explainer:
         return explained
 
     def _origin_of(self, source: Face, root: ZenohId | None) -> Origin:
-        """The one that a message has if it comes from `source`; not kept if it is a new one."""
+        """The origin of messages that come from `source`; a new one is not kept."""
         sourced = source.region.sourced
         if source.position != BESIDE or sourced is None:
             return source.origin

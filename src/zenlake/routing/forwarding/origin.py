@@ -1,6 +1,6 @@
 """`Origin`: the source of messages that take the same routes.
 
-They come from the same region or, if other routers sent them, entered the network at the same one.
+They come from the same region or, if other routers sent them, entered the network at the same node.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class Queries:
             timer.query.drop_branches()
 
     def handle_timeout(self, now: float) -> None:
-        for timer in self.timers.take_due(now, TIMERS_PER_SLICE):
+        for timer in self.timers.pop_due(now, TIMERS_PER_SLICE):
             assert isinstance(timer, Branch)
             self._tables.counters.timed_out_requests += 1
             self._send_error(timer.query, "Timeout", timer.face.zid)

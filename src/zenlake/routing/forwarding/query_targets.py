@@ -100,7 +100,7 @@ class QueryTargets:
                     candidate.knowledge = COMPLETE
 
     def _candidate(self, origin: Origin, holder: Face) -> Candidate | None:
-        """A holder of a queryable, None if no way leads to it."""
+        """A holder of a queryable, None if no path leads to it."""
         sourced = holder.region.sourced
         if holder.position != BESIDE or sourced is None:
             return Candidate(holder, INCOMPLETE, 1)

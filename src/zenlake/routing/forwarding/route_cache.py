@@ -17,7 +17,7 @@ from zenlake.routing.work import Job, Work
 R = TypeVar("R", bound=CachedRoute)
 
 FORGET_STEPS: Final = 1_024
-"""A change may take this long to find the routes it concerns: half a slice."""
+"""Steps to find the routes that a change concerns: half a slice."""
 
 FORGET_LOOKUPS_MAX: Final = 16_384
 """Each key may have a route for every origin, and every router of the network is one."""
@@ -37,10 +37,10 @@ class RouteCache(Generic[R]):
         self._keys: KeyTree[str] = KeyTree()
         self._size = 0
         self.changes = 0
-        """Another number after each change: what was found before may be incomplete."""
+        """Incremented by each change: a route found before it may be incomplete."""
 
     def __len__(self) -> int:
-        """How many keys have a route, from wherever."""
+        """How many keys have a route, of any origin."""
         return len(self._keys)
 
     def add_origin(self, routes: dict[str, R]) -> None:
@@ -55,7 +55,7 @@ class RouteCache(Generic[R]):
         routes.clear()
 
     def add(self, routes: dict[str, R], key: str, route: R) -> None:
-        """Remember a route of an origin, by what was found since the last change."""
+        """Add a route of an origin that was found since the last change."""
         if self._size >= CACHED_ROUTES_MAX:
             self.forget_all()
         known = routes.get(key)
@@ -103,7 +103,7 @@ class RouteCache(Generic[R]):
         self._size = 0
 
     def _free(self, keys: KeyTree[str], former: list[dict[str, R]]) -> Job:
-        """Give memory back piece by piece: of 65,536 routes that takes tens of milliseconds."""
+        """Free memory in slices: for 65,536 routes that takes tens of milliseconds."""
         for _ in keys.take_apart():
             self._work.steps -= 1
             if self._work.steps <= 0:

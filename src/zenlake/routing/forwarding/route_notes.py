@@ -1,4 +1,4 @@
-"""`RouteNotes`: why a message goes where it goes, written down by the code that decides it.
+"""`RouteNotes`: the reasons for a route, noted by the code that decides it.
 
 Routing decides without notes. For an explanation the same functions decide once more, with notes,
 so that an explanation cannot differ from what happens.
@@ -32,7 +32,7 @@ NOT_ELECTED: Final = "not_elected"
 """Another router carries messages on this key between linkstate peers and other nodes."""
 
 IS_SOURCE: Final = "is_source"
-"""Nothing goes back to where it came from."""
+"""A message is not sent back to its source."""
 
 NOT_COMPLETE: Final = "not_complete"
 """Only complete queryables are asked."""
@@ -58,7 +58,7 @@ class Note:
         """The neighbour that would get the message for this holder; None if there is none."""
 
         self.is_complete = is_complete
-        """Whether a queryable has promised all there is to say about the key."""
+        """Whether a queryable is complete for the key."""
 
 
 class RouteNotes:
@@ -80,7 +80,7 @@ class RouteNotes:
             self.notes.append(Note(verdict, holder, key, hop, is_complete))
 
     def judge(self, note: Note, verdict: str) -> None:
-        """A later step decided otherwise."""
+        """Replace a verdict that a later step changed."""
         self.counts[note.verdict] -= 1
         self.counts[verdict] = self.counts.get(verdict, 0) + 1
         note.verdict = verdict

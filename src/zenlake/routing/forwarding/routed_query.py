@@ -1,4 +1,4 @@
-"""A query on its way through this node: where it came from, and whom it was sent to.
+"""A query that this node forwards: its source, and the faces it was sent to.
 
 There may be 100,000 at a time. Python's garbage collector visits every object that may be part of a
 cycle, and stops all threads meanwhile. So it does not track queries and their branches, and a query

@@ -97,7 +97,7 @@ class RunForwarder:
         copy = run.first.copy()
         copy.key = route.exprs[index]
         if len(route.faces) > 1:
-            copy.timestamp = None  # it does not survive a fork (§4.2)
+            copy.timestamp = None  # the extension does not survive a fork (§4.2)
         copy.node_id = route.node_id if route.faces[index].region is route.region else None
         body = copy.body
         assert isinstance(body, Put)

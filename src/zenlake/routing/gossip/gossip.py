@@ -126,7 +126,7 @@ class Gossip:
         """The network of routers has changed."""
 
     def _conclude(self, neighbour: Neighbour) -> None:
-        """All of a message was read."""
+        """Called at the end of each message."""
 
     def _read(self, neighbour: Neighbour, zid: ZenohId, state: LinkState) -> None:
         """A neighbour describes a node."""
@@ -138,7 +138,7 @@ class Gossip:
     def has_discoveries(self) -> bool:
         return len(self._discoveries) > 0
 
-    def take_discoveries(self) -> list[Discovery]:
+    def pop_discoveries(self) -> list[Discovery]:
         found = [d for d in self._discoveries.values() if d.zid not in self._neighbours]
         self._discoveries.clear()
         return found

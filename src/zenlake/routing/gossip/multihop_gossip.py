@@ -59,8 +59,8 @@ class MultihopGossip(Gossip):
     def has_discoveries(self) -> bool:
         return self._network.has_discoveries()
 
-    def take_discoveries(self) -> list[Discovery]:
-        return self._network.take_discoveries()
+    def pop_discoveries(self) -> list[Discovery]:
+        return self._network.pop_discoveries()
 
     # The gateways of the peers below a router.
 
@@ -72,7 +72,7 @@ class MultihopGossip(Gossip):
         graph = self._network.graph
         graph.appeared.clear()
         graph.left.clear()
-        self._network.take_forgotten()
+        self._network.pop_forgotten()
         if self._tables.role == WhatAmI.ROUTER:
             for face in self._faces:
                 set_gateways(self._tables, face, self._gateways_of(face))

@@ -74,10 +74,10 @@ class Flooding:
         """By neighbour."""
 
         self.discoveries: dict[ZenohId, Discovery] = {}
-        """Nodes with locators, until `take_discoveries`."""
+        """Nodes with locators, until `pop_discoveries`."""
 
         self.forgotten: list[tuple[Face, ZenohId]] = []
-        """Neighbours, and nodes that they forgot, until `take_forgotten`."""
+        """Neighbours, and nodes that they forgot, until `pop_forgotten`."""
 
         self._repeated: list[tuple[NetworkLink, Statement]] = []
         """States of neighbours that third nodes sent, to be sent to these neighbours."""
@@ -118,9 +118,9 @@ class Flooding:
         self._remove_unreachable()
         for other in self.links.values():
             self.graph.move_charges(face.account, other.face.account)
-            if link.rumour is not None:
-                link.rumour.is_introduction = False  # it does not come from a message now
-                self._apply(other, [link.rumour])
+            if link.relayed_state is not None:
+                link.relayed_state.is_introduction = False  # it was not received from the neighbour
+                self._apply(other, [link.relayed_state])
             break
         self._announce_self()
         self.trees.note_changes(now)
@@ -166,14 +166,14 @@ class Flooding:
             self.trees.note_changes(now)
 
     def _apply(self, link: NetworkLink, statements: list[Statement]) -> None:
-        """All at once: in the middle of a list, nodes may look unreachable that are not."""
+        """Apply a list as one change: halfway through it, nodes may look unreachable."""
         graph = self.graph
         new: _Nodes = {}
         updated: _Nodes = {}
         behind: _Nodes = {}
         ignorant: _Nodes = {}
         is_own_old = False
-        is_first = not link.has_spoken
+        is_first = not link.has_described_itself
         is_learned = False
         for statement in statements:
             node = graph.nodes.get(statement.zid)
@@ -192,7 +192,7 @@ class Flooding:
                     behind[node] = None
                 continue
             elif node.sn == 0 or _is_later_life(node, statement):
-                # With an earlier life, all that it had is forgotten.
+                # All that the node had in an earlier life is forgotten.
                 new[node] = None
             elif node not in new and statement.sn > node.sn:
                 # An older version of a neighbour counts here, but other nodes would ignore it.
@@ -208,7 +208,7 @@ class Flooding:
         if is_own_old:
             self._announce_self()
             for neighbour in self.links.values():
-                # They forget what was declared in the earlier life, too.
+                # Neighbours forget what was declared in the earlier life, too.
                 self.trees.forget_child_of(graph.own, neighbour.node)
 
     def _note_forgotten(self, link: NetworkLink, statement: Statement, ignorant: _Nodes) -> None:
@@ -237,19 +237,23 @@ class Flooding:
         if statement.sn <= node.sn:
             return False
         neighbour = self.links.get(node.zid)
-        if neighbour is None or not neighbour.has_spoken or _is_later_life(node, statement):
+        if (
+            neighbour is None
+            or not neighbour.has_described_itself
+            or _is_later_life(node, statement)
+        ):
             return True
         # The neighbour will send it itself, unless the link is dead. Or it was restarted, and
         # must learn of its earlier life.
-        neighbour.rumour = statement
+        neighbour.relayed_state = statement
         self._repeated.append((neighbour, statement))
         return False
 
     def _is_own_news(self, link: NetworkLink, statement: Statement) -> bool:
         """Whether what a neighbour sends about itself is new."""
         node = link.node
-        is_first = not link.has_spoken
-        link.has_spoken = True
+        is_first = not link.has_described_itself
+        link.has_described_itself = True
         if statement.sn > node.sn:
             return True
         if statement.sn == 0:
@@ -263,7 +267,7 @@ class Flooding:
     def _learn(
         self, link: NetworkLink, node: NetworkNode, statement: Statement, new: _Nodes
     ) -> None:
-        """A newer version of a node."""
+        """Apply a newer version of a node."""
         graph = self.graph
         account = link.face.account
         links = statement.links
@@ -304,7 +308,7 @@ class Flooding:
             if len(self.discoveries) < GOSSIP_DISCOVERIES_MAX or node.zid in self.discoveries:
                 self.discoveries[node.zid] = Discovery(node.zid, role, node.locators)
 
-    # What neighbours hear.
+    # What neighbours are sent.
 
     def _pass_on(
         self,
@@ -314,11 +318,11 @@ class Flooding:
         behind: _Nodes,
         ignorant: _Nodes,
     ) -> None:
-        """One message for each link, or nodes would look unreachable to the neighbour.
+        """Send one message on each link: with several, nodes would look unreachable in between.
 
-        The source hears of nodes that it knows less of than we do: it may have taken them for
-        unreachable while we did not, and would wait for ever. Those that it knows nothing of are
-        introduced once more, so that it knows where all begins that they have.
+        The source gets the nodes of which it has an older version: it may have removed them as
+        unreachable while we did not, and would not get them again. Nodes that it does not know
+        are introduced again: it then expects their declarations from the start.
         """
         nodes = self.graph.nodes
         for link in self.links.values():

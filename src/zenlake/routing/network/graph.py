@@ -46,7 +46,7 @@ class NetworkGraph:
         """The links that all nodes list."""
 
         self.version = 0
-        """Another one whenever an edge changes."""
+        """Incremented whenever an edge changes."""
 
         self.appeared: list[ZenohId] = []
         self.left: list[ZenohId] = []
@@ -57,7 +57,7 @@ class NetworkGraph:
         return len(self.nodes) + len(self._free_indices)
 
     def add_neighbour(self, zid: ZenohId, role: WhatAmI, account: Account) -> NetworkNode:
-        """A node that this one is linked to: no limit keeps it out."""
+        """Add a node that this one is linked to; no limit applies."""
         node = self._add(zid, role)
         self._charge_bare(node, account)
         return node
@@ -99,7 +99,7 @@ class NetworkGraph:
         self._part(self.own, target)
 
     def set_links(self, node: NetworkNode, links: dict[NetworkNode, int]) -> None:
-        """What another node lists now."""
+        """Replace the links that another node lists."""
         self.link_count += len(links) - len(node.links)
         node.links = links
         for target in list(node.edges):
@@ -110,7 +110,7 @@ class NetworkGraph:
                 self._join(node, target)
 
     def has_room(self, node: NetworkNode, link_count: int, account: Account) -> bool:
-        """Whether a node may list so many; if not it is counted."""
+        """Whether a node may list so many links; counted if not."""
         if self.link_count - len(node.links) + link_count <= NETWORK_LINKS_MAX:
             return True
         account.refuse("limits/routing/network_links", NETWORK_LINKS_MAX)

@@ -23,18 +23,25 @@ from zenlake.wire.values.zenoh_id import ZenohId
 class NetworkLink:
     """A link to a neighbour in the same network."""
 
-    __slots__ = ("announced", "face", "has_spoken", "introduced", "node", "rumour")
+    __slots__ = (
+        "announced",
+        "face",
+        "has_described_itself",
+        "introduced",
+        "node",
+        "relayed_state",
+    )
 
     def __init__(self, face: Face, node: NetworkNode) -> None:
         self.face = face
         self.node = node
-        self.has_spoken = False
+        self.has_described_itself = False
         """Whether the neighbour has described itself on this link."""
 
         self.introduced: set[ZenohId] = set()
         """Nodes that the neighbour has introduced on this link."""
 
-        self.rumour: Statement | None = None
+        self.relayed_state: Statement | None = None
         """A newer state of the neighbour that other nodes sent, and it has not."""
 
         self.announced: dict[int, NetworkNode] = {}

@@ -41,7 +41,7 @@ class Report:
         """Whether the neighbour was the parent before: its report may be out of date."""
 
     def add(self, kind: int, key: str, info: QueryableInfo) -> bool:
-        """False if the neighbour makes this node keep too much."""
+        """False if the account of the neighbour is full."""
         infos = self.infos[kind]
         if key not in infos:
             size = alias_bytes(key)
@@ -66,7 +66,7 @@ class Report:
 class Reports:
     """All reports about one router."""
 
-    __slots__ = ("_by", "believed", "changed_at", "heard_at", "is_complete")
+    __slots__ = ("_by", "believed", "changed_at", "is_complete", "received_at")
 
     def __init__(self) -> None:
         self._by: dict[Face, Report] = {}
@@ -76,11 +76,11 @@ class Reports:
         self.changed_at = 0.0
         """When the parent changed, or started its report again."""
 
-        self.heard_at = 0.0
+        self.received_at = 0.0
         """When the parent declared something last."""
 
         self.is_complete = True
-        """Whether only the report of the parent counts any more."""
+        """Whether only the report of the parent counts."""
 
     def report_from(self, sender: Face) -> Report:
         report = self._by.get(sender)
@@ -130,5 +130,5 @@ class Reports:
 
     def complete_at(self) -> float:
         """When the report of the parent is complete."""
-        quiet_at = max(self.changed_at, self.heard_at) + PATIENCE_S
+        quiet_at = max(self.changed_at, self.received_at) + PATIENCE_S
         return min(quiet_at, self.changed_at + PATIENCE_MAX_S)

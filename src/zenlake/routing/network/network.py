@@ -6,7 +6,7 @@ up to 1.8. All nodes know the same graph (`flooding`) and compute the same trees
     network.add_link(face, now)               a neighbour
     yield from network.receive(face, m, now)  link states of it
     network.remove_link(face, now)
-    network.take_left()                       after each of these: nodes that are gone
+    network.pop_departed()                    after each of these: nodes that are gone
     network.next_deadline()                   when the trees are to be computed again:
     network.handle_timeout(now)
     for root in network.stale_roots():
@@ -81,19 +81,19 @@ class Network:
 
     # Changes, for routing.
 
-    def take_appeared(self) -> list[ZenohId]:
+    def pop_appeared(self) -> list[ZenohId]:
         """Nodes that were added since the last call; some may have left again."""
         appeared = self.graph.appeared
         self.graph.appeared = []
         return appeared
 
-    def take_left(self) -> list[ZenohId]:
-        """Nodes that were removed or restarted since the last call: what they had is gone."""
+    def pop_departed(self) -> list[ZenohId]:
+        """Nodes that were removed or restarted since the last call; their declarations are gone."""
         left = self.graph.left
         self.graph.left = []
         return left
 
-    def take_forgotten(self) -> list[tuple[Face, ZenohId]]:
+    def pop_forgotten(self) -> list[tuple[Face, ZenohId]]:
         """Neighbours, and nodes that they forgot, since the last call."""
         forgotten = self._flooding.forgotten
         self._flooding.forgotten = []
@@ -113,8 +113,8 @@ class Network:
     def has_discoveries(self) -> bool:
         return len(self._flooding.discoveries) > 0
 
-    def take_discoveries(self) -> list[Discovery]:
-        """Nodes with locators that are no neighbours, since the last call."""
+    def pop_discoveries(self) -> list[Discovery]:
+        """Nodes with locators that are not neighbours, since the last call."""
         found = [
             d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links
         ]

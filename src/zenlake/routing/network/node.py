@@ -40,7 +40,7 @@ class NetworkNode:
         """None while it is known only from the links of others."""
 
         self.index = index
-        """Our psid for it; we are 0. Another node may have it once this one left."""
+        """Our psid for it; this node's own is 0. It may be reused once the node has left."""
 
         self.born = born
         """The version of the graph it appeared in: older trees do not know it."""

@@ -1,4 +1,4 @@
-"""`Parents`: which neighbour is believed about which router (neighbour_reports.py says why)."""
+"""`Parents`: which neighbour is believed about which router (reason: neighbour_reports.py)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Parents:
         """By source."""
 
         self.complete_at: float | None = None
-        """When `take_complete` must be called."""
+        """When `pop_complete` must be called."""
 
     def is_believed(self, source: Face, sender: Face) -> bool:
         """Whether a neighbour is the parent; where no parent can be relied on, all are believed."""
@@ -29,11 +29,11 @@ class Parents:
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo, now: float
     ) -> bool:
-        """False if a neighbour makes this node keep too much."""
+        """False if the account of the neighbour is full."""
         reports = self._reports_of(source, now)
         report = reports.report_from(sender)
         if report is reports.believed:
-            reports.heard_at = now
+            reports.received_at = now
         return report.add(kind, key, info)
 
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str, now: float) -> None:
@@ -52,7 +52,7 @@ class Parents:
         reports = self._reports.get(source)
         return None if reports is None or source.is_gone else reports.believed
 
-    def take_changed(self, now: float) -> list[Face]:
+    def pop_changed(self, now: float) -> list[Face]:
         """Sources whose parent has changed, by trees that were just computed.
 
         The report of a new parent is current. If it was the parent once before, its report may
@@ -73,7 +73,7 @@ class Parents:
                 changed.append(source)
         return changed
 
-    def take_complete(self, now: float) -> list[Face]:
+    def pop_complete(self, now: float) -> list[Face]:
         """Sources whose new parent has reported everything: other entities are gone."""
         if self.complete_at is None or now < self.complete_at:
             return []

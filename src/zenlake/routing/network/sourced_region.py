@@ -94,13 +94,13 @@ class SourcedRegion:
     def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
         return Face(0, zid, role, self.region, BESIDE, Outlet(), account)
 
-    def take_left(self) -> list[Face]:
+    def pop_departed(self) -> list[Face]:
         """The sources that have left the network since the last call; they count as gone.
 
         A restarted node has left, too: what it had before is gone.
         """
         left: list[Face] = []
-        for zid in self.network.take_left():
+        for zid in self.network.pop_departed():
             source = self._sources.pop(zid, None)
             if source is not None:
                 self._withdrawals.remove_source(source)
@@ -117,7 +117,7 @@ class SourcedRegion:
     def next_hop(self, origin: Origin, target: ZenohId) -> Face | None:
         """The neighbour that leads to a node, for messages of an origin.
 
-        What comes from another region enters the network here.
+        A message from another region enters the network here.
         """
         root = origin.root if origin.region is self.region else None
         return self.network.next_hop(self._tables.zid if root is None else root, target)
@@ -125,13 +125,13 @@ class SourcedRegion:
     # Declarations to other nodes.
 
     def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
-        """This node has an entity, or another description of it."""
+        """Declare an entity of this node, or a change of it, to all other nodes."""
         self._withdrawals.discard(self.own, kind, key)
         for child in self.network.children(self._tables.zid):
             self._declare(child, kind, key, info, None)
 
     def withdraw(self, kind: int, key: str) -> None:
-        """This node has an entity no longer."""
+        """Undeclare an entity of this node to all other nodes."""
         self._withdrawals.add(self.own, kind, key, self._tables.now)
         for child in self.network.children(self._tables.zid):
             self._undeclare(child, kind, key, None)
@@ -268,7 +268,7 @@ class SourcedRegion:
 
     def note_forgotten(self) -> None:
         """Restart the reports of neighbours that forgot some routers."""
-        for face, zid in self.network.take_forgotten():
+        for face, zid in self.network.pop_forgotten():
             source = self._sources.get(zid)
             if source is not None:
                 self.parents.void(source, face, self._tables.now)

@@ -42,7 +42,7 @@ class TreeCache:
             self.forget_child_of(root, node)
 
     def forget_child_of(self, root: NetworkNode, node: NetworkNode) -> None:
-        """The same, for what comes from one root."""
+        """The same, for the declarations of one root."""
         tree = self._trees.get(root)
         if tree is not None and node in tree.children:
             tree.children.remove(node)

@@ -92,13 +92,13 @@ class TreeSearch:
                 self._parents[other.index] = node
                 heappush(self._heap, (through, other.number, other))
             elif through == known:
-                # Any rule will do that does not depend on how a router numbers its nodes.
+                # Any rule works that does not depend on a router's own psids.
                 rival = self._parents[other.index]
                 if rival is not None and node.number < rival.number:
                     self._parents[other.index] = node
 
     def _finish(self) -> None:
-        """What is not below this node is reached by way of its parent."""
+        """Nodes that are not below this node are reached by way of its parent."""
         tree = self.tree
         own = self._own
         tree.parent = self._parents[own.index]

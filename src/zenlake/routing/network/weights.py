@@ -1,7 +1,7 @@
 """The weight of a link between two routers (behaviour reference §4.7).
 
 All routers must compute the same weights to the last bit, or their trees differ and messages get
-lost or run in circles. The hash keeps two paths of equally many links from being equally long.
+lost or run in circles. The hash keeps two paths with the same number of links from being equal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zenlake.wire.values.zenoh_id import ZID_BYTES_MAX, ZenohId
 
 DEFAULT_WEIGHT: Final = 100
 HASH_STEPS: Final = 16
-"""What the hash of a pair of ids costs."""
+"""Steps that the hash of a pair of ids takes."""
 
 _HASH_MAX: Final = 0xFFFF_FFFF
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF

@@ -123,7 +123,7 @@ class SimulatedNode:
 
     def discover(self) -> None:
         """Connect to peers that gossip tells of; of two, the one with the greater id does."""
-        for found in self.dispatcher.take_discoveries():
+        for found in self.dispatcher.pop_discoveries():
             if found.role == WhatAmI.PEER == self.role and found.zid < self.zid:
                 self.journal.count("nodes found by gossip")
                 self.world.connect(self, self.world.index_of(found.locators[0]))
@@ -193,7 +193,7 @@ class SimulatedNode:
 
     def settle(self) -> None:
         """After each action: sinks, wires, timers."""
-        for sink in self.core.take_touched():
+        for sink in self.core.pop_touched():
             sink.after_unlock()
         if not self.dispatcher.has_jobs:
             for face in self.leaving:
