@@ -1,4 +1,4 @@
-"""Absence: why nobody got a query or a publication that reached a node."""
+"""Absence: why a node had no receiver for a query or publication."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zenlake.why.words import counted, key_text
 
 @dataclass(slots=True)
 class Absence:
-    """A cause, a sentence for the first line, and what belongs into the story."""
+    """The cause, a sentence for the headline, and declarations and advice for the story."""
 
     cause: str
     sentence: str
@@ -38,7 +38,7 @@ class Absence:
 def add_declaration(
     story: Story, network: Network, declaration: Declaration, until_ns: int
 ) -> None:
-    """Who declared what to whom, and when it ended, if that was before the story was over."""
+    """Adds the declaration as a step, and its end if that is not after `until_ns`."""
     words = network.words
     story.involve(declaration.sender)
     if declaration.declared is not None:
@@ -59,14 +59,14 @@ def add_declaration(
             pair = f"{words.who(declaration.sender)} and {words.who(declaration.receiver)}"
             ended = f"the session of {pair} ends, and with it"
         elif declaration.ended_by == "router":
-            ended = f"the router is gone from which {words.who(declaration.sender)} had"
+            ended = f"the router is gone from which {words.who(declaration.sender)} received"
         story.add(declaration.ended, f"{ended} {declaration.entity} {key_text(declaration.key)}")
 
 
 def explain_absence(
     network: Network, node: str | None, asker: str | None, entity: str, key: str, at: Moment
 ) -> Absence | None:
-    """Why `node` had nobody for `key` at that moment; None where it had somebody."""
+    """Why `node` had no matching entity at that moment; None if it had one."""
     matching = network.matching(node, asker, entity, key)
     spans = [
         (one.declared.time_ns if one.declared else 0, one.ended.time_ns if one.ended else None)
@@ -116,14 +116,14 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
         who = network.words.who(node)
         return Absence(
             "not_visible",
-            f"{unseen}, so who else is connected to it, and declared a {entity}, is not in it",
+            f"{unseen}, so a {entity} may be declared on a link that is not captured",
             advice=[f"Capture at {who}, on all of its links."],
         )
     hidden = network.hidden
     if hidden is not None:
         return Absence(
             "not_visible",
-            f"no {entity} for it is seen to be declared to {network.words.who(node)}, but {hidden}",
+            f"the capture shows no matching {entity} at {network.words.who(node)}, but {hidden}",
             advice=["Capture without TLS, or from before the nodes connect."],
         )
     count = len({one.key for one in offers})
@@ -136,7 +136,7 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
 
 _WAIT = {
     "queryable": "Ask again after a moment, or wait until a querier's matching status is true.",
-    "subscriber": "Publications are not kept for those who come later: wait for the publisher's "
+    "subscriber": "Publications are not kept for later subscribers: wait for the publisher's "
     "matching status, or use a storage or an advanced publisher with a cache.",
 }
 _NOBODY = {

@@ -1,4 +1,4 @@
-"""Collector: takes records for one capture and keeps what is asked for, within limits."""
+"""Collector: keeps the records of one capture that are asked for, within limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zenlake.why.wanted import Wanted
 
 
 class Collector:
-    """Both readers hand their records to it, so that both keep the same."""
+    """Used by both readers, so that both keep the same records."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Collector:
         self._records_max = records_max
         self._samples_left = samples_max
         self._named: set[str] = set()
-        """Questions of queries that are asked for by number; all their hops membership."""
+        """Fingerprints of queries that are asked for by number: all their hops are kept."""
 
     def session(self, session: SessionRecord) -> None:
         if self._has_room("sessions", len(self.evidence.sessions)):
@@ -60,7 +60,7 @@ class Collector:
         if self.wanted.names(query.request_id, query.seq):
             named.add(query.question)
         if len(queries) >= self._records_max:
-            # Those that were answered need no story.
+            # Answered queries need no story.
             open_ones = [one for one in queries if one.question in named or not _is_plain(one)]
             self._leave_out("answered queries", len(queries) - len(open_ones))
             queries[:] = open_ones
@@ -76,7 +76,7 @@ class Collector:
             query.more_replies += 1
 
     def declaration(self, declaration: Declaration) -> None:
-        """All of them, whatever is asked for: a key that nearly matches explains much."""
+        """Kept whatever is asked for: a key that nearly matches may be the explanation."""
         if declaration.entity != "keyexpr" and self._has_room(
             "declarations", len(self.evidence.declarations)
         ):
@@ -91,7 +91,7 @@ class Collector:
             self.evidence.losses.append(loss)
 
     def flow(self, flow: Flow) -> Flow | None:
-        """The one of this session, sender and key; None where there is no room for another."""
+        """The kept flow of this session, sender and key; None if the limit is reached."""
         if self.wanted.only_queries:
             return None
         place = (flow.session, flow.sender, flow.key)
@@ -119,7 +119,7 @@ class Collector:
 
 
 def _is_plain(query: QueryHop) -> bool:
-    """Answered in time, with nothing to remark."""
+    """Whether it was answered in time, without errors or late replies."""
     final = query.final
     return (
         final is not None

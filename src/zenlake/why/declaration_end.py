@@ -1,4 +1,4 @@
-"""DeclarationEnd: which node undeclared an entity first, followed back from hop to hop."""
+"""Declaration ends: which node undeclared an entity first, followed back from hop to hop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DeclarationEnd:
 
 
 def describe_end(network: Network, declaration: Declaration, at: Moment) -> DeclarationEnd:
-    """Of a declaration that had ended at that moment."""
+    """Explains the end of a declaration that had ended at `at`."""
     found = absence.describe_gone(network, declaration, at.time_ns, wording(network))
     first = found.path[-1]
     path = found.path + path_to_origin(network, first)[1:]
@@ -32,7 +32,7 @@ def describe_end(network: Network, declaration: Declaration, at: Moment) -> Decl
 
 
 def wording(network: Network) -> Wording:
-    """With the numbers of packets."""
+    """The wording of `zenlake why`, which adds packet numbers."""
 
     def closed_in(session: str) -> str:
         record = network.evidence.sessions.get(session)
@@ -61,11 +61,11 @@ def _advice(
 ) -> list[str]:
     who, other = network.words.who(declaration.sender), network.words.who(declaration.receiver)
     if found.kept_by is not None:
-        return [f"Look at {who}: why did it undeclare what was still announced to it?"]
+        return [f"Look at {who}: why did it undeclare an entity that was still announced to it?"]
     if found.is_unseen:
-        return [f"Capture at {who}, on all of its links: who was behind it?"]
+        return [f"Capture at {who}, on all of its links: which node was behind it?"]
     if found.how == UNDECLARED:
-        return [f"Find out why {who} gave it up: is the program still running?"]
+        return [f"Find out why {who} undeclared it: is the program still running?"]
     if found.how == CLOSED:
         closer = network.words.who(found.culprit)
         return [f"Find out why {closer} closed the session: did the program end?"]

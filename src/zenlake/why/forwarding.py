@@ -1,4 +1,4 @@
-"""Forwarding: what a node did with publications it got, for each node that subscribes there."""
+"""Forwarding: which of the publications that a node received it sent to each subscriber."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from zenlake.why.network import IN_CAPTURE_ONLY, Network
 from zenlake.why.records import Declaration, Flow, Loss, Sample
 
 _UNSURE_NS: Final = 50_000_000
-"""Around a declaration, whether a publication meets it depends on the node's own order."""
+"""So close to a declaration, it is not certain whether a publication was due."""
 
 
 @dataclass(slots=True)
 class Forwarding:
-    """One subscriber of the node that got a flow, and what it was sent of it."""
+    """A subscriber of the node that received a flow, and which publications were sent to it."""
 
     source: Flow
-    """What the node got."""
+    """The flow that the node received."""
     declaration: Declaration
     flow: Flow | None
-    """What was passed on; None for nothing."""
+    """The flow to the subscriber; None if nothing was forwarded."""
     before: int
     """Publications before the subscriber was declared."""
     expected: int
@@ -35,7 +35,7 @@ class Forwarding:
 
 
 def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
-    """Of subscribers that were there while it was published; one for each node."""
+    """One for each node that subscribed while the key was published."""
     found: dict[str | None, Forwarding] = {}
     matching = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
     for declaration in matching:
@@ -49,7 +49,7 @@ def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
             found[declaration.sender] = one
     passed = [one for one in found.values() if one.flow is not None or one.expected]
     if any(one.flow is not None for one in passed):
-        # Routers know of a subscriber from several others, and send to one that is nearer.
+        # Several routers may announce the same subscriber; the publication goes to the nearest.
         passed = [one for one in passed if not (one.never and _is_router(network, one))]
     return passed
 
@@ -59,10 +59,10 @@ def _is_router(network: Network, forwarding: Forwarding) -> bool:
 
 
 def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
-    """From node to node, as far as it went."""
+    """The forwardings of all nodes on the way."""
     found = forwardings(network, flow)
     seen = {flow.session}
-    for one in found:  # grows while it is walked
+    for one in found:  # the loop appends to the list
         if one.flow is not None and one.flow.session not in seen:
             seen.add(one.flow.session)
             found += forwardings(network, one.flow)
@@ -88,7 +88,7 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
         network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
     ) - _UNSURE_NS
     arrived = _found_again(flow.samples, [] if sent is None else sent.samples)
-    # Beyond what is followed one by one nothing can be said.
+    # Samples are bounded: later publications cannot be compared.
     if sent is not None and sent.count - sent.ignored > len(sent.samples) and sent.samples:
         until_ns = min(until_ns, sent.samples[-1].at.time_ns)
     expected = [
@@ -107,9 +107,9 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
 
 
 def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
-    """Which of the publications appear on the other link, in the same order.
+    """The publications that appear on the other link, in the same order, by their number.
 
-    The last is looked for first: of equal ones a subscriber that came later got the later ones.
+    Compared from the last to the first: of equal payloads, a late subscriber gets the later ones.
     """
     found: dict[int, Sample] = {}
     place = len(sent)
@@ -123,7 +123,7 @@ def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample
 
 
 def _span(network: Network, flow: Flow, number: int, arrived: dict[int, Sample]) -> tuple[int, int]:
-    """When a publication must have been lost: before the next one arrived."""
+    """The time in which a publication was lost: until the next one arrived."""
     later = next(
         (arrived[place] for place in range(number, len(flow.samples)) if place in arrived), None
     )
@@ -132,7 +132,7 @@ def _span(network: Network, flow: Flow, number: int, arrived: dict[int, Sample])
 
 
 def _is_same(sent: Sample, received: Sample) -> bool:
-    """By its payload; one in shared memory may travel on as bytes."""
+    """Compares payloads; the digest is unknown for payloads in shared memory."""
     unknown = sent.digest is None or received.digest is None
     return sent.at <= received.at and (unknown or sent.digest == received.digest)
 
@@ -151,7 +151,7 @@ def _cause(
         for loss in network.losses(forwarding.declaration.session)
         if loss.sender in (flow.receiver, None)
     ]
-    # A hole is noticed later than it is there; and whoever has holes proves nothing.
+    # The time of a hole is that of its detection, so any hole of the link is an excuse.
     holes = [loss for loss in losses if loss.kind in IN_CAPTURE_ONLY]
     if holes:
         return "capture_incomplete", holes

@@ -1,7 +1,7 @@
-"""Stays: when each member was in a multicast group, by what it sent.
+"""Group memberships: when each node was a member of a multicast group.
 
-There is no handshake: a node is a member from its JOIN to its CLOSE, or until nothing came from it
-for its lease (wire reference §8). Both readers feed the same messages, so both find the same.
+There is no handshake: a node is a member from its JOIN to its CLOSE, or until it is silent for
+its lease (wire reference §8). Both readers feed the same messages, so their results are equal.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES, PROTOCOL_VERSION
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 SILENCE_NS_MIN: Final = 100_000_000
-"""A shorter one is no silence, whatever the lease."""
+"""A shorter silence is ignored, whatever the lease."""
 _RESOLUTION_DEFAULT: Final = str(DEFAULT_RESOLUTION)
 
 
 class JoinTerms(NamedTuple):
-    """Who joins, its lease, and what all members must have in common."""
+    """The content of a JOIN: the node, its lease, and the terms that all members must share."""
 
     zid: str | None
     role: str | None
@@ -31,12 +31,12 @@ class JoinTerms(NamedTuple):
 
     @property
     def common(self) -> tuple[int, str, int]:
-        """What no member may have different."""
+        """The terms that all members must share."""
         return self.version, self.resolution, self.batch_size
 
     @classmethod
     def of_detail(cls, detail: dict[str, Any]) -> JoinTerms:
-        """Of a JOIN, from what `messages.detail` has of it."""
+        """From the `messages.detail` of a JOIN."""
         lease = int(detail.get("lease", 0))
         resolution = detail.get("resolution")
         return cls(
@@ -51,25 +51,25 @@ class JoinTerms(NamedTuple):
 
 @dataclass(slots=True)
 class Membership:
-    """One node in a group, from a JOIN on."""
+    """One node in a group, from its JOIN on."""
 
     session: str
     terms: JoinTerms
     joined: Moment
     last_sent: Moment
     ended: Moment | None = None
-    """By CLOSE, or when its lease was over."""
+    """The CLOSE, or the end of its lease."""
     is_silent: bool = False
-    """Whether nothing came from it for its lease."""
+    """Whether its lease expired."""
     reason: str | None = None
-    """Of CLOSE."""
+    """The reason of the CLOSE."""
 
     @property
     def zid(self) -> str | None:
         return self.terms.zid
 
     def expire(self, time_ns: int) -> None:
-        """Ends it if nothing came for longer than its lease."""
+        """Ends it if the node was silent for longer than its lease."""
         lease_ns = self.terms.lease_ms * 1_000_000
         silence_ns = time_ns - self.last_sent.time_ns
         if self.ended is None and lease_ns and silence_ns > max(lease_ns, SILENCE_NS_MIN):
@@ -83,12 +83,15 @@ class Membership:
 
 
 class MembershipTracker:
-    """Feed it what members send, in order; not all of it, if what comes before is told."""
+    """Feed it the messages of members in order.
+
+    Messages may be left out if `received_before` is called with the last of them.
+    """
 
     def __init__(self) -> None:
         self.memberships: list[Membership] = []
         self._current: dict[tuple[str, str], Membership] = {}
-        """By group and link: the address tells who sends (wire reference §8)."""
+        """By group and link: the address identifies the sender (wire reference §8)."""
 
     def feed(
         self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None
@@ -104,14 +107,14 @@ class MembershipTracker:
                 membership = self._current[session, link] = Membership(session, terms, at, at)
                 self.memberships.append(membership)
         if membership is None or membership.ended is not None:
-            return  # nobody listens to it without a JOIN
+            return  # without a JOIN, members ignore it
         membership.last_sent = at
         if kind == "CLOSE":
             membership.ended = at
             membership.reason = str((detail or {}).get("reason", 0))
 
     def received_before(self, session: str, link: str, at: Moment) -> None:
-        """That something came at that time, whatever it was."""
+        """A message of any kind was received at that time."""
         membership = self._current.get((session, link))
         if membership is not None and membership.ended is None:
             membership.last_sent = at

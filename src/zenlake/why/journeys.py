@@ -1,4 +1,4 @@
-"""Journeys: one query from its asker through every node that passed it on."""
+"""Journeys: a query over all its hops, as a tree of the nodes that forwarded it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zenlake.why.records import QueryHop
 
 @dataclass(slots=True)
 class Journey:
-    """One REQUEST, and those that its receiver sent on because of it."""
+    """One REQUEST, and those by which its receiver forwarded it."""
 
     query: QueryHop
     onward: list[Journey] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Journey:
 
 
 def set_trace_ids(queries: list[QueryHop]) -> None:
-    """Sets `trace_id`: requests that ask the same are led back to where they began."""
+    """Sets `trace_id`: assigns requests of the same content to the first hop of their query."""
     questions: dict[str, list[QueryHop]] = {}
     for query in queries:
         questions.setdefault(query.question, []).append(query)
@@ -50,7 +50,7 @@ def set_trace_ids(queries: list[QueryHop]) -> None:
 
 
 def journeys(queries: list[QueryHop]) -> list[Journey]:
-    """Each query as a tree; one whose origin is not known stands for itself."""
+    """Each query as a tree; a request of unknown origin is a tree of its own."""
     found: list[Journey] = []
     traces: dict[int, list[Journey]] = {}
     for query in sorted(queries, key=lambda one: (one.seq, one.session)):

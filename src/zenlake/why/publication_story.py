@@ -1,4 +1,4 @@
-"""The story of a published key: who got it, and if nobody did, why."""
+"""The story of a published key: which nodes received it, or why none did."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOSSES_SHOWN: Final = 5
 
 
 def origins(network: Network) -> list[Flow]:
-    """Flows that begin with their sender: nobody sent it the key before."""
+    """Flows that begin with their sender: it did not receive the key from another node."""
     received = {(flow.receiver, flow.key) for flow in network.evidence.flows.values()}
     return [
         flow
@@ -110,7 +110,7 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
 
 
 def _own(network: Network, flow: Flow) -> Declaration | None:
-    """A subscriber of the receiver itself, which announced it to the publisher."""
+    """A subscriber that the receiver itself declared to the publisher."""
     others = network.from_others(flow.receiver, flow.sender, "subscriber")
     forwarded = {declaration.key for declaration in others}
     for declaration in network.announced_by(flow.receiver, "subscriber"):
@@ -126,7 +126,7 @@ def _own(network: Network, flow: Flow) -> Declaration | None:
 
 
 def _hidden(network: Network, flow: Flow, story: Story, announced: Declaration) -> str:
-    """A router announced a subscriber that is behind it, or its own, to the publisher."""
+    """A router announced a subscriber to the publisher; no link shows whose it is."""
     add_declaration(story, network, announced, flow.last.time_ns)
     story.cause, story.is_note = "not_visible", True
     router = network.words.who(flow.receiver)
@@ -167,7 +167,7 @@ def _delivered(
     story.culprit = first.sender
     at = first.declared.packet if first.declared else None
     story.advice.append(
-        "Publications are not kept for those who come later: wait for the publisher's matching "
+        "Publications are not kept for later subscribers: wait for the publisher's matching "
         "status, or use a storage or an advanced publisher with a cache."
     )
     return (
@@ -177,7 +177,7 @@ def _delivered(
 
 
 def _explain_end(network: Network, flow: Flow, story: Story) -> str:
-    """What became of publications when the last subscriber was gone; empty where none was."""
+    """Publications after the last subscriber had gone; empty if there is nothing to report."""
     late = unreached(network, flow)
     if late is not None:
         gone = describe_end(network, late.last, late.samples[0].at)
@@ -233,7 +233,7 @@ def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str
 
 def _loss_text(loss: Loss) -> str:
     if loss.kind == "fragment":
-        return f"a message memberships incomplete, {counted(loss.bytes or 0, 'byte')} given up,"
+        return f"a message stays incomplete, {counted(loss.bytes or 0, 'byte')} given up,"
     if loss.kind == "sn_gap":
         return f"{counted(loss.count or 0, 'frame')} missing, by the sequence numbers,"
     return "the capture lacks bytes"
@@ -241,7 +241,7 @@ def _loss_text(loss: Loss) -> str:
 
 _WHY: Final = {
     "lost_on_link": "Sequence numbers are missing between {router} and {who}",
-    "incomplete_fragments": "{router} began to send it in fragments and gave it up, or not all "
+    "incomplete_fragments": "{router} began to send it in fragments and did not finish, or not all "
     "fragments arrived",
     "capture_incomplete": "The capture itself lacks packets of that link, so they may have arrived",
     "not_visible": "{who} had announced a subscriber behind another router, which may be gone: "
@@ -253,10 +253,13 @@ _BLOCK: Final = "Publish with CongestionControl.BLOCK where every message counts
 _ADVICE: Final[dict[str, list[str]]] = {
     "congestion_drop": [
         _BLOCK,
-        "Or send less, or make the subscriber faster: its callbacks hold up the link.",
+        "Or send less, or make the subscriber faster: slow callbacks block its link.",
     ],
     "lost_on_link": [_BLOCK, "Over UDP losses are normal: use TCP or a reliable link."],
-    "incomplete_fragments": [_BLOCK, "Large messages need many fragments: one lost loses all."],
+    "incomplete_fragments": [
+        _BLOCK,
+        "Large messages need many fragments: if one is lost, the message is lost.",
+    ],
     "not_passed_on": ["Look at the router's configuration: access_control, downsampling."],
     "not_relayed": [],
     "not_visible": ["Capture on all links of that router too."],

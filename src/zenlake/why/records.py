@@ -1,7 +1,7 @@
-"""Records: the facts that stories are made of, the same whether a capture or a lake was read.
+"""Records: the facts that stories are made of, the same from a capture and from a lake.
 
-Times are Unix nanoseconds of the capture's clock, nodes are zids, and None is unknown. Payloads
-are not kept: a story needs their number, not their bytes.
+Times are Unix nanoseconds of the capture's clock, nodes are zids, None is unknown. Payloads are
+not kept, only digests.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from zenlake.why.group_memberships import Membership
 
 _TIMEOUT_MS_MAX: Final = 1e11
-"""Three years: a longer one passes in no capture, and might not fit into nanoseconds."""
+"""Three years. A longer timeout never expires in a capture and may overflow as nanoseconds."""
 
 
 class Moment(NamedTuple):
-    """When, and in which packet; None where no packet says it, as when a session is lost."""
+    """A time and a packet; no packet for events that none shows, such as a lost session."""
 
     time_ns: int
     packet: int | None
@@ -31,7 +31,7 @@ NEVER_SEEN: Final = Moment(0, None)
 
 @dataclass(slots=True)
 class SessionRecord:
-    """Two nodes while they were connected."""
+    """A session of two nodes, or a multicast group."""
 
     id: str
     opener: str | None
@@ -42,10 +42,10 @@ class SessionRecord:
     close_reason: str | None
     protocol: str | None = None
     closer: str | None = None
-    """Who sent CLOSE; None where nobody did."""
+    """Sender of CLOSE; None without one."""
     close_packet: int | None = None
     is_open: bool = True
-    """Whether it ever opened."""
+    """Whether its handshake was completed."""
     end: SessionEnd | None = None
     """How it was refused or ended; None for a multicast group."""
 
@@ -63,20 +63,20 @@ class Reply:
     key: str | None
     replier: str | None
     stamp: str
-    """Text that sorts as timestamps do; empty without one."""
+    """Sorts in the order of timestamps; empty without one."""
     after_final: bool
     error: str | None = None
-    """What an ERR says, its beginning."""
+    """The beginning of the text of an ERR."""
 
     @property
     def is_timeout(self) -> bool:
-        """A hop says that the next node was silent (behaviour reference §4.5)."""
+        """Whether a node reports that the next one timed out (behaviour reference §4.5)."""
         return self.kind == "ERR" and self.error == "Timeout"
 
 
 @dataclass(slots=True)
 class QueryHop:
-    """One REQUEST on one link, and what came back over it."""
+    """One REQUEST on one link, with its replies."""
 
     session: str
     seq: int
@@ -90,17 +90,17 @@ class QueryHop:
     consolidation: str
     timeout_ms: float | None
     question: str = ""
-    """The same for requests that ask the same, on whatever link."""
+    """Digest of the content: equal for the same query on different links."""
     replies: list[Reply] = field(default_factory=list)
     more_replies: int = 0
-    """That came and are not in the list, which is bounded; so did `more_errors`."""
+    """Replies beyond the bounded list; `more_errors` likewise."""
     more_errors: int = 0
     final: Moment | None = None
     final_seq: int | None = None
     reused: bool = False
-    """Whether a later request of the session took the number before the final came."""
+    """Whether a later request of the session reused the request id before the final response."""
     trace_id: int | None = None
-    """seq of the REQUEST the whole journey began with."""
+    """seq of the first REQUEST of the query, on its first link."""
 
     @property
     def deadline_ns(self) -> int:
@@ -110,18 +110,18 @@ class QueryHop:
 
     @property
     def reply_count(self) -> int:
-        """PUT and DEL: an error is no reply."""
+        """PUT and DEL; errors do not count."""
         return sum(reply.kind != "ERR" for reply in self.replies) + self.more_replies
 
     @property
     def error_count(self) -> int:
-        """Those of queryables: that a timer fired says a node on the way."""
+        """Errors of queryables, without the timeouts of nodes on the way."""
         errors = sum(reply.kind == "ERR" and not reply.is_timeout for reply in self.replies)
         return errors + self.more_errors
 
     @property
     def is_answered(self) -> bool:
-        """Whether replies came and the final response, by itself and not by a timer."""
+        """Whether replies and a final response arrived, and no node on the way timed out."""
         by_timer = any(reply.is_timeout for reply in self.replies)
         return self.final is not None and self.reply_count > 0 and not by_timer
 
@@ -150,13 +150,13 @@ class Declaration:
     declared: Moment | None
     ended: Moment | None
     ended_by: str | None
-    """undeclare, session, or router: the one it came from is gone."""
+    """undeclare, session, or router: the router that it came from is gone."""
     complete: bool | None
     interest_id: int | None
     node_id: int | None = None
-    """Between routers, the one it comes from, in the count of the sender; 0 is the sender."""
+    """Between routers, the router it comes from, as numbered by the sender; 0 is the sender."""
     is_answer: bool = False
-    """Whether it answers a liveliness get: there at that moment, and no promise."""
+    """Whether it answers a liveliness get: valid for that moment only."""
 
     @property
     def declared_ns(self) -> int:
@@ -178,7 +178,7 @@ class Declaration:
 
 @dataclass(slots=True)
 class Interest:
-    """Which declarations one node asked another for."""
+    """An INTEREST: the declarations that one node asked another for."""
 
     session: str
     seq: int
@@ -198,7 +198,7 @@ class Sample(NamedTuple):
 
     at: Moment
     digest: str | None
-    """Of its payload, to find it again on another link."""
+    """Digest of the payload, to recognize the publication on another link."""
 
 
 @dataclass(slots=True)
@@ -214,16 +214,16 @@ class Flow:
     priority: int
     count: int = 0
     ignored: int = 0
-    """Of them, those a receiver does not take: their sequence number is old."""
+    """Publications that the receiver ignores because of an old sequence number."""
     first: Moment = NEVER_SEEN
     last: Moment = NEVER_SEEN
     samples: list[Sample] = field(default_factory=list)
-    """The first ones, as many as are kept."""
+    """The first ones; bounded."""
 
 
 @dataclass(slots=True)
 class Loss:
-    """Something that was sent and is not there."""
+    """Frames, fragments or bytes that are missing."""
 
     session: str | None
     at: Moment
@@ -238,7 +238,7 @@ class Loss:
 
 @dataclass(slots=True)
 class Evidence:
-    """All that one capture shows, or the part of it that was asked for."""
+    """All records of one capture, or those that are asked for."""
 
     capture: str
     packets: int = 0
@@ -247,7 +247,7 @@ class Evidence:
     sessions: dict[str, SessionRecord] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     last_sent: dict[tuple[str, str], Moment] = field(default_factory=dict)
-    """By session and node, the last message of any kind that it sent."""
+    """By session and node, its last message of any kind."""
     queries: list[QueryHop] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     interests: list[Interest] = field(default_factory=list)
@@ -255,9 +255,9 @@ class Evidence:
     """By session, sender and key."""
     losses: list[Loss] = field(default_factory=list)
     memberships: list[Membership] = field(default_factory=list)
-    """Of members in multicast groups, in the order of their JOINs."""
+    """Members of multicast groups, in the order of their JOINs."""
     undecoded: dict[str, int] = field(default_factory=dict)
-    """Bytes that gave no message, by state."""
+    """Bytes that were not decoded, by state."""
     damage: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
-    """What did not fit into the limits, by what it is."""
+    """Number of records beyond the limits, by their kind."""

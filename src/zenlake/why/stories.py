@@ -31,12 +31,12 @@ from zenlake.why.wanted import Wanted
 
 @dataclass
 class Report:
-    """Stories of one capture, and how many there are of what."""
+    """The stories of one capture, and how often each cause was found."""
 
     evidence: Evidence
     stories: list[Story] = field(default_factory=list)
     counts: dict[str, Counter[str]] = field(default_factory=dict)
-    """By subject, how often each cause was found; those that went well too."""
+    """By subject, the number of stories of each cause, successes included."""
 
     @property
     def failed(self) -> bool:
@@ -44,9 +44,9 @@ class Report:
 
 
 def report(evidence: Evidence, wanted: Wanted, *, is_ungrouped: bool = False) -> Report:
-    """What was asked for; without a question, all that did not go well.
+    """The stories that are asked for; without a selection, all that did not go well.
 
-    Stories that are the same are shown once, unless `is_ungrouped` is set or one query is meant.
+    Stories of the same group are shown once, unless `is_ungrouped` is set or a query is named.
     """
     is_ungrouped = is_ungrouped or wanted.query is not None
     network = Network(evidence)
@@ -71,9 +71,9 @@ def report(evidence: Evidence, wanted: Wanted, *, is_ungrouped: bool = False) ->
 
 
 def _is_vague(story: Story) -> bool:
-    """Whether it is only counted, and shown if asked for.
+    """Whether it is only counted unless it is asked for.
 
-    The capture cannot show what became of a publication, or nobody missed a session that ended.
+    Publications whose fate is not in the capture, and sessions whose end had no consequence.
     """
     if story.subject == "session":
         return story.is_note
@@ -133,7 +133,7 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
 
 
 def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
-    """Sessions over which something went that is asked for."""
+    """Sessions that carried messages that are asked for."""
     found: set[str | None] = {query.session for query in network.evidence.queries}
     for flow in network.evidence.flows.values():
         if wanted.has_key(flow.key):
@@ -145,9 +145,9 @@ def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
 
 
 def _meant(found: list[Journey], reference: str) -> list[Journey]:
-    """By the number of the first request, by trace id, or by session and number.
+    """Queries by request id or trace id, or by session and request id.
 
-    The latter may be those of a hop further on, if no query begins there.
+    Session and request id may also be those of a later hop, if no query begins there.
     """
     session, _, digits = reference.rpartition("/")
     number = int(digits)

@@ -1,4 +1,4 @@
-"""Story: one answer, what happened step by step, and what to try."""
+"""Story: what failed and why, step by step, and what to try."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SENTENCE: Final = re.compile(r"(?<=\. )[a-z](?=[a-z]+ [0-9a-f]{4})")
 
 @dataclass(slots=True)
 class Step:
-    """Something that happened, or did not; `order` decides where times are the same."""
+    """One event of a story; `order` sorts steps of the same time."""
 
     at: Moment
     text: str
@@ -37,23 +37,23 @@ class Story:
     request_id: int | None = None
     trace_id: int | None = None
     nodes: list[str] = field(default_factory=list)
-    """Zids, whole."""
+    """Full zids."""
     culprit: str | None = None
     """The node to look at first."""
     reached: list[str] = field(default_factory=list)
-    """Who got a publication, all of it or a part; zids, without the routers between."""
+    """Zids of nodes that received the publication, at least in part; without routers on the way."""
     packets: list[int] = field(default_factory=list)
-    """That show the cause."""
+    """Packets that show the cause."""
     steps: list[Step] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
     count: int = 1
-    """How many stories have the same cause, node and key: this is the first of them."""
+    """Number of stories with the same cause, node and key; this is the first of them."""
     repeated: list[Moment] = field(default_factory=list)
-    """Where the next ones begin, as many as are kept."""
+    """Where the others begin; bounded."""
     last: Moment | None = None
     """Where the last of them begins."""
     is_note: bool = False
-    """Whether it is only worth knowing: what failed went well later, or for others."""
+    """Whether it is information and not a failure, such as a retry that succeeded."""
 
     @property
     def failed(self) -> bool:
@@ -63,7 +63,7 @@ class Story:
         self.steps.append(Step(at, text, len(self.steps)))
 
     def show(self, *moments: Moment | None) -> None:
-        """These are the evidence."""
+        """Adds the packets of these moments to the evidence."""
         for moment in moments:
             if (
                 moment is not None
@@ -85,7 +85,7 @@ class Story:
         return self.subject, self.cause, self.failed, node, self.key, place
 
     def repeat(self, other: Story) -> None:
-        """The same happened again."""
+        """Counts another story of the same group."""
         self.count += 1
         self.last = other.at
         if len(self.repeated) < _REPEATED_MAX:
@@ -98,7 +98,7 @@ class Story:
         return packet in self.packets or any(step.at.packet == packet for step in self.steps)
 
     def set_headline(self, headline: str) -> None:
-        """Sets the first line; sentences begin with a capital letter, also with a node's name."""
+        """Sets the first line; capitalizes names of nodes at the beginning of a sentence."""
         self.headline = _SENTENCE.sub(lambda found: found[0].upper(), headline)
 
     def as_json(self, roles: dict[str, str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Publishers, queriers and subscribers that wait: nothing of theirs is on the wire.
+"""Publishers and queriers without a match, liveliness queries without D_FINAL, idle subscribers.
 
-After a publisher's interest is answered, its node sends only what some subscriber wants; so a
-key that nobody subscribes to is never seen (behaviour reference §3.2).
+After a publisher's interest is answered, its node sends only publications that match a subscriber;
+a key without subscribers is not in the capture (behaviour reference §3.2).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")
 
 
 def waiting_story(network: Network, interest: Interest) -> Story | None:
-    """Of a publisher or querier to which no match was announced; None if one was."""
+    """A publisher or querier to which no match was ever announced; None if one was."""
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
     if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:
@@ -42,9 +42,7 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     story.show(interest.at)
     what = "publishes" if letter == "S" else "asks for"
     story.add(interest.at, f"{who} announces to {router} that it {what} {key_text(key)}")
-    held = (
-        "publications membership in the node" if letter == "S" else "queries return at once, empty"
-    )
+    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
     why = f"{router} announced no {entity} to it"
     if absence is not None:
         if absence.cause == "not_visible":
@@ -57,9 +55,9 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
 
 
 def abandoned_story(network: Network, interest: Interest) -> Story | None:
-    """Of a publisher or querier whose last subscriber, or queryable, went before it did.
+    """A publisher or querier that outlived its last subscriber or queryable.
 
-    None where publications are seen: their story says so.
+    None if publications are in the capture: their story reports it.
     """
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
@@ -82,9 +80,7 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
         add_declaration(story, network, declaration, network.evidence.last_ns)
         story.show(declaration.ended)
     story.advice += gone.advice
-    held = (
-        "publications membership in the node" if letter == "S" else "queries return at once, empty"
-    )
+    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
     story.set_headline(
         f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} no "
         f"{entity} was announced to it: {held}, and are not in the capture. Why: {gone.sentence}."
@@ -93,7 +89,7 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
 
 
 def unanswered_story(network: Network, interest: Interest) -> Story | None:
-    """Of a liveliness get, or subscriber with history, that never got its D_FINAL."""
+    """A liveliness get, or subscriber with history, that never received its D_FINAL."""
     if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
         return None
     words, evidence = network.words, network.evidence
@@ -112,8 +108,8 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
     if network.capture_gap(interest.session, interest.at.time_ns, end_ns):
         story.cause = "capture_incomplete"
     story.set_headline(
-        f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never said "
-        f"that all tokens were sent (D_FINAL), in {apart(interest.at.time_ns, end_ns)}."
+        f"Liveliness query of {who} for {key} (packet {interest.at.packet}): {router} never sent "
+        f"D_FINAL, which ends the list of tokens, in {apart(interest.at.time_ns, end_ns)}."
     )
     if story.cause == "capture_incomplete":
         story.advice += capture_again(network.holes(interest.session, interest.at.time_ns))
@@ -125,9 +121,9 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
 def idle_subscriber_story(
     network: Network, declaration: Declaration, explained: set[str | None]
 ) -> Story | None:
-    """Of a subscriber that got nothing while something like its key was published.
+    """A subscriber that received nothing while a similar key was published.
 
-    None too for a key that has a story already.
+    None if the published key is in `explained`: it has a story already.
     """
     key = declaration.key
     if declaration.entity != "subscriber" or key is None or declaration.declared is None:
@@ -140,7 +136,7 @@ def idle_subscriber_story(
         one for one in network.received_by(declaration.receiver) if one.sender != declaration.sender
     ]
     if any(meet(flow.key, key) for flow in flows):
-        return None  # the story of that publication says why
+        return None  # the story of that publication explains it
     found = network.nearest(key, [flow.key for flow in flows])
     if found is None or found.declared in explained:
         return None

@@ -1,4 +1,4 @@
-"""Words: how nodes, times, counts and keys are written in a story."""
+"""Words: how stories write nodes, times, counts and keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKETS_SHOWN: Final = 5
 
 
 class Words:
-    """Writes for one capture: times count from its start, zids are as short as they can be."""
+    """For one capture: times count from its start, zids are cut to a unique prefix."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._first_ns = evidence.first_ns
@@ -30,7 +30,7 @@ class Words:
         known = self._short.get(zid)
         if known is None:
             place = bisect_left(self._zids, zid)
-            # Whoever begins like it stands beside it.
+            # In sorted order, the zids with the longest common prefix are its neighbours.
             beside = [one for one in self._zids[max(place - 1, 0) : place + 2] if one != zid]
             digits = _ZID_DIGITS_MIN
             while digits < len(zid) and any(one.startswith(zid[:digits]) for one in beside):
@@ -87,7 +87,7 @@ def listed(texts: list[str]) -> str:
 
 
 def packets_text(packets: Sequence[int | None], count: int | None = None) -> str:
-    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`; `count` says how many are."""
+    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`; `count` is the total."""
     shown = [str(packet) for packet in dict.fromkeys(packets)]
     total = len(shown) if count is None else max(count, len(shown))
     if total > _PACKETS_SHOWN:
@@ -97,19 +97,19 @@ def packets_text(packets: Sequence[int | None], count: int | None = None) -> str
 
 
 def key_text(key: str | None) -> str:
-    """Not longer than a line or two. Whoever prints it makes it safe for a terminal."""
+    """At most a line or two long; not escaped for a terminal."""
     if key is None:
         return "(key not known)"
     return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"
 
 
 def error_text(payload: bytes | None) -> str | None:
-    """What an error says, its beginning."""
+    """The beginning of the text of an error reply."""
     return None if payload is None else payload[:_ERROR_BYTES_MAX].decode("utf-8", "replace")
 
 
 def capture_again(losses: Sequence[Loss]) -> list[str]:
-    """How not to lose that in the next capture: cut packets need another remedy than lost ones."""
+    """How to avoid these losses in the next capture."""
     kinds = {loss.kind for loss in losses}
     advice = []
     if "truncated" in kinds:
