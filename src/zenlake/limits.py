@@ -142,6 +142,7 @@ SQL_SPILL_BYTES_MAX: Final = 16 << 30
 SQL_SECONDS_MAX: Final = 30
 OPTION_CHARACTERS_MAX: Final = 1 << 20
 GLOB_CHOICES_MAX: Final = 1_000
+GLOB_DEPTH_MAX: Final = 64
 EXPLAIN_BYTES_MAX: Final = 8_192
 EXPLAIN_CHARACTERS_MAX: Final = 65_536
 
@@ -971,5 +972,11 @@ LIMITS: Final = (
         GLOB_CHOICES_MAX,
         "limits/glob_choices",
         "names that one pattern of paths may list in braces, `{a,b}`: each is looked for",
+    ),
+    Limit(
+        "GLOB_DEPTH_MAX",
+        GLOB_DEPTH_MAX,
+        "limits/glob_depth",
+        "braces within braces in one pattern of paths",
     ),
 )

@@ -16,18 +16,19 @@ from zenlake.semantics.causes import CAUSES, QUERY_CAUSES, SESSION_CAUSES
 from zenlake.semantics.citations import linked
 from zenlake.semantics.verdicts import VERDICTS
 
-_DOCS: Final = Path(__file__).parents[3] / "docs"
-_HEADINGS: Final = Path(__file__).parent / "_generated" / "headings.py"
+_ROOT: Final = Path(__file__).parents[3]
+_HEADINGS: Final = "src/zenlake/semantics/_generated/headings.py"
 _SECTION: Final = re.compile(r"^#{2,3} ((\d+[a-z]?(?:\.\d+)*)\b.*)$", re.MULTILINE)
 _HEADING_OR_NOTE: Final = re.compile(
     r"^## (?P<heading>.+)$|^\| (?P<note>SN-\d+) \| \*\*(?P<title>.+?)\.?\*\*", re.MULTILINE
 )
 
 
-def files() -> dict[Path, str]:
+def files(root: Path = _ROOT) -> dict[Path, str]:
+    """The generated files of a checkout, with what they should be."""
     return {
-        _DOCS / "reference" / "verdicts.md": "\n".join(_verdicts()) + "\n",
-        _HEADINGS: "\n".join(_headings()) + "\n",
+        root / "docs" / "reference" / "verdicts.md": "\n".join(_verdicts()) + "\n",
+        root / _HEADINGS: "\n".join(_headings(root / "docs")) + "\n",
     }
 
 
@@ -60,13 +61,13 @@ def _verdicts() -> Iterator[str]:
         yield f"| `{name}` | {_yes(cause.failed)} | {cause.meaning} | {page} | {_columns(name)} |"
 
 
-def _headings() -> Iterator[str]:
+def _headings(docs: Path) -> Iterator[str]:
     yield '"""Headings of docs/spec and rows of docs/spec-notes.md, written by `make generate`."""'
     yield ""
     yield "SECTIONS: dict[str, dict[str, str]] = {"
     for page in ("wire", "behaviour", "limits"):
         yield f"    {page!r}: {{"
-        text = (_DOCS / "spec" / f"{page}.md").read_text("utf-8")
+        text = (docs / "spec" / f"{page}.md").read_text("utf-8")
         for heading, number in _SECTION.findall(text):
             yield f"        {number!r}: {heading!r},"
         yield "    },"
@@ -75,7 +76,7 @@ def _headings() -> Iterator[str]:
     yield ""
     yield "NOTES: dict[str, tuple[str, str]] = {"
     heading = ""
-    for match in _HEADING_OR_NOTE.finditer((_DOCS / "spec-notes.md").read_text("utf-8")):
+    for match in _HEADING_OR_NOTE.finditer((docs / "spec-notes.md").read_text("utf-8")):
         if match["note"]:
             yield f"    {match['note']!r}: ({heading!r}, {match['title']!r}),"
         heading = match["heading"] or heading

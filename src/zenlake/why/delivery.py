@@ -25,7 +25,8 @@ class Dropped(NamedTuple):
 def consolidation_mode(query: QueryHop) -> str:
     """`auto` is what the querier's node makes of it (behaviour reference §2.5)."""
     if query.consolidation != "auto":
-        return query.consolidation
+        # A lake that somebody else wrote may lack the column.
+        return query.consolidation or "none"
     return str(auto_mode(query.parameters))
 
 

@@ -11,7 +11,11 @@ from tests.lake.plan.glob_cases import CASES, WHERE_HADOOP_FAILS
 from zenlake.errors import LocalError
 from zenlake.lake.plan.file_search import name_filter, paths_matching
 from zenlake.lake.plan.glob_patterns import choices, is_pattern
-from zenlake.limits import GLOB_CHOICES_MAX
+from zenlake.limits import GLOB_CHOICES_MAX, GLOB_DEPTH_MAX
+
+
+def nested(depth: int) -> str:
+    return "{" * depth + "a" + "}" * depth
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -58,6 +62,7 @@ def test_choices(pattern: str, expected: list[str]) -> None:
         ("a\\", r"nothing after the last '\'"),
         ("[b-a]", "'b-a' is no range"),
         ("{" * 9_000 + "}" * 9_000, "its braces are nested too deeply"),
+        (nested(GLOB_DEPTH_MAX + 1), "its braces are nested too deeply"),
         ("{a,b}" * 10, f"more than {GLOB_CHOICES_MAX:,} choices in braces"),
     ],
     ids=lambda text: text[:9],
@@ -69,6 +74,7 @@ def test_invalid_patterns_are_errors(pattern: str, cause: str) -> None:
 
 
 def test_as_many_choices_as_are_allowed() -> None:
+    assert choices(nested(GLOB_DEPTH_MAX)) == ["a"]
     most = "{" + ",".join(map(str, range(GLOB_CHOICES_MAX))) + "}"
     assert len(choices(most)) == GLOB_CHOICES_MAX
     with pytest.raises(LocalError, match="more than 1,000 choices"):

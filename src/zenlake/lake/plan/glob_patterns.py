@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.errors import LocalError
-from zenlake.limits import GLOB_CHOICES_MAX
+from zenlake.limits import GLOB_CHOICES_MAX, GLOB_DEPTH_MAX
 
 _SPECIAL: Final = re.compile(r"[*?\[{\\]")
 _SHOWN_CHARACTERS: Final = 80
@@ -73,13 +73,6 @@ def is_hidden(name: str) -> bool:
 
 def choices(pattern: str) -> list[str]:
     """Equivalent patterns without `{a,b}`, in order, each once."""
-    try:
-        return _choices(pattern)
-    except RecursionError:
-        raise _error(pattern, "its braces are nested too deeply") from None
-
-
-def _choices(pattern: str) -> list[str]:
     found = [""]
     for part in _alternatives(pattern):
         if len(found) * len(part) > GLOB_CHOICES_MAX:
@@ -97,7 +90,7 @@ def _alternatives(pattern: str) -> list[list[str]]:
         if character == "{":
             parts.append([pattern[start:place]])
             inside, place = _group(pattern, place)
-            parts.append([one for text in inside for one in _choices(text)])
+            parts.append([one for text in inside for one in choices(text)])
             start = place
         else:
             place = _after(pattern, place)
@@ -113,6 +106,8 @@ def _group(pattern: str, start: int) -> tuple[list[str], int]:
         character = pattern[place]
         if character == "{":
             depth += 1
+            if depth > GLOB_DEPTH_MAX:
+                raise _error(pattern, "its braces are nested too deeply")
         elif character == "}":
             depth -= 1
         if depth == 0 or (depth == 1 and character == ","):
