@@ -1,7 +1,7 @@
 """Fields: the attributes of messages that filters and JSON output use, with type and meaning.
 
-The values come from `message_attributes`. A tuple has several values of one field, such as `zid`: the
-sender's and the receiver's.
+The values come from `message_attributes`. A tuple has several values of one field, such as `zid`:
+the sender's and the receiver's.
 """
 
 from __future__ import annotations
