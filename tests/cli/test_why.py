@@ -75,7 +75,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["no such file"], "no such file"),
         ([str(DATA)], "lake"),
         ([path_of("held_query"), "--query", "77"], "no query 77"),
-        ([path_of("held_query"), "--query", "x"], "no request id"),
+        ([path_of("held_query"), "--query", "x"], "not a request id"),
         ([path_of("held_query"), "--key", "a//b"], "empty"),
         ([path_of("held_query"), "-n", "0"], "less than 1"),
         ([path_of("held_query"), "--capture", "x"], "for lakes"),

@@ -114,7 +114,7 @@ def test_links_that_are_not_captured_are_noticed(tmp_path: Path) -> None:
     watcher = 8
     made = report_without(LINE, tmp_path, lambda packet: is_on(packet, _ASKER, watcher))
     assert made.counts["query"] == {"answered": 5, "not_visible": 5}
-    assert "is on none that is seen" in made.stories[0].headline
+    assert "is on none of the captured links" in made.stories[0].headline
 
 
 LAST = "after_the_last"

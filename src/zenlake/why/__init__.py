@@ -1,23 +1,24 @@
-"""Why: what a capture says about what failed, in words with packet numbers.
+"""Why: explains what failed in a capture, in sentences with packet numbers.
 
     records         the facts that stories are made of
-    from_capture    fills them from a capture (from_lives: its timelines)
-    from_lake       fills them from the tables of a lake (lake_queries: what it asks)
-    collector       keeps what is asked for, within limits
+    from_capture    reads them from a capture (from_timelines: its timelines)
+    from_lake       reads them from the tables of a lake (lake_queries: its SQL)
+    collector       keeps the records that are asked for, within limits
+    group_memberships  members of multicast groups
     journeys        one query over all its hops
-    network         the evidence, arranged for questions
-    query_story     of a query: query_steps its steps, query_failures what went wrong, query_ends
-    publication_story, waiting_story, token_story, reconnect_story, link_story
-                    of the other subjects
+    network         the evidence, indexed by node, key and session
+    query_story     queries; query_steps: their steps; query_failures, query_ends: how they ended
+    publication_story, waiting_story, token_story, reconnect_story, link_story, group_story
+                    the other subjects
     session_story, router_story
-                    of sessions that were refused or lost, and routers that died; dependents what
-                    went with them
+                    sessions that were refused or lost, and routers that died; dependents: the
+                    declarations and queries that ended with them
     absence, disjoint, delivery, forwarding
                     why nobody was there, keys do not match, a reply or publication was dropped
-    undelivered     publications for which nobody was there any more
+    undelivered     publications after the last subscriber had gone
     origins, gone   from router to router, to who declared something first, or gave it up
     hidden_links    what shows that a router has links that are not in the capture
-    stories         all of it, the worst first
+    stories         all stories of a capture, the worst first
 
 One engine, two readers: the same capture gives the same stories from its file and from a lake.
 """

@@ -1,7 +1,7 @@
-"""Delivery: which replies a querier is handed, and why not the others.
+"""Delivery: which replies reach the application of a querier, and why the others do not.
 
-As its node does it (behaviour reference §2.7): late ones and those for other keys are dropped,
-then consolidation looks at replies of exactly the same key, never at errors.
+As in its node (behaviour reference §2.7): late replies and those for other keys are dropped, then
+consolidation compares replies of exactly the same key. Errors are not consolidated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zenlake.why.wanted import meet
 
 
 class Dropped(NamedTuple):
-    """A reply that is not handed on; `why` is late, timeout, key, latest or monotonic."""
+    """A reply that is not delivered; `why` is late, timeout, key, latest or monotonic."""
 
     reply: Reply
     why: str
@@ -23,7 +23,7 @@ class Dropped(NamedTuple):
 
 
 def consolidation_mode(query: QueryHop) -> str:
-    """`auto` is what the querier's node makes of it (behaviour reference §2.5)."""
+    """Resolves `auto` as the querier's node does (behaviour reference §2.5)."""
     if query.consolidation != "auto":
         # A lake that somebody else wrote may lack the column.
         return query.consolidation or "none"
@@ -31,7 +31,7 @@ def consolidation_mode(query: QueryHop) -> str:
 
 
 def dropped(query: QueryHop) -> list[Dropped]:
-    """In the order in which they came."""
+    """In the order of the replies."""
     found: dict[int, Dropped] = {}
     candidates: dict[str | None, list[tuple[int, Reply]]] = {}
     any_key = accepts_any_key(query.parameters)

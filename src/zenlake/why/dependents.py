@@ -1,4 +1,4 @@
-"""Dependents: what went with a session, or with all sessions of a node."""
+"""Dependents: declarations and queries that ended with a session, or with all of a node."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from zenlake.why.words import counted, key_text
 _KEYS_NAMED: Final = 3
 _STEPS_SHOWN: Final = 5
 _AFTERMATH_NS: Final = 10_000_000_000
-"""So long after it, what is undeclared elsewhere is a consequence."""
+"""Matching entities that other nodes undeclare within this time are a consequence."""
 
 
 @dataclass(slots=True)
 class Dependents:
-    """Declarations that ended with the sessions, and queries that were not over."""
+    """Declarations that ended with the sessions, and queries in flight."""
 
     declarations: list[Declaration] = field(default_factory=list)
     queries: list[QueryHop] = field(default_factory=list)
@@ -35,14 +35,14 @@ class Dependents:
                 parts.append(f"{counted(len(set(keys)), entity)} ({_named(keys)})")
         if self.queries:
             keys = [key_text(one.key) for one in self.queries]
-            # A query that was passed on is one query.
+            # Hops of the same query count once.
             whole = {one.seq if one.trace_id is None else one.trace_id for one in self.queries}
             many = counted(len(whole), "query in flight", "queries in flight")
             parts.append(f"{many} ({_named(keys)})")
         return ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + "".join(parts[-1:])
 
     def add_to(self, story: Story, network: Network, end_ns: int) -> None:
-        """Queries that were cut off, and what was undeclared to other nodes because of it."""
+        """Adds the queries in flight, and entities that other nodes undeclared as a consequence."""
         words = network.words
         for query in self.queries[:_STEPS_SHOWN]:
             story.involve(query.requester)
@@ -50,7 +50,7 @@ class Dependents:
             story.add(
                 query.at,
                 f"{words.who(query.requester)} asks {words.who(query.responder)}: "
-                f"{key_text(query.selector)} (#{query.request_id}), not over yet",
+                f"{key_text(query.selector)} (#{query.request_id}), still in flight",
             )
         gone = {(one.entity, one.key) for one in self.declarations}
         ended = {one.session for one in self.declarations}

@@ -1,4 +1,4 @@
-"""Disjoint: why two key expressions do not match, in words, and what would."""
+"""Disjoint: explains why two key expressions do not match, and suggests one that does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
 
 def nearest(key: str, declared: list[str]) -> Difference | None:
-    """The declared expression that looks most as if the key was meant; None if none does."""
+    """The declared expression that is most similar to the key; None if none is similar."""
     best: tuple[float, str] | None = None
     for other in declared:
         score = _likeness(key, other)
@@ -42,11 +42,11 @@ def _likeness(key: str, other: str) -> float:
     if _extra_chunks(other, key) is not None:
         return 1.0 + shared / 10
     if shared == 0:
-        # Letters that happen to be the same say nothing, unless only their case differs.
+        # Without a common chunk, keys are similar only if they differ in case alone.
         return 1.5 if key.lower() == other.lower() else 0.0
     if meet(key.lower(), other.lower()):
         return 1.5
-    # A chunk in common says more than letters.
+    # Common chunks weigh more than common letters.
     return max(shared, (SequenceMatcher(None, key, other, autojunk=False).ratio() + shared) / 2)
 
 
@@ -113,7 +113,7 @@ def _words(declared: str, key: str) -> tuple[str, str | None]:
 
 
 def _extra_chunks(a: str, b: str) -> tuple[str, str, list[str]] | None:
-    """The longer, the shorter, and what the longer has at its end and the other has not."""
+    """The longer, the shorter, and the chunks that only the longer has at its end."""
     shorter, longer = sorted((a, b), key=lambda one: one.count("/"))
     count = shorter.count("/") + 1
     chunks = longer.split("/")

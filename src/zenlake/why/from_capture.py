@@ -1,4 +1,4 @@
-"""Evidence from a capture, without Spark: its events, one after the other."""
+"""Evidence from the events of a capture."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DIGEST_DIGITS: Final = 12
 def read_capture(
     path: str, wanted: Wanted, steps_of: Callable[[Trace], Steps] = Trace.steps
 ) -> Evidence:
-    """Everything about what is wanted, from one pass over the file."""
+    """The records that are asked for, from one pass over the file."""
     with trace.open(path) as opened:
         return _Reader(opened, path, wanted).read(steps_of(opened))
 
@@ -75,7 +75,7 @@ class _Reader:
 
     def _feed(self, event: TraceEvent, in_batch: bool) -> None:
         if isinstance(event, MessageSeen):
-            # As in the tables, so that a trace id means the same query everywhere.
+            # As in the tables, so that trace ids are the same.
             event.seq = self._numbers.seq(event.link, event.packet)
             if event.session is not None:
                 at = Moment(event.time_ns, event.packet)

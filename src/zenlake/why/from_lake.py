@@ -50,11 +50,11 @@ from zenlake.why.words import error_text
 from zenlake.wire.values.timestamp import Timestamp
 
 _MEMBER_ROWS_MAX: Final = 1_000_000
-"""JOINs and what comes after a silence; hours of traffic have fewer."""
+"""Rows of JOINs and of messages after a silence; hours of traffic have fewer."""
 
 
 def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterator[Evidence]:
-    """One for each capture in the lake, in the order of their times; or only of one path."""
+    """The evidence of each capture in the lake, in the order of their times; or of one path."""
     snapshot = Store(directory).snapshot()
     if only is not None and only not in snapshot.manifest.captures:
         raise LocalError(f"{directory}: no capture {only!r} (zenlake lake ls lists them)")
@@ -65,7 +65,7 @@ def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterat
 def read_snapshot(
     snapshot: Snapshot, wanted: Wanted, only: str | None = None
 ) -> Iterator[Evidence]:
-    """The same, of tables that are open already."""
+    """The same for a snapshot that is open already."""
     with (
         temporary_folder() as spill,
         on_duckdb.opened(snapshot, spill) as connection,
@@ -76,7 +76,7 @@ def read_snapshot(
 def read_tables(
     connection: duckdb.DuckDBPyConnection, wanted: Wanted, only: str | None = None
 ) -> Iterator[Evidence]:
-    """The same from a database that has the tables."""
+    """The same for a database that has the tables."""
     for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
         if only not in (None, capture):
             continue
@@ -131,7 +131,7 @@ class _Reader:
         )
 
     def _asked(self, column: str) -> str:
-        """As `Wanted.has_key`."""
+        """SQL of `Wanted.has_key`."""
         key = self._collector.wanted.key
         if key is None:
             return "true"
@@ -140,7 +140,7 @@ class _Reader:
             OR ke_intersects({without}, {_quoted(without_at(key))}))"""
 
     def _named(self) -> str:
-        """Of a query that is named, all hops and whoever may be meant as well."""
+        """SQL that selects the named query with all hops, and others of the same number."""
         query = self._collector.wanted.query
         if query is None:
             return "true"

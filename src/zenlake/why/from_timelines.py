@@ -1,4 +1,4 @@
-"""Records from what the timelines of a trace give."""
+"""Records from the timelines of a trace."""
 
 from __future__ import annotations
 

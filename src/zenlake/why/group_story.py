@@ -1,7 +1,7 @@
 """Stories of multicast groups: members that are refused, silent for too long, or back again.
 
-Nobody answers a JOIN. That a member is refused shows in what it says of itself: the others ignore
-a JOIN whose version, resolution or batch size is not their own (wire reference §8).
+No message answers a JOIN. A refusal follows from its content: members ignore a JOIN whose
+version, resolution or batch size differs from their own (wire reference §8).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from zenlake.why.words import apart, counted, listed
 from zenlake.wire.defaults import PROTOCOL_VERSION
 
 _OTHERS_MAX: Final = 1_000
-"""Members that one is compared with."""
+"""Limit of the members that are compared with each other."""
 _NAMED_MAX: Final = 3
 _ATTEMPTS_SHOWN: Final = 5
 
@@ -52,10 +52,10 @@ def _silent(network: Network, membership: Membership, again: Membership | None) 
     story.add(
         membership.joined, f"{words.who(membership.zid)} joins the group {membership.session}"
     )
-    story.add(membership.last_sent, f"{words.who(membership.zid)} is heard for the last time")
+    story.add(membership.last_sent, f"{words.who(membership.zid)} sends its last message")
     story.add(
         membership.ended,
-        f"its lease of {membership.terms.lease_ms:,} ms is over: it is no member now",
+        f"its lease of {membership.terms.lease_ms:,} ms is over: it is no longer a member",
     )
     story.show(membership.joined, membership.last_sent)
     if again is not None:
@@ -101,7 +101,7 @@ def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> 
 
 
 def _refused(network: Network, memberships: list[Membership]) -> Iterator[Story]:
-    """One story for each member and difference; as a rule all have the same terms."""
+    """One story for each member and difference. Usually all have the same terms."""
     if len({one.terms.common for one in memberships}) == 1:
         return
     refused: dict[tuple[str | None, str], list[Membership]] = {}
@@ -132,7 +132,7 @@ def _value(membership: Membership, what: str) -> int | str:
 
 
 def _is_odd(same: list[Membership], refusing: list[Membership], what: str) -> bool:
-    """Whether these are the ones to look at: another version than ours, fewer members, or later."""
+    """Whether `same` are to blame: another protocol version, the minority, or the later ones."""
     if what == "version":
         return same[0].terms.version != PROTOCOL_VERSION
     if len(same) != len(refusing):

@@ -1,6 +1,6 @@
-"""Hidden links: what shows that a node has neighbours, or entities, that the capture has not.
+"""Hidden links: evidence that a node has neighbours or entities that are not in the capture.
 
-Whoever they are may have declared anything, so that nobody declared something cannot be said.
+They may have declared any key, so a missing declaration proves nothing for such a node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ENTITIES = ("subscriber", "queryable", "token")
 
 
 def hidden_link(network: Network, node: str | None) -> str | None:
-    """In words, why some declarations to a router or peer may not be visible; None if all are."""
+    """Why the capture may lack declarations to a router or peer, as text; None if it has all."""
     if network.words.role(node) == "client":
         return None
     if network.has_one_link(node):
@@ -26,7 +26,7 @@ def hidden_link(network: Network, node: str | None) -> str | None:
 
 
 def _answer_from_nowhere(network: Network, node: str | None) -> str | None:
-    """A reply of somebody else, though the query was not passed on to anybody seen."""
+    """A reply of an unknown node to a query that no captured link forwards."""
     for query in network.queries_to(node):
         if (query.trace_id, node) not in network.passed_on:
             found = _stranger(network, query)
@@ -42,7 +42,7 @@ def _stranger(network: Network, query: QueryHop) -> str | None:
             return (
                 f"the capture does not have all links of {network.words.who(query.responder)}: the "
                 f"reply in packet {reply.at.packet} is from {network.words.who(replier)}, which is "
-                "on none that is seen"
+                "on none of the captured links"
             )
     return None
 
@@ -60,7 +60,7 @@ def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
 
 
 def _has_reason(network: Network, declaration: Declaration) -> bool:
-    """Whether its sender received it; a peer may have it itself, a router its admin space."""
+    """Whether its origin is explained: received, own entity of a peer, or admin space."""
     if network.words.role(declaration.sender) != "router" or declaration.key is None:
         return True
     if declaration.key.startswith("@/") or declaration.node_id or declaration.sender is None:

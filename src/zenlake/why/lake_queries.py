@@ -1,6 +1,6 @@
-"""What is asked of the tables of a lake, as SQL for DuckDB.
+"""SQL for DuckDB that reads records from the tables of a lake.
 
-`{here}` chooses the capture, `{asked}` the keys and queries that are wanted.
+`{here}` selects the capture, `{asked}` the keys and queries that are asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was lost on links, whatever it was: nobody knows the keys of what never came."""
+"""Losses on links. The keys of lost messages are not known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def link_stories(network: Network) -> Iterator[Story]:
     for (session, sender, kind, _, _), losses in groups.items():
         if session is None:
             continue
-        # Where the capture lacks bytes, numbers that are missing show nothing more.
+        # Missing sequence numbers prove nothing where the capture lacks bytes.
         has_holes = any(
             loss.kind in IN_CAPTURE_ONLY and loss.sender == sender
             for loss in network.losses(session)
@@ -49,9 +49,9 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
         text = f"{counted(count, 'frame')} lost {pair} ({channel}): "
         text += f"sequence numbers are missing before {packets}"
     else:
-        text = f"{counted(len(losses), 'large message')} never whole {pair} ({channel}): "
+        text = f"{counted(len(losses), 'large message')} incomplete {pair} ({channel}): "
         text += f"the fragments end without the last one, or one is missing ({packets}"
-        text += f", {counted(size, 'byte')} given up)" if size else ")"
+        text += f", {counted(size, 'byte')} discarded)" if size else ")"
     story.headline = f"{text}."
     if protocol in ("udp", "multicast"):
         story.advice.append("UDP does not repeat what is lost: use TCP where that matters.")
@@ -74,7 +74,7 @@ def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
         f"The capture lacks {counted(size, 'byte') if size else 'bytes'} from "
         f"{words.who(first.sender)} to {network.receiver(session, first.receiver)} "
         f"(near {packets}): the "
-        "nodes may have got them, stories about this link may be wrong."
+        "nodes may have received them, and stories about this link may be wrong."
     )
     story.advice += capture_again(losses)
     return story

@@ -1,4 +1,4 @@
-"""Network: the evidence of one capture, arranged for questions about nodes and keys."""
+"""Network: the evidence of one capture, indexed by node, key and session."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from zenlake.why.words import Words
 
 _COMPARISONS: Final = "keys without a match (to look for one that is near)"
 IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
-"""Losses of the capture: the nodes themselves may well have got everything."""
+"""Losses of the capture: the nodes may have received everything."""
 
 
 class Network:
-    """Who announced what to whom; sessions and losses."""
+    """Indexes of declarations, interests, publications, sessions and losses."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -51,7 +51,7 @@ class Network:
                 self._sessions[zid].append(session)
         self._neighbours: dict[str | None, int] = {}
         self.hidden_links: dict[str | None, str | None] = {}
-        """Answers that `hidden_links` gave already."""
+        """Cache of `hidden_links.hidden_link`."""
         self._compared = 0
         self._watchers: dict[str | None, list[Interest]] = defaultdict(list)
         for interest in evidence.interests:
@@ -70,7 +70,7 @@ class Network:
             self._flows[flow.sender, flow.key].append(flow)
             self._flows_to[flow.receiver].append(flow)
         self.tokens: dict[str, list[Declaration]] = defaultdict(list)
-        """By key, answers to liveliness gets too."""
+        """By key, including answers to liveliness gets."""
         for declaration in evidence.declarations:
             if declaration.entity == "token" and declaration.key is not None:
                 self.tokens[declaration.key].append(declaration)
@@ -82,11 +82,11 @@ class Network:
         return self._announced_by[zid, entity]
 
     def announced_exactly(self, zid: str, entity: str, key: str) -> list[Declaration]:
-        """What was announced to a node for exactly this key."""
+        """Declarations to a node for exactly this key."""
         return self._announced_exactly.get((zid, entity, key), [])
 
     def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
-        """What was announced to a node for keys that intersect this one."""
+        """Declarations to a node for keys that intersect this one."""
         announced = self.announced_to(zid, entity)
         return [one for one in announced if one.key is not None and meet(one.key, key)]
 
@@ -94,12 +94,12 @@ class Network:
         return self.words.role(zid)
 
     def closer(self, session: str) -> str | None:
-        """Who closed it by CLOSE; None if nobody did."""
+        """The node that sent CLOSE; None without one."""
         record = self.evidence.sessions.get(session)
         return None if record is None or record.outcome != "closed" else record.closer
 
     def leaver(self, session: str) -> str | None:
-        """Who ended it without being forced to; None if the other side was silent, or nobody."""
+        """The node that ended it on its own account; None if the other side was silent, or none."""
         record = self.evidence.sessions.get(session)
         side = None if record is None or record.end is None else leaver_of(record.end)
         if record is None or side is None:
@@ -107,13 +107,13 @@ class Network:
         return record.opener if side == OPENER else record.acceptor
 
     def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
-        """By which a publisher of exactly this key asked for subscribers."""
+        """Interests by which a publisher of exactly this key asked for subscribers."""
         return self._publishers[publisher, key]
 
     def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
-        """What a node can hand a query or publication of `asker` to, matching or not.
+        """Declarations to which a node may send a query or publication of `asker`, of any key.
 
-        Others announced it, or the node announced its own; what it forwarded is left out.
+        Those of other nodes and its own, without those that it only forwarded.
         """
         from_others = self.from_others(node, asker, entity)
         keys = {declaration.key for declaration in from_others}
@@ -125,9 +125,10 @@ class Network:
         return from_others + own
 
     def from_others(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
-        """What others announced to a node, except peers that announced it to the peer `asker`.
+        """Declarations of others to a node.
 
-        Those are asked directly: nobody relays between peers that are connected.
+        Those that a peer also declared to the peer `asker` are left out: `asker` reaches them
+        directly, and nodes do not relay between connected peers.
         """
         announced = [
             declaration
@@ -157,7 +158,7 @@ class Network:
         ]
 
     def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
-        """What a node declared that matches its own message: that is handed over inside it."""
+        """A declaration of the node that matches its own message, which is delivered within it."""
         for declaration in self.announced_by(node, entity):
             if (
                 declaration.key is not None
@@ -169,7 +170,7 @@ class Network:
 
     @cached_property
     def queryables(self) -> Queryables:
-        """Queryables that nodes announced to each other, for queries without a reply."""
+        """All announced queryables, to explain queries without a reply."""
         found = Queryables()
         for session in self.evidence.sessions.values():
             found.connect(session.opener, self.words.role(session.opener), session.acceptor)
@@ -218,7 +219,7 @@ class Network:
         return found
 
     def queries_to(self, node: str | None) -> list[QueryHop]:
-        """All that a node was asked, in the order of the capture."""
+        """All queries that a node received, in the order of the capture."""
         return self._queries_to.get(node, [])
 
     @cached_property
@@ -230,7 +231,7 @@ class Network:
 
     @cached_property
     def passed_on(self) -> set[tuple[int, str | None]]:
-        """Traces of queries, and nodes that asked on."""
+        """Pairs of a query's trace id and a node that sent it."""
         return {
             (query.trace_id, query.requester)
             for query in self.evidence.queries
@@ -257,7 +258,7 @@ class Network:
         return self._queries.get(session, [])
 
     def next_session(self, old: SessionRecord) -> SessionRecord | None:
-        """The next one of the same two nodes that opened, after this one ended."""
+        """The next session of the same two nodes that opened after this one ended."""
         if old.opener is None or old.acceptor is None or old.closed_ns is None:
             return None
         sessions = self._pairs.get(frozenset((old.opener, old.acceptor)), [])
@@ -293,24 +294,24 @@ class Network:
         return self.words.role(zid) != "client" and self._neighbours[zid] <= 1
 
     def is_group(self, session: str) -> bool:
-        """Whether it is a multicast group: what is sent is for all, and may get lost."""
+        """Whether the session is a multicast group."""
         record = self.evidence.sessions.get(session)
         return record is not None and record.protocol == "multicast"
 
     def receiver(self, session: str | None, zid: str | None) -> str:
-        """Whom something went to, in words."""
+        """The receiver of a message, as text."""
         if session is not None and self.is_group(session):
             return "the group"
         return self.words.who(zid)
 
     @cached_property
     def hidden(self) -> str | None:
-        """What of the capture may hold declarations that are not seen, in words."""
+        """Why the capture may lack declarations, as text: encrypted links, partial sessions."""
         partial = sum(one.outcome == "partial" for one in self.evidence.sessions.values())
         return hidden_text(self.evidence.undecoded.get("encrypted", 0), partial)
 
     def nearest(self, key: str, keys: list[str]) -> Difference | None:
-        """The key among these that looks as if it was meant; looking has its limit."""
+        """The most similar of these keys; None if none is similar or the limit is reached."""
         if self._compared >= WHY_KEYS_COMPARED_MAX:
             left_out = self.evidence.left_out
             left_out[_COMPARISONS] = left_out.get(_COMPARISONS, 0) + 1
@@ -323,14 +324,14 @@ class Network:
         return self._losses[session]
 
     def capture_gap(self, session: str, from_ns: int, to_ns: int) -> Loss | None:
-        """Where the capture lacks bytes of a session in this time."""
+        """A loss of the capture in a session in this time."""
         for loss in self._losses[session]:
             if loss.kind in IN_CAPTURE_ONLY and from_ns <= loss.at.time_ns <= to_ns:
                 return loss
         return None
 
     def holes(self, session: str, from_ns: int = 0) -> list[Loss]:
-        """All places where the capture lacks bytes of a session, from a time on."""
+        """All losses of the capture in a session, from a time on."""
         return [
             loss
             for loss in self._losses[session]
@@ -340,13 +341,13 @@ class Network:
     def answered(
         self, responder: str | None, selector: str, longer_than_ms: float
     ) -> QueryHop | None:
-        """A query that a node answered, and for which it needed longer than this."""
+        """A query that the node answered and that took longer than this."""
         found = self._slowest.get((responder, selector))
         return found if found and found.took_ns > longer_than_ms * 1e6 else None
 
     @cached_property
     def _slowest(self) -> dict[tuple[str | None, str], QueryHop]:
-        """By responder and selector, the answered query that took longest."""
+        """By responder and selector, the answered query that took the longest."""
         found: dict[tuple[str | None, str], QueryHop] = {}
         for query in self.evidence.queries:
             place = (query.responder, query.selector)
@@ -356,12 +357,12 @@ class Network:
         return found
 
     def sent_on(self, node: str | None, key: str) -> list[Flow]:
-        """Publications of a key that a node sent, to whomever."""
+        """Publications of a key that a node sent, to any receiver."""
         return self._flows[node, key]
 
     def received_by(self, node: str | None) -> list[Flow]:
         return self._flows_to[node]
 
     def watchers(self, node: str | None) -> list[Interest]:
-        """Who asked a node for tokens."""
+        """Interests of others in the tokens of a node."""
         return self._watchers[node]

@@ -10,7 +10,7 @@ from zenlake.why.records import Moment, QueryHop, Reply, SessionRecord
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 _DEFAULT_TIMEOUT_NS: Final = DEFAULT_QUERY_TIMEOUT_MS * 1_000_000
-"""Of nodes, where a query says nothing (behaviour reference §2.5)."""
+"""Default of nodes for a query without a timeout (behaviour reference §2.5)."""
 
 
 def session_end(session: SessionRecord) -> Moment:
@@ -19,7 +19,7 @@ def session_end(session: SessionRecord) -> Moment:
 
 
 def end_ns(network: Network, query: QueryHop) -> int:
-    """Until when an answer could have been seen."""
+    """The last time at which the capture could show an answer."""
     session = network.evidence.sessions.get(query.session)
     if session is not None and session.closed_ns is not None:
         return session.closed_ns
@@ -27,19 +27,19 @@ def end_ns(network: Network, query: QueryHop) -> int:
 
 
 def timeouts(query: QueryHop) -> list[Reply]:
-    """Errors by which a hop says that the next node did not finish."""
+    """Errors by which a node reports that the next one timed out."""
     return [reply for reply in query.replies if reply.is_timeout]
 
 
 def late_replies(query: QueryHop) -> list[Reply]:
-    """Those after the final response; the error of a timer that fired as well is none."""
+    """Replies after the final response, without errors of timers."""
     return [reply for reply in query.replies if reply.after_final and not reply.is_timeout]
 
 
 def is_finished(query: QueryHop) -> bool:
-    """Whether the node that was asked finished by itself, in time.
+    """Whether the responder finished in time, and not because its timer fired.
 
-    A node whose timer fires sends the error Timeout and a final response: that is no answer of
+    A node whose timer fires sends the error Timeout and a final response, which do not come from
     the queryable (behaviour reference §4.5).
     """
     final = query.final
@@ -59,7 +59,7 @@ def timed_out(network: Network, query: QueryHop) -> bool:
 
 
 def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:
-    """The session, where it ended before the query did."""
+    """The session, if it ended before the query did."""
     session = network.evidence.sessions.get(query.session)
     if session is None or session.closed_ns is None or query.final is not None:
         return None
@@ -67,7 +67,7 @@ def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:
 
 
 def silent(network: Network, journey: Journey) -> list[Journey]:
-    """The last hops on which the query did not end: there the answer is stuck."""
+    """The last hops on which the query did not finish."""
     waiting = [part for part in journey.onward if not is_finished(part.query)]
     if not waiting:
         return [journey]

@@ -19,7 +19,7 @@ from zenlake.why.story import Story
 from zenlake.why.words import answers_text, apart, capture_again, counted, listed, ms
 
 _EARLY: Final = 0.9
-"""Part of a timeout; what is given up before was not given the time it had."""
+"""Share of the timeout; a query that ends sooner was given up early by a node."""
 _DROP_QUERY: Final = (
     "The final response is sent when every Query object is dropped: in Python use `with query:` "
     "or query.drop(), and keep no reference to it in a list or a closure."
@@ -27,7 +27,7 @@ _DROP_QUERY: Final = (
 
 
 def explain_late_reply(network: Network, journey: Journey, story: Story) -> str:
-    """Whose reply overtook, or was overtaken: the hop furthest from the asker."""
+    """A reply after the final response; blames the hop furthest from the querier."""
     words = network.words
     hop = [one for one in journey.hops() if late_replies(one)][-1]
     late = late_replies(hop)
@@ -48,7 +48,7 @@ def explain_late_reply(network: Network, journey: Journey, story: Story) -> str:
         f"{hop.final.packet} and {answers_text(len(late) - errors, errors)} after it"
         f"{', the first' if len(late) > 1 else ','} "
         f"{apart(hop.final.time_ns, late[0].at.time_ns)} later (packet {late[0].at.packet}). "
-        f"What comes after the final response is thrown away{came}"
+        f"Replies after the final response are dropped{came}"
     )
 
 
@@ -58,7 +58,7 @@ def explain_timeout(network: Network, journey: Journey, story: Story) -> str:
     if passed:
         parts.append(passed)
     stuck = silent(network, journey)
-    # Whose silence is certain comes first, and gives the cause.
+    # Nodes whose traffic was captured without gaps come first and determine the cause.
     stuck.sort(key=lambda one: _hole(network, one.query) is not None)
     for one in stuck[:4]:
         parts.append(_in_a_hole(network, story, one) or _stuck(network, story, one, one is journey))
@@ -66,7 +66,7 @@ def explain_timeout(network: Network, journey: Journey, story: Story) -> str:
 
 
 def _given_up(network: Network, journey: Journey, story: Story) -> str:
-    """When it timed out; a node may give up earlier than the query allows."""
+    """When it timed out; a node may give up before the timeout of the query."""
     query = journey.query
     if query.timeout_ms is None:
         return "timed out (no timeout was sent: each node uses its own default, 10,000 ms)"
@@ -86,7 +86,7 @@ def _given_up(network: Network, journey: Journey, story: Story) -> str:
 
 
 def _hole(network: Network, hop: QueryHop) -> Loss | None:
-    """Where the capture lacks bytes in which a final response may have been."""
+    """A loss of the capture that may have contained the final response."""
     if hop.final is not None:
         return None
     return network.capture_gap(hop.session, hop.at.time_ns, network.evidence.last_ns)
@@ -108,7 +108,7 @@ def _in_a_hole(network: Network, story: Story, journey: Journey) -> str | None:
 
 
 def _passed(network: Network, journey: Journey, story: Story) -> str | None:
-    """How far it went, and who did what he should."""
+    """Which nodes the query was forwarded to, and which of them finished."""
     words = network.words
     if not journey.onward:
         return None
@@ -132,7 +132,7 @@ def _passed(network: Network, journey: Journey, story: Story) -> str | None:
 
 
 def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> str:
-    """What one node did not do; sets the cause."""
+    """Explains why one node did not finish; sets the cause."""
     hop, words = journey.query, network.words
     who = words.who(hop.responder)
     story.culprit = story.culprit or hop.responder
@@ -145,7 +145,7 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
         story.cause = "timeout"
         slow = _slow(network, story, hop)
         return (
-            f"{who} says (packet {by_timer[0].at.packet}) that {words.who(by_timer[0].replier)} "
+            f"{who} reports (packet {by_timer[0].at.packet}) that {words.who(by_timer[0].replier)} "
             "did not finish; that link is not in the capture" + (f"; {slow}" if slow else "")
         )
     session = lost_session(network, hop)
@@ -166,7 +166,7 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
         story.cause = "lost_on_link"
         story.show(loss.at)
         return (
-            f"no RESPONSE_FINAL came from {who}, but {counted(loss.count or 0, 'frame')} of it "
+            f"no RESPONSE_FINAL came from {who}, but {counted(loss.count or 0, 'frame')} from it "
             f"got lost before packet {loss.at.packet}: the answer may have been in them"
         )
     dead = _dead(network, story, hop)
@@ -176,7 +176,8 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
     if words.role(hop.responder) == "router":
         story.cause = "timeout"
         came = f" ({came} came)" if replies else ""
-        text = f"{who} sent no final response in time{came}{forced}; whom it asked is not seen"
+        text = f"{who} sent no final response in time{came}{forced}; the nodes it asked are not "
+        text += "in the capture"
         slow = _slow(network, story, hop)
         story.advice.append(f"Capture at {who}, on all of its links.")
         return f"{text}; {slow}" if slow else text
@@ -200,7 +201,7 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
 
 
 def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
-    """Whether the node answers, and needs longer for it than this query allows."""
+    """Whether the node answers, but needs longer than the timeout."""
     timeout_ms = hop.timeout_ms
     if timeout_ms is None:
         return None
@@ -228,7 +229,7 @@ def _capital(text: str) -> str:
 
 
 def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
-    """Whether a node that was asked has sent nothing at all since, not even that it is there."""
+    """Whether the responder has sent nothing since the request, not even keep-alives."""
     last = network.evidence.last_sent.get((hop.session, hop.responder or ""))
     if last is None or last.time_ns >= hop.at.time_ns or last.packet is None:
         return None
@@ -240,13 +241,13 @@ def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
         f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
     )
     if network.words.role(hop.responder) != "router":
-        story.advice.append(_DROP_QUERY)  # a node that has nothing to say is silent as well
+        story.advice.append(_DROP_QUERY)  # an idle node may be silent too
     silent_for = apart(last.time_ns, until_ns)
     return f"has sent nothing since packet {last.packet}, {silent_for} before the timeout"
 
 
 def explain_lost_session(network: Network, journey: Journey, story: Story) -> str:
-    """The session of the asker ended before the query did."""
+    """The session of the querier ended before the query did."""
     query, words = journey.query, network.words
     session = lost_session(network, query)
     assert session is not None
@@ -276,4 +277,6 @@ def explain_lost_session(network: Network, journey: Journey, story: Story) -> st
 def _still_waiting(network: Network, journey: Journey) -> str:
     open_ones: list[QueryHop] = [one.query for one in journey.leaves() if one is not journey]
     names = [network.words.who(one.responder) for one in open_ones if one.final is None]
-    return f". It had been passed on to {listed(names)}, who had not answered yet" if names else ""
+    return (
+        f". It had been passed on to {listed(names)}, which had not answered yet" if names else ""
+    )

@@ -1,4 +1,4 @@
-"""The steps of a query: who passed it to whom, what came back, what was dropped."""
+"""The steps of a query: its hops, replies, and dropped replies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from zenlake.why.words import counted, key_text, ms
 
 _REPLIES_SHOWN: Final = 6
 _WHY_DROPPED: Final = {
-    "late": "after the final response: thrown away",
-    "timeout": "after the timeout: thrown away",
+    "late": "after the final response: dropped",
+    "timeout": "after the timeout: dropped",
     "key": "dropped, its key was not asked for",
     "latest": "dropped by consolidation latest, packet {instead} replaced it",
     "monotonic": "dropped by consolidation monotonic, packet {instead} is newer",
@@ -24,7 +24,7 @@ _WHY_DROPPED: Final = {
 
 
 def add_journey(story: Story, network: Network, journey: Journey, is_first: bool = True) -> None:
-    """Every hop, in the order of the journey; the story sorts by time."""
+    """Adds every hop in the order of the journey; the story sorts by time."""
     query, words = journey.query, network.words
     story.involve(query.requester, query.responder)
     requester, responder = words.who(query.requester), words.who(query.responder)
@@ -42,7 +42,7 @@ def add_journey(story: Story, network: Network, journey: Journey, is_first: bool
 
 
 def _add_queryable(story: Story, network: Network, query: QueryHop) -> None:
-    """The declaration because of which this node was asked."""
+    """Adds the declaration because of which the query was sent to this node."""
     if query.key is None:
         return
     for declaration in network.matching(query.requester, None, "queryable", query.key):
@@ -86,7 +86,7 @@ def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
     if reply.is_timeout:
         silent = words.who(reply.replier)
         if reply.replier == query.responder:
-            return "the error Timeout: its own queryable did not let go of the query"
+            return "the error Timeout: its own queryable did not finish the query"
         return f"the error Timeout: {silent} did not finish in time"
     if reply.kind == "ERR":
         return f'the error "{key_text(reply.error)}"'

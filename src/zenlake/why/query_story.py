@@ -1,4 +1,4 @@
-"""The story of one query: what became of it, and which node is to blame."""
+"""The story of one query: how it ended, and which node is to blame."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def query_story(network: Network, journey: Journey) -> Story:
 
 
 def _judge(network: Network, journey: Journey, story: Story) -> str:
-    """Sets the cause, and gives the sentence."""
+    """Sets the cause and returns the sentence."""
     query = journey.query
     replies = [reply for reply in query.replies if reply.kind != "ERR"]
     if any(late_replies(hop) for hop in journey.hops()):
@@ -136,7 +136,7 @@ def _errors(network: Network, query: QueryHop, story: Story) -> str:
 
 
 def _empty(network: Network, journey: Journey, story: Story) -> str:
-    """It ended properly, without any reply."""
+    """The query finished without a reply."""
     query, words = journey.query, network.words
     assert query.final is not None
     story.show(query.final)
@@ -169,7 +169,7 @@ def _asked_inside(network: Network, found: Unanswered, story: Story) -> str:
 
 
 def _hop(network: Network, journey: Journey) -> Hop:
-    """The journey, as the decision takes it that the tables share."""
+    """The journey as input of `timelines.unanswered`, which the tables use too."""
     query = journey.query
     session = lost_session(network, query)
     hop = Hop(
@@ -188,7 +188,7 @@ def _hop(network: Network, journey: Journey) -> Hop:
 
 
 def _query_at(journey: Journey, found: Unanswered) -> QueryHop:
-    """Where it went no further; the first hop where nodes further on were asked in vain."""
+    """The hop at which the query stopped; the first one if later nodes received it in vain."""
     if found.cause in ("no_reply", "responder_lost") and journey.onward:
         return journey.query
     place = (found.hop.session, found.hop.seq)
@@ -215,15 +215,15 @@ def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
         place = "" if hop.final is None else f", final in packet {hop.final.packet}"
         asked_texts.append(f"{words.who(hop.responder)} (packet {hop.at.packet}{place})")
     story.advice.append(
-        "The queryable got the query: see why it gives no reply, such as an early return, or an "
-        "exception before query.reply()."
+        "The queryable got the query: find out why it sends no reply, such as an early return, or "
+        "an exception before query.reply()."
     )
     who = "The queryable" if len(asked) == 1 else f"{len(asked)} nodes"
     return f"{who} received the query and stayed silent: {listed(asked_texts)}"
 
 
 def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> str:
-    """A queryable matched, was declared, and was not asked."""
+    """A matching queryable was declared, and the query was not sent to it."""
     words = network.words
     alive = [
         declaration

@@ -22,7 +22,7 @@ _TOGETHER_NS: Final = 2_000_000_000
 """Connections of a process that died end at once; captures at several places differ a little."""
 _SESSIONS_SHOWN: Final = 5
 _ENDS_MAX: Final = 1_000
-"""Ends of sessions of one router that are looked at: each is compared with all others."""
+"""Limit of the ended sessions of one router: each is compared with all others."""
 
 
 def router_stories(network: Network, explained: set[str]) -> Iterator[Story]:
@@ -43,7 +43,7 @@ def router_stories(network: Network, explained: set[str]) -> Iterator[Story]:
 def _gone_with(
     zid: str, first: SessionRecord, sessions: list[SessionRecord]
 ) -> list[SessionRecord]:
-    """All sessions the router had when the first one ended; nothing if one of them lived on."""
+    """All sessions of the router when the first one ended; empty if one of them continued."""
     assert first.closed_ns is not None
     gone = []
     for one in sessions:
@@ -101,20 +101,20 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     )
     story.advice += [
         f"Look at {words.who(zid)}: did it crash, was it killed, did its machine lose power?",
-        "Give clients several endpoints (connect/endpoints), or routers a second way.",
+        "Give clients several endpoints (connect/endpoints), or connect routers by a second path.",
     ]
     return story
 
 
 def _back(network: Network, zid: str, gone: list[SessionRecord], story: Story) -> tuple[str, bool]:
-    """Who connected to it again, in words, and whether anybody did."""
+    """A sentence about nodes that connected to it again, and whether any did."""
     words = network.words
     again = [(one, new) for one in gone if (new := network.next_session(one)) is not None]
     for old, new in again[:_SESSIONS_SHOWN]:
         at = Moment(new.start_ns, None)
         story.add(at, f"{words.who(old.other(zid))} and {words.who(zid)} are connected again")
     if not again:
-        return "Nobody was connected to it again in this capture", False
+        return "No node connected to it again in this capture", False
     first_ns = min(new.start_ns for _, new in again)
     after = apart(gone[0].closed_ns or 0, first_ns)
     nodes = counted(len(again), "node was", "nodes were")

@@ -1,7 +1,7 @@
 """Stories of sessions: refused, lost, silent for too long, connected again.
 
-What one session shows is decided in `trace/session_ends.py`, for the tables too. Here it is put
-together with other sessions and with what depended on it.
+`trace/session_ends.py` decides the cause for a single session, for the tables too. This module
+adds other sessions, and the declarations and queries that depended on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zenlake.why.words import apart, counted
 
 _ATTEMPTS_SHOWN: Final = 5
 _OTHERS_MAX: Final = 1_000
-"""Sessions of a node that are counted for each one that it refused."""
+"""Limit of the sessions of a node that are counted for each refused one."""
 _LAST_NS: Final = 1_000_000_000
 
 
@@ -43,7 +43,7 @@ def reason_text(network: Network, session: SessionRecord) -> str:
 
 
 def session_stories(network: Network, explained: set[str]) -> Iterator[Story]:
-    """Of all sessions that have no story yet."""
+    """Stories of all sessions that are not in `explained`."""
     refused: dict[tuple[str | None, ...], list[SessionRecord]] = {}
     for session in in_order(network):
         cause = session_cause(session)
@@ -91,7 +91,7 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     if cause == "refused_limit" and len(network.sessions_of(first.acceptor)) <= _OTHERS_MAX:
         _add_other_sessions(network, first, story)
     elif cause == "refused" and _had_left(network, first):
-        story.is_note = True  # a client that tries again, at a router that is gone
+        story.is_note = True  # a client that retries while its router is gone
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
     target = "the acceptor" if first.acceptor is None else words.who(first.acceptor)
     story.set_headline(
@@ -158,7 +158,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
 
 
 def is_last(network: Network, time_ns: int) -> bool:
-    """Whether the capture ends soon after: whoever stops recording stops programs too."""
+    """Whether the capture ends soon after; programs are often stopped along with the capture."""
     return network.evidence.last_ns - time_ns <= _LAST_NS
 
 
@@ -169,11 +169,11 @@ def _add_last_message(
     silence = known.opener_silent_ms if known.silent == OPENER else known.acceptor_silent_ms
     if zid is not None and silence is not None and session.closed_ns is not None:
         at = Moment(session.closed_ns - int(silence * 1e6), None)
-        story.add(at, f"{network.words.who(zid)} is heard for the last time")
+        story.add(at, f"{network.words.who(zid)} sends its last message")
 
 
 def _reconnected(network: Network) -> Iterator[Story]:
-    """The same two nodes have a session again."""
+    """Sessions of two nodes that had one before."""
     words = network.words
     for old in in_order(network):
         new = network.next_session(old) if old.is_open else None
@@ -211,7 +211,7 @@ _ADVICE: Final[dict[str, tuple[str, ...]]] = {
         "Look at transport/unicast/max_sessions and max_links of the acceptor, and for nodes that "
         "have the same id.",
     ),
-    "refused": ("Is a node listening there? Look into the logs of both: they say why.",),
+    "refused": ("Is a node listening there? Look at the logs of both nodes for the reason.",),
     "lease_exceeded": (
         "Was the silent node frozen, overloaded, or cut off? Compare transport/link/tx/lease and "
         "keep_alive on both sides.",

@@ -15,9 +15,9 @@ from zenlake.why.words import apart, capture_again, key_text
 
 
 def token_stories(network: Network, keys: list[str], explained: set[str | None]) -> Iterator[Story]:
-    """All that can be said about tokens of these keys.
+    """Stories of the tokens of these keys.
 
-    A key without remarks has one story, unless it has a story already.
+    A key without problems gets one story, unless it is in `explained`.
     """
     for key in keys:
         declarations = [
@@ -42,7 +42,7 @@ def token_stories(network: Network, keys: list[str], explained: set[str | None])
 def _is_forwarded(
     network: Network, declaration: Declaration, declarations: list[Declaration]
 ) -> bool:
-    """Whether its sender had it from somebody else."""
+    """Whether its sender forwarded the token of another node."""
     return any(one.receiver == declaration.sender for one in declarations) or (
         network.words.role(declaration.sender) == "router"
     )
@@ -61,7 +61,7 @@ def _end_ns(network: Network, declaration: Declaration) -> int:
 
 
 def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
-    """Told to a watcher and not taken back, though nobody has it any more."""
+    """Tokens announced to a watcher and not undeclared, though no owner is left."""
     words = network.words
     for announced in declarations:
         owners = [
@@ -93,7 +93,7 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
         story.show(gone.ended, announced.declared)
         story.advice += [
             f"Look at {words.who(announced.sender)}: it has to send U_TOKEN. Which version is it?",
-            "Until it is mended, the watcher can ask again: liveliness().get().",
+            "Until it is fixed, the watcher can ask again: liveliness().get().",
         ]
         yield story
 
@@ -113,7 +113,7 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
             at = f"packet {second.declared.packet}"
             before = f"packet {first.declared.packet}" if first.declared else "before the capture"
             if first.sender == second.sender:
-                what = "in two sessions: the older one was not given up yet"
+                what = "in two sessions: the older one was not closed yet"
                 if first.session == second.session:
                     what = f"twice, as {first.id} and as {second.id}"
                 text = (
@@ -125,7 +125,7 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
                 text = f"both {words.who(first.sender)} and {words.who(second.sender)} declared it"
                 story.advice.append(
                     "Watchers see one token, which goes when the last owner does. Put the node's "
-                    "name or id into the key to tell them apart."
+                    "name or id into the key to distinguish them."
                 )
             story.culprit = second.sender
             story.headline = (
@@ -136,7 +136,7 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
 
 
 def _unannounced(network: Network, key: str, owners: list[Declaration]) -> Iterator[Story]:
-    """Alive at a node, and not announced to another one that asked for it."""
+    """Tokens that are alive at a node and not announced to a node that asked for them."""
     for owner in owners:
         for interest in network.watchers(owner.receiver):
             if interest.sender != owner.sender:
@@ -186,7 +186,7 @@ def _unannounced_to(
     story.culprit = owner.receiver
     story.advice += [
         f"Look at {words.who(owner.receiver)}: it has to answer with D_TOKEN. Which version is it?",
-        "Until it is mended, let the owner declare the token again.",
+        "Until it is fixed, let the owner declare the token again.",
     ]
     if (words.role(owner.sender), words.role(interest.sender)) == ("peer", "peer"):
         story.cause = "not_relayed"

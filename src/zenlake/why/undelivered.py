@@ -1,8 +1,8 @@
-"""Undelivered: publications that nobody could get, because no subscriber was there.
+"""Undelivered: publications without a subscriber.
 
-Some reached a router that had nobody for them any more. Others never left the publisher: once
-its interest is answered, a node sends only what some subscriber wants (behaviour reference §3.2),
-and whether there were any no link shows.
+Some reached a router that had no subscriber for them any more. Others never left the publisher:
+once its interest is answered, a node sends only publications that match a subscriber (behaviour
+reference §3.2). Those are not in the capture.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from zenlake.why.wanted import meet
 from zenlake.why.words import apart
 
 _UNSURE_NS: Final = 50_000_000
-"""Around the end of a subscriber, whether a publication meets it is the node's own order."""
+"""So close to the end of a subscriber, it is not certain whether a publication was due."""
 QUIET_NS_MIN: Final = 100_000_000
-"""A publisher that leaves sooner than that after its last subscriber had nothing more to say."""
+"""A publisher that ends sooner after its last subscriber probably published nothing more."""
 _INTERVALS: Final = 2
-"""Of publications: the next one may not have been due before."""
+"""Number of publication intervals; within them, no publication may have been due."""
 
 
 class Unreached(NamedTuple):
-    """Publications that a node got when the last subscriber was gone."""
+    """Publications that a node received after its last subscriber had gone."""
 
     samples: list[Sample]
     last: Declaration
-    """The one that was there last, before the first of them."""
+    """The last subscriber before the first of them."""
 
 
 class Silence(NamedTuple):
-    """A time in which no match was announced to a node, after one had been."""
+    """A time in which a node had no announced match, after it had one."""
 
     last: Declaration
     since: Moment
@@ -51,7 +51,7 @@ class Silence(NamedTuple):
 
 
 def unreached(network: Network, flow: Flow) -> Unreached | None:
-    """What a node got of a key after it had passed on some, when nobody subscribed to it."""
+    """Publications that a node received when its subscribers of the key had gone."""
     declarations = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
     first_ns = min((_begin_ns(declaration) for declaration in declarations), default=0)
     samples = [
@@ -83,7 +83,7 @@ def _begin_ns(declaration: Declaration) -> int:
 
 
 def held_back(network: Network, flow: Flow) -> Silence | None:
-    """The first time in which publications of a key stayed in the publisher, if there were any."""
+    """The first time in which the publisher of a key had no subscriber."""
     interval_ns = 0
     if flow.count > 1:
         interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
@@ -104,7 +104,7 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
 
 
 def silences(network: Network, interest: Interest) -> list[Silence]:
-    """Of a publisher or querier: when no match was announced to its node any more."""
+    """The times in which a publisher or querier had no announced match any more."""
     entity = "subscriber" if "S" in interest.options else "queryable"
     key, final_ns = interest.key, interest.final_ns
     if key is None or final_ns is None or network.is_group(interest.session):

@@ -1,4 +1,4 @@
-"""Wanted: which part of a capture a story is asked for, so that only that is kept."""
+"""Wanted: the part of a capture that the user asks about; other records are not kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT: Final = re.compile(r"(?:(?<=/)|^)@")
 
 @dataclass(frozen=True)
 class Wanted:
-    """A query by its number, everything about a key, what a packet belongs to; or all."""
+    """A query by its number, a key expression, a packet; or everything."""
 
     query: str | None = None
     key: str | None = None
@@ -27,16 +27,16 @@ class Wanted:
         return self.query is not None
 
     def names(self, request_id: int, seq: int) -> bool:
-        """Whether a request may be the one that is named, or one of its hops."""
+        """Whether a request may be the named one, or one of its hops."""
         if self.query is None:
             return False
         return int(self.query.rpartition("/")[2]) in (request_id, seq)
 
     def has_key(self, key: str | None) -> bool:
-        """Whether a key is asked for; one that is not known might be, and is.
+        """Whether a key is asked for; True for an unknown key.
 
-        So are keys that wildcards would match but for their chunks with @: whoever asks about
-        `robot/**` wants to hear of `robot/7/@meta`.
+        Wildcards match chunks with @ here, which they do not in Zenoh: `robot/**` includes
+        `robot/7/@meta`, so that the story can explain why it did not match.
         """
         if self.key is None or key is None or meet(self.key, key):
             return True
@@ -50,7 +50,7 @@ def wanted(query: str | None, key: str | None, packet: int | None) -> Wanted:
         except ZenlakeError as error:
             raise LocalError(f"--key: {error}") from None
     if query is not None and not _is_reference(query):
-        raise LocalError(f"--query: {query!r} is no request id, trace id or SESSION/ID")
+        raise LocalError(f"--query: {query!r} is not a request id, trace id or SESSION/ID")
     return Wanted(query, key, packet)
 
 
@@ -60,11 +60,11 @@ def _is_reference(text: str) -> bool:
 
 
 def without_at(expression: str) -> str:
-    """The same with chunks that wildcards match, and that match nothing else."""
+    """Replaces @ at the beginning of chunks, so that wildcards match them."""
     return _AT.sub("~", expression)
 
 
 @lru_cache(maxsize=100_000)
 def meet(a: str, b: str) -> bool:
-    """Whether two expressions intersect; where one is none, only if they are the same."""
+    """Whether two expressions intersect; invalid ones only if they are equal."""
     return texts_intersect(a, b) is True
