@@ -125,7 +125,12 @@ def _retry(what: str) -> list[Key]:
             f"{what}/retry/period_max_ms", by_mode(whole(-1)), None, 4000, HONOURED, "longest pause"
         ),
         Key(
-            f"{what}/retry/period_increase_factor", by_mode(REAL), None, 2.0, HONOURED, "its growth"
+            f"{what}/retry/period_increase_factor",
+            by_mode(REAL),
+            None,
+            2.0,
+            HONOURED,
+            "growth factor",
         ),
     ]
     return [row._replace(is_shown=False) for row in rows]
@@ -199,7 +204,7 @@ _ROWS: Final = [
         "transport/unicast/",
         ("open_timeout", _MS, DEFAULT_HANDSHAKE_TIMEOUT_MS, None, "ms for connecting and the handshake"),
         ("accept_timeout", _MS, DEFAULT_HANDSHAKE_TIMEOUT_MS, None, "ms for the handshake of an incoming connection"),
-        ("accept_pending", whole(), 100, None, "handshakes at once"),
+        ("accept_pending", whole(), 100, None, "concurrent incoming handshakes"),
         ("max_sessions", whole(), 1000, None, "sessions at once"),
         ("max_links", whole(), 1, None, "links of one session", WARNED),
         ("lowlatency", FLAG, False, None, "no batches, no priorities; excludes qos"),
@@ -261,7 +266,7 @@ _ROWS: Final = [
     ),
     *_section(
         "transport/",
-        ("link/unixpipe/file_access_mask", whole(), None, None, "rights of pipes"),
+        ("link/unixpipe/file_access_mask", whole(), None, None, "permissions of pipes"),
         ("shared_memory/enabled", FLAG, True, None, "zenlake never negotiates it"),
         ("shared_memory/mode", choice("init", "lazy"), "lazy", None, ""),
         ("shared_memory/transport_optimization/enabled", FLAG, True, None, ""),
@@ -302,7 +307,7 @@ _ROWS: Final = [
         ("stats/filters", list_of(STATS_FILTER), [], None, "statistics by key"),
         ("plugins_loading/enabled", FLAG, False, None, "load plugins"),
         ("plugins_loading/search_dirs", list_of(ANYTHING), _SEARCH_DIRS, None, "where plugins are"),
-        ("plugins", OBJECT, {}, None, "configuration of plugins, free below their names"),
+        ("plugins", OBJECT, {}, None, "configuration of plugins, any JSON below their names"),
         effect=WARNED,
     ),
 ]

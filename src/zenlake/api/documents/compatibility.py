@@ -1,7 +1,7 @@
-"""What is the same as in eclipse-zenoh 1.10, what is not offered, and what differs.
+"""Differences from eclipse-zenoh 1.10: what is missing, and what is different.
 
-The tables are the truth: a test compares the surface with the stub of eclipse-zenoh, and prints
-`docs/compatibility.md` from here.
+`docs/compatibility.md` is generated from these tables. A test compares the public API with the
+stub of eclipse-zenoh and accepts only the differences listed here.
 """
 
 from __future__ import annotations
@@ -71,27 +71,27 @@ DIFFERENCES: Final = (
     (
         "`repr` of values",
         "Rust's debugging form",
-        "the same for ids, times, stamps and enumerations; Python's for the rest",
+        "the same for ids, times, timestamps and enumerations; Python's for the rest",
     ),
     (
         "`Timestamp.get_diff_duration`",
-        "wraps around when the other is later",
-        "is negative then",
+        "wraps around if the other timestamp is later",
+        "is negative in this case",
     ),
     (
         "`ZBytes.to_string`",
-        "`ValueError` without a place",
-        "`UnicodeDecodeError`, which is a `ValueError`, with the place",
+        "`ValueError` without the position",
+        "`UnicodeDecodeError`, which is a `ValueError`, with the position",
     ),
     (
         "`Encoding`",
-        "takes any length",
+        "accepts any length",
         "refuses a schema of more than 255 bytes, which cannot be sent",
     ),
     (
         "`RingChannel`",
-        "what was not read when the stream ended is lost",
-        "can be read, then `ZError`",
+        "unread items are lost when the stream ends",
+        "unread items can be read, then `ZError`",
     ),
     (
         "callbacks",
@@ -100,8 +100,8 @@ DIFFERENCES: Final = (
     ),
     (
         "`z_deserialize`",
-        "ignores bytes after the value; items of collections forget their width; "
-        "a false count can abort the process",
+        "ignores bytes after the value; items of collections lose their width; "
+        "a wrong count can abort the process",
         "refuses such bytes; items keep their type; counts are bounded",
     ),
     (
@@ -111,13 +111,13 @@ DIFFERENCES: Final = (
     ),
     (
         "configuration",
-        "takes numbers out of range (clamped or cut), a list for the whole, YAML files",
-        "refuses them, naming the key; files are JSON or JSON5",
+        "accepts numbers out of range (clamped or truncated), a list as configuration, YAML files",
+        "refuses them with the name of the key; files are JSON or JSON5",
     ),
     (
         "configuration keys",
         "`limits/...` are unknown",
-        "the limits of zenlake can be read there, and some of them set",
+        "the limits of zenlake; some of them can be set",
     ),
     (
         "`routing/peer/mode`",
@@ -126,13 +126,13 @@ DIFFERENCES: Final = (
     ),
     (
         "`@/<zid>/session/...` ([admin space](admin-space.md#a-sessions-own-keys))",
-        "`is_shm` is true, `mtu` is the link's; links of multicast groups can be asked for, but "
-        "are not published when they come and go",
-        "`is_shm` is false, `mtu` is the batch size agreed on; links of groups are published too",
+        "`is_shm` is true, `mtu` is the link's; links of multicast groups can be queried, but "
+        "their changes are not published",
+        "`is_shm` is false, `mtu` is the negotiated batch size; links of groups are published too",
     ),
     (
         "`@/<zid>/<mode>/zenlake/...`",
-        "nobody answers",
+        "do not exist",
         "counters, and explanations of routes, if `adminspace/enabled`",
     ),
 )
@@ -141,7 +141,7 @@ DIFFERENCES: Final = (
 ROUTER: Final = (
     ("`-P`, `--plugin`, `--plugin-search-dir`, `plugins/...`", "no plugins: the flags are refused"),
     ("`--rest-http-port`, the REST plugin", "refused, except `none`"),
-    ("storages, replication (plugin)", "none; a queryable of a program of yours may store"),
+    ("storages, replication (plugin)", "none; a program with a queryable can store data"),
     ("configuration files in YAML", "JSON and JSON5 only"),
     ("`access_control`", "refused at start rather than ignored"),
     ("`transport/auth/pubkey`", "refused at start rather than ignored"),
@@ -154,7 +154,10 @@ ROUTER: Final = (
     ),
     ("shared memory", "never negotiated"),
     ("several links of one session (`max_links`)", "one link; a warning at start"),
-    ("`config/**` of the admin space changes plugins at run time", "changes nothing, and logs why"),
+    (
+        "`config/**` of the admin space changes plugins at run time",
+        "changes nothing; logs the reason",
+    ),
 )
 """Rows of (what zenohd has, what `zenlake router` does instead)."""
 
@@ -163,13 +166,12 @@ _HEAD: Final = """\
 
 <!-- Printed by `python -m zenlake.api.generate`; do not edit. -->
 
-`import zenlake as zenoh` gives the names of eclipse-zenoh 1.10: the same classes and functions,
-with the same members, parameters, kinds of parameters and defaults. A test reads the stub of the
-eclipse-zenoh that is installed and compares. What users of that package rely on without the stub
-saying so (texts, equality, exceptions, order of callbacks) is compared by running both.
+`import zenlake as zenoh` provides the names of eclipse-zenoh 1.10: the same classes and functions,
+with the same members, parameters, kinds of parameters and defaults. A test compares them with the
+stub of the installed eclipse-zenoh. Behaviour that the stub does not describe (texts, equality,
+exceptions, order of callbacks) is compared by running both.
 
-Type names differ in one respect: all classes are Python classes of `zenlake`, so objects of the
-two packages cannot be mixed.
+All classes are Python classes of `zenlake`, so objects of the two packages cannot be mixed.
 """
 
 
@@ -186,6 +188,6 @@ def page() -> str:
         f"\n## Parameters that only zenlake has\n\n{added}\n"
         "\n## What zenohd has and zenlake router lacks\n\n"
         f"| zenohd | `zenlake router` |\n|---|---|\n{router}\n"
-        "\nConfiguration keys that zenlake does not implement, so that `open` warns of them or\n"
+        "\nConfiguration keys that zenlake does not implement, so that `open` warns about them or\n"
         "refuses them, are marked in [configuration](configuration.md).\n"
     )

@@ -15,14 +15,13 @@ _HEAD: Final = """\
 
 A configuration is JSON5 (`Config.from_file("node.json5")`, `Config.from_json5(...)`), and every
 value has a path (`config.insert_json5("transport/link/tx/lease", "5000")`). The keys are those of
-eclipse-zenoh 1.10. Unknown keys and values of the wrong type are a `ZError` that names the key.
-Where a value may differ between modes, it is written once or as `{router: ..., peer: ...,
-client: ...}`.
+eclipse-zenoh 1.10. An unknown key or a value of the wrong type raises a `ZError` with the name of
+the key. A value with "or one per mode" is written once or as `{router: ..., peer: ..., client: ...}`.
 
 Some keys are not implemented. "No effect: open warns" means that `open` logs a warning with the
-name of the key if it is set to anything but its default. "Open refuses it" is said of keys about
-security: `open` raises a `ZError` with the name of the key rather than run without protection.
-A section with `enabled: false` is neither warned of nor refused.
+name of the key if it is set to anything but its default. "Open refuses it" marks keys about
+security: `open` raises a `ZError` with the name of the key, because it would run without this
+protection. A section with `enabled: false` causes neither a warning nor an error.
 """
 
 
@@ -34,7 +33,7 @@ def page() -> str:
         + "\n".join(rows)
         + "\n\nThe [limits](reference/limits.md) can be read as `limits/...`. These can be set:\n\n"
         + "".join(f"- `{path}`: {KEYS[path].meaning}\n" for path in sorted(HONOURED_LIMITS))
-        + "\nThe others are built in. Setting one to another value is a `ZError`.\n"
+        + "\nThe others are built in. Setting one to another value raises a `ZError`.\n"
     )
 
 
