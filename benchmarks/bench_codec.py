@@ -1,8 +1,8 @@
-"""How fast one message is decoded and encoded: generated against hand-inlined, plain and compiled.
+"""Time to decode and encode one message: generated and hand-inlined code, plain and compiled.
 
 The message is PUSH with a suffix and QoS, PUT with timestamp and encoding, 51 bytes. Plain and
-compiled run in turns in fresh processes, best of several rounds each, so that a busy machine
-slows all of them; ratios are what counts.
+compiled code alternate in fresh processes, and the best of several rounds counts, so that a busy
+machine slows all of them: compare the ratios.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS, CALLS = 25, 4_000
 
 
 def best_ns(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Nanoseconds a call, in the best of several rounds; the rounds take turns."""
+    """Nanoseconds per call, in the best of several rounds; the functions alternate."""
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(ROUNDS):
         for name, call in calls.items():

@@ -1,12 +1,11 @@
-"""How fast batches become columns: Numba kernels, and the scalar decoder plain and compiled.
+"""Speed of decoding batches: Numba kernels, and the scalar decoder plain and compiled.
 
     python benchmarks/bench_columnar.py [--compiled FOLDER]
 
-The mix: FRAMEs of ten PUSH with PUT, small payloads, five keys; one in ten without a timestamp
-and encoding, one in twenty a DEL. One core. All run in turns in processes of their own, best of
-several rounds each, so that a busy machine slows all of them; ratios are what counts. The
-zenlake compiled by mypyc is the one installed here, or in FOLDER; its line is left out where
-there is none.
+The batches: FRAMEs of ten PUSH with PUT, small payloads, five keys; one in ten without a timestamp
+and encoding, one in twenty a DEL. One core. All alternate in separate processes, and the best of
+several rounds counts, so that a busy machine slows all of them: compare the ratios. The zenlake
+compiled by mypyc is the one installed here, or in FOLDER; without one its line is left out.
 """
 
 from __future__ import annotations

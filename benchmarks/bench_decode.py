@@ -1,9 +1,9 @@
-"""How fast `zenlake decode` reads a big capture, and how much memory it takes.
+"""Speed and memory of `zenlake decode` on a large capture.
 
     python benchmarks/bench_decode.py [--bytes 1GB] [--keep FILE]
 
-The capture is made of the bundled ones by `make_capture.py`. Each command runs in a process of
-its own, as users run it; counting runs over all of it, printing over a fifth.
+The capture consists of copies of the bundled ones (`make_capture.py`). Each command runs in its own
+process, as for users; counting reads the whole capture, printing a fifth of it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main() -> None:
         report("count", sum(json.loads(out)["counts"].values()), seconds, processor)
         peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         out, seconds, processor = run(fifth)
-        # Lines that begin with two dashes are no messages.
+        # Lines that begin with two dashes are not messages.
         lines = sum("  -- " not in line[:40] for line in out.splitlines())
         report("print", lines, seconds, processor)
         print(f"memory while counting: {peak_kib / 1024:,.0f} MiB at most")

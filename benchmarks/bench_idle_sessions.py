@@ -1,4 +1,4 @@
-"""What thousands of silent sessions cost a router: memory, threads and processor time.
+"""Memory, threads and processor time of a router with thousands of idle sessions.
 
     python benchmarks/bench_idle_sessions.py [--sessions 10000] [--secs 10]
 
@@ -39,7 +39,7 @@ with zenlake.open(config) as session:
 
 
 class Router:
-    """A process with a router, and what it uses."""
+    """A process with a router; measures its memory, threads and processor time."""
 
     def __init__(self, port: int, sessions: int) -> None:
         settings = {
@@ -74,7 +74,7 @@ class Router:
 
 
 def stay_alive(sessions: list[RawSession], seconds: float) -> int:
-    """Sends KEEP_ALIVEs, spread over time; their number."""
+    """Sends KEEP_ALIVEs, spread over time; returns their number."""
     sent = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -107,7 +107,7 @@ def main() -> None:
         print(
             f"{len(sessions):,} sessions opened in {took_s:.1f} s, {opening_us:,.0f} us of CPU each"
         )
-        stay_alive(sessions, KEEP_ALIVE_S)  # readers leave links that are silent
+        stay_alive(sessions, KEEP_ALIVE_S)  # until the readers have handed over idle links
         cpu_s, began = router.cpu_s(), time.monotonic()
         sent = stay_alive(sessions, arguments.secs)
         took_s = time.monotonic() - began

@@ -1,8 +1,8 @@
-"""How fast a `KeyTree` of many expressions answers.
+"""Time of lookups in a `KeyTree` of many expressions.
 
     python benchmarks/bench_keyexpr_tree.py [number of expressions]
 
-The expressions look like those of a fleet: mostly literal keys, some with `*`, `**`, `$*`
+The expressions resemble those of a fleet of robots: mostly literal keys, some with `*`, `**`, `$*`
 and verbatim chunks. Prints one line per figure; run it alone on the machine.
 """
 
@@ -26,7 +26,7 @@ def literal_key(rng: random.Random) -> str:
 
 
 def mixed_expression(rng: random.Random) -> str:
-    """Seven in ten literal, the others one tenth each of `*`, `**` and `$*` or `@`."""
+    """70 % literal, 10 % each with `*`, with `**`, and with `$*` or `@`."""
     site, robot, kind, value = literal_key(rng).split("/")
     shape = rng.random()
     if shape < 0.7:
@@ -41,12 +41,12 @@ def mixed_expression(rng: random.Random) -> str:
 
 
 def pattern_expression(number: int) -> str:
-    """A `$*` chunk below one single node, each with its own beginning."""
+    """A `$*` chunk below one single node, each with a different prefix."""
     return f"sensors/dev-{number}-$*/value"
 
 
 def timed_us(ask: Callable[[str], list[str]], questions: list[str]) -> list[float]:
-    """The time of each question, ascending."""
+    """The time of each lookup, ascending."""
     times = []
     for question in questions:
         start = time.perf_counter_ns()

@@ -1,22 +1,22 @@
-"""A router under load: many active sessions, more than it can carry, and a herd that comes back.
+"""A router under load: many active sessions, overload, and many sessions that reconnect at once.
 
     python benchmarks/bench_load.py [--case active overload herd] [--secs 20]
 
     active    1,000 sessions publish 10 messages of 100 B a second, each for one other session
     overload  three publishers offer three times the peak: what arrives, compared with the peak, and
               when the router is quick again
-    herd      2,000 sessions lose their router at the same time, and come back with waits that
-              grow and differ
+        herd      2,000 sessions lose their router at the same time, and reconnect with growing,
+              random pauses
 
-The router is a process of its own, the sessions are sockets of this one (`ulimit -n`). In
-`overload` each publisher and the subscriber are processes of their own: threads of one process
-would keep the subscriber from reading, and its slowness would count as the router's.
+The router is a separate process, the sessions are sockets of this one (`ulimit -n`). In `overload`
+each publisher and the subscriber are separate processes: in threads of one process the publishers
+would slow the subscriber down, and its delay would count as the router's.
 
 The peak is what arrives from one publisher that waits for the router (congestion control BLOCK), so
 that nothing is dropped. Each of the three publishers, whose messages may be dropped (DROP), then
 offers as much as that one sent. Where the router is the bottleneck it reads no more than it can
-forward, TCP holds the publishers up, and nothing need be dropped. With `--receiver-mib 100` the
-subscriber reads so many MiB a second and is the bottleneck; then the router drops what is too much.
+forward, TCP holds the publishers up, and nothing is dropped. With `--receiver-mib 100` the
+subscriber reads 100 MiB a second and is the bottleneck; then the router drops the excess.
 """
 
 from __future__ import annotations
@@ -144,13 +144,13 @@ def active(endpoint: str, router: Router, secs: float, count: int, rate: float) 
 def publish_flood(
     endpoint: str, congestion: CongestionControl, rate: float, sent: Any, is_over: Any
 ) -> None:
-    """Send batches of equal messages, `rate` bytes a second; 0: as fast as it can."""
+    """Send batches of equal messages, `rate` bytes a second; 0: as fast as possible."""
     session = RawSession(endpoint)
     message = bytes(Push(WireExpr(0, "flood"), Put(bytes(8)), QoS.of(congestion=congestion)))
     content = message * MESSAGES_IN_A_BATCH
     began = time.monotonic()
     while not is_over.value:
-        # A pause takes longer than the batches that it is for: one for many of them.
+        # A sleep takes longer than sending a batch, so one sleep covers many batches.
         if rate and (ahead_s := began + sent.value / rate - time.monotonic()) > AHEAD_S:
             time.sleep(ahead_s)
         session.send(content)
@@ -158,7 +158,7 @@ def publish_flood(
 
 
 def receive_flood(endpoint: str, rate: float, received: Any, is_ready: Any) -> None:
-    """Count bytes, at most so many a second unless that is 0."""
+    """Count bytes, reading at most `rate` bytes a second; 0: no limit."""
     session = RawSession(endpoint)
     session.say(Declare(DeclareSubscriber(1, WireExpr(0, "flood"))))
     is_ready.set()
@@ -172,7 +172,7 @@ def receive_flood(endpoint: str, rate: float, received: Any, is_ready: Any) -> N
 
 
 class Flood:
-    """Publishers of the same kind, each a process of its own."""
+    """Publishers of the same kind, each a separate process."""
 
     def __init__(
         self, endpoint: str, count: int, congestion: CongestionControl, rate: float = 0.0
@@ -203,7 +203,7 @@ class Flood:
 
 
 class Drain:
-    """A subscriber in a process of its own that counts bytes."""
+    """A subscriber in a separate process that counts bytes."""
 
     def __init__(self, endpoint: str, rate: float) -> None:
         self._received = SPAWN.RawValue("Q", 0)
@@ -240,7 +240,7 @@ class Flow:
 
 
 def ping_ms(endpoint: str) -> float:
-    """Through the router and back, by a session of its own."""
+    """Round-trip time through the router, in a separate session."""
     session = RawSession(endpoint)
     session.say(Declare(DeclareSubscriber(1, WireExpr(0, "ping"))))
     other = RawSession(endpoint)
@@ -284,7 +284,7 @@ def overload(endpoint: str, router: Router, secs: float, receiver_rate: float) -
 
 
 class Returning:
-    """A client that connects anew whenever its link ends; driven by `herd`."""
+    """A client that reconnects whenever its link ends; driven by `herd`."""
 
     def __init__(self, number: int, port: int, rng: random.Random) -> None:
         self._port = port

@@ -1,11 +1,11 @@
-"""How many messages a second go through the pipeline, and how time and memory grow.
+"""Throughput of the pipeline, and how time and memory grow with the capture.
 
     python benchmarks/bench_pipeline.py [--messages 1000000,3000000,10000000] [--master 'local[2]']
 
-Captures are copies of real ones, with other keys, ids and times (make_capture.py). `messages` makes
-only that table, `all` every table; both with a warm session, until the lake is published. `one by
-one` decodes message by message in mapInArrow and writes the same table of messages on Spark, from
-the smallest capture. Memory is the peak of each process.
+Captures are copies of real ones, with other keys, ids and times (make_capture.py). `messages`
+builds only that table, `all` every table; both in a warm Spark session, until the lake is
+published. `one by one` decodes message by message in mapInArrow and writes the same table of
+messages on Spark, from the smallest capture. Memory is the peak of each process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from zenlake.lake.pipeline import run
 from zenlake.lake.schema import TABLES
 from zenlake.lake.spark import session
 
-# The ids of its routers have two digits, so that all copies would be the same nodes.
+# Left out: the ids of its routers have two digits, so that all copies would be the same nodes.
 LEFT_OUT = "routers_ring.pcapng.gz"
 MESSAGES_A_COPY = 6_077
 KIB_A_MIB = 1024
@@ -62,7 +62,7 @@ class Memory:
             words = status.with_name("cmdline").read_bytes().replace(b"\0", b" ").decode()
             text = status.read_text()
         except OSError:
-            return  # it is gone
+            return  # the process has ended
         name = "java" if "java" in words[:80] else "python worker" if "daemon" in words else ""
         size = next((line for line in text.split("\n") if line.startswith("RssAnon")), "")
         if name and size:
@@ -88,7 +88,7 @@ def measure(title: str, work: Callable[[], int]) -> float:
 
 
 def one_by_one(spark: Any, capture: str, folder: Path) -> int:
-    """What a Spark user would write with a library that decodes message by message."""
+    """The code that a Spark user would write with a library that decodes message by message."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

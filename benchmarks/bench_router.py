@@ -1,11 +1,11 @@
-"""A router of ours beside one of eclipse-zenoh: rates, latencies, and processor time per message.
+"""Routers of zenlake and eclipse-zenoh compared: rates, latencies, processor time per message.
 
     python benchmarks/bench_router.py [--rounds 5] [--secs 1.0] [--only raw-8 8B ...]
 
-The same clients use both routers, in turns, in another order every round. In cases named `raw-...`
-they are sockets that send the same full batches again and again, as the fastest publishers do, and
-count what comes back; in the others they are sessions of eclipse-zenoh. Congestion control is
-BLOCK, so nothing may be lost: whatever is sent must arrive.
+The same clients use both routers alternately, in another order every round. In cases named
+`raw-...` the clients are sockets that send the same full batches repeatedly, like the fastest
+publishers, and count the bytes that arrive; in the others they are sessions of eclipse-zenoh.
+Congestion control is BLOCK, so every message must arrive.
 
 `router, CPU us` is the processor time of the router per message that it delivered.
 """
@@ -70,7 +70,7 @@ RECEIVE_BYTES = 1 << 19
 
 
 class RawSession:
-    """A socket with an open session of a client."""
+    """A socket with an open client session."""
 
     def __init__(self, endpoint: str) -> None:
         host, _, port = endpoint.partition("/")[2].rpartition(":")
@@ -126,7 +126,7 @@ def raw_publishers(endpoint: str, case: RawCase) -> Act:
 
 
 def raw_subscribers(endpoint: str, case: RawCase) -> Act:
-    """Count what comes by the bytes of one message, which is read."""
+    """Count messages by bytes: the first one is decoded for its size."""
     sessions = [RawSession(endpoint) for _ in range(case.subscribers)]
     for session in sessions:
         session.say(Declare(DeclareSubscriber(1, WireExpr(0, KEY))))
@@ -176,7 +176,7 @@ def run_raw(connection: Connection, role: str, endpoint: str, case: RawCase) -> 
 
 
 class RawNode(Node):
-    """A process with sockets of its own."""
+    """A process with its own sockets."""
 
     def __init__(self, role: str, endpoint: str, case: RawCase) -> None:
         context = multiprocessing.get_context("spawn")
@@ -234,10 +234,10 @@ def measure(module: str, case: RawCase | Case, seconds: float) -> Report:
             copies = 1
         with active, passive:
             sent = active.act(WARM_UP_SECS)["count"]
-            before = passive.settled(sent * copies)
+            before = passive.report_when_received(sent * copies)
             cpu = forwarder.act()["cpu"]
             result = active.act(seconds)
-            after = passive.settled(result["count"] * copies)
+            after = passive.report_when_received(result["count"] * copies)
             cpu = forwarder.act()["cpu"] - cpu
     if "rate" in result:
         times = {f"{name}, us": result[name] * 1e6 for name in ("p50", "p99")}

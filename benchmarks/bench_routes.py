@@ -1,13 +1,13 @@
-"""How long a router takes to find the route of a new key, and how much memory routes take.
+"""Time in which a router finds the route of a new key, and the memory of routes.
 
     python benchmarks/bench_routes.py [--subscriptions 100000] [--keys 1000000]
 
-A dispatcher in router mode, without links: clients declare subscribers as those of a fleet would
+A dispatcher in router mode, without links: clients declare the subscribers of a fleet
 (`bench_keyexpr_tree.py`), then another client publishes on keys that have no route yet. A time is
-that of the whole PUSH: key looked up, route found, cached and used; `again` is the median of the
-same PUSH when its route is cached. Then `--keys` different keys are published, and memory is
-measured in between: it must not grow any more once the caches are full. The longest turn is the
-longest time for which others wait for the lock. Run it alone on the machine.
+that of the whole PUSH: the key is looked up, its route found, cached and used; `again` is the
+median of the same PUSH with the cached route. Then `--keys` different keys are published, and
+memory is measured in between: it must not grow any more once the caches are full. The longest hold
+is the longest time for which a node would hold its lock. Run it alone on the machine.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Router:
         self._dispatcher = Dispatcher(ZenohId.parse("abc"), WhatAmI.ROUTER, RoutingSettings())
         self._number = 0x1000
         self.sink = Sink()
-        self.longest_turn_s = 0.0
+        self.longest_hold_s = 0.0
 
     def add_client(self) -> Face:
         self._number += 1
@@ -76,17 +76,17 @@ class Router:
         dispatcher.receive_run(face, [message], 0, 1, True, 0.0, SLICE_STEPS)
         while face.job is not None or dispatcher.has_jobs:
             ended = time.perf_counter()
-            self.longest_turn_s = max(self.longest_turn_s, ended - began)
+            self.longest_hold_s = max(self.longest_hold_s, ended - began)
             began = ended
             if face.job is not None:
                 dispatcher.resume(face, SLICE_STEPS)
             else:
                 dispatcher.run_jobs(SLICE_STEPS)
-        self.longest_turn_s = max(self.longest_turn_s, time.perf_counter() - began)
+        self.longest_hold_s = max(self.longest_hold_s, time.perf_counter() - began)
 
 
 def fleet(count: int, rng: random.Random) -> list[str]:
-    """Different expressions: seven in ten literal, the others with `*`, `**`, `$*` or `@`."""
+    """Different expressions: 70 % literal, the others with `*`, `**`, `$*` or `@`."""
     expressions: dict[str, None] = {}
     while len(expressions) < count:
         expressions[mixed_expression(rng)] = None
@@ -117,7 +117,7 @@ def questions(expressions: list[str], rng: random.Random) -> dict[str, list[str]
 
 
 def times_us(router: Router, face: Face, messages: list[NetworkMessage]) -> list[float]:
-    """Ascending."""
+    """The times of the publications in microseconds, ascending."""
     times = []
     for message in messages:
         began = time.perf_counter_ns()
@@ -129,15 +129,15 @@ def times_us(router: Router, face: Face, messages: list[NetworkMessage]) -> list
 def ask_all(router: Router, face: Face, name: str, keys: list[str]) -> None:
     messages: list[NetworkMessage] = [Push(WireExpr(0, key), Put(b"x")) for key in keys]
     before = router.sink.count
-    router.longest_turn_s = 0.0
+    router.longest_hold_s = 0.0
     times = times_us(router, face, messages)
     sent = (router.sink.count - before) / len(keys)
-    turn_ms = router.longest_turn_s * 1e3
+    hold_ms = router.longest_hold_s * 1e3
     again = times_us(router, face, messages)
     median, late = times[len(times) // 2], times[len(times) * 99 // 100]
     print(
         f"{name:<22} to {sent:6.1f} clients  median {median:9.1f}  p99 {late:9.1f}"
-        f"  again {again[len(again) // 2]:6.1f} us  longest turn {turn_ms:6.1f} ms",
+        f"  again {again[len(again) // 2]:6.1f} us  longest hold {hold_ms:6.1f} ms",
         flush=True,
     )
 
@@ -165,7 +165,7 @@ def publish_many(router: Router, face: Face, count: int) -> None:
     gc.collect()
     first = highest = resident_mib()
     began = time.perf_counter()
-    router.longest_turn_s = 0.0
+    router.longest_hold_s = 0.0
     for number in range(count):
         key = f"site-{number % 60}/robot-{number % 2100}/pose/{number}"
         router.receive(face, Push(WireExpr(0, key), Put(b"x")))
@@ -174,8 +174,8 @@ def publish_many(router: Router, face: Face, count: int) -> None:
         if (number + 1) % max(1, count // 5) == 0:
             took_us = (time.perf_counter() - began) / (number + 1) * 1e6
             print(
-                f"{number + 1:,} different keys: {took_us:.1f} us each, longest turn"
-                f" {router.longest_turn_s * 1e3:.1f} ms; {resident_mib() - first:+.0f} MiB, at most"
+                f"{number + 1:,} different keys: {took_us:.1f} us each, longest hold"
+                f" {router.longest_hold_s * 1e3:.1f} ms; {resident_mib() - first:+.0f} MiB, at most"
                 f" {highest - first:+.0f} MiB, {resident_mib():.0f} MiB in all",
                 flush=True,
             )

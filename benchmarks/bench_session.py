@@ -1,19 +1,20 @@
-"""How fast sessions are, zenlake's beside eclipse-zenoh's, and what they cost.
+"""Rates, latencies and processor time of sessions of zenlake and of eclipse-zenoh.
 
     python benchmarks/bench_session.py [--rounds 5] [--secs 0.8] [--only 8B ping ...]
 
-Both run the same code in turns, who begins changing with every round, so that a busy machine
-slows both; ratios are what counts. Every node is a process of its own, started anew for every
-measurement: two clients, which speak through a router of eclipse-zenoh over TCP on loopback.
+Both run the same code alternately, with another order every round, so that a busy machine slows
+both: compare the ratios. Every node is a separate process, started for every measurement: two
+clients that communicate through a router of eclipse-zenoh over TCP on loopback.
 
-- `8B`, `1KiB`, `64KiB`: a publisher puts as fast as congestion control (BLOCK) lets it, and a
-  callback counts; of 8 bytes it reads key and payload too. The rate is that of samples received.
-- `ping`: 8 bytes to and fro, express, one at a time.
-- `get-1`, `get-64`: so many queries are outstanding, each answered by one reply of 8 bytes.
+- `8B`, `1KiB`, `64KiB`: a publisher puts as fast as congestion control (BLOCK) allows, and a
+  callback counts samples; in `8B` it also reads key and payload. The rate is that of samples
+  received.
+- `ping`: round trips of 8 bytes, express, one at a time.
+- `get-1`, `get-64`: 1 or 64 queries are open at a time, each answered by one reply of 8 bytes.
 
 Processor time is that of all threads of a process, per million samples, round trips or replies.
-Nodes of eclipse-zenoh hand large payloads over in shared memory, as they come; `64KiB-tcp` has
-`transport/shared_memory/enabled` false on every node, so that both send the same bytes.
+Nodes of eclipse-zenoh transfer large payloads in shared memory by default; `64KiB-tcp` sets
+`transport/shared_memory/enabled` to false on every node, so that both send the same bytes.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ CASES = (
 
 
 class Node:
-    """A process with one session; leaving ends it."""
+    """A process with one session; leaving the context ends it."""
 
     def __init__(self, module: str, role: Role, endpoint: str, case: Case) -> None:
         context = multiprocessing.get_context("spawn")
@@ -210,15 +211,15 @@ class Node:
         return self._process.pid
 
     def act(self, seconds: float = 0) -> Report:
-        """Once it has found its counterpart."""
+        """Runs the node for `seconds`, once it has found its counterpart; returns its report."""
         self._connection.send(seconds)
         if not self._connection.poll(seconds + WAIT_SECS):
             raise TimeoutError("a node does not answer")
         report: Report = self._connection.recv()
         return report
 
-    def settled(self, expected: float) -> Report:
-        """The state after a subscriber has all samples, or no more arrive."""
+    def report_when_received(self, expected: float) -> Report:
+        """The report of a subscriber that has received all samples, or receives no more."""
         report, since = self.act(), now()
         while report.get("count", expected) < expected and now() < since + STALLED_SECS:
             time.sleep(0.02)
@@ -241,10 +242,10 @@ class Node:
 def measure(module: str, case: Case, endpoint: str, seconds: float) -> Report:
     nodes = [Node(module, role, endpoint, case) for role in case.roles]
     with nodes[0] as active, nodes[1] as passive:
-        ready = passive.settled(active.act(WARM_UP_SECS)["count"])
+        ready = passive.report_when_received(active.act(WARM_UP_SECS)["count"])
         early = active.act()["cpu"], ready["cpu"]
         result = active.act(seconds)
-        done = passive.settled(result["count"])
+        done = passive.report_when_received(result["count"])
         late = active.act()["cpu"], done["cpu"]
     if case.roles == PUBSUB:
         count = done["count"] - ready["count"]

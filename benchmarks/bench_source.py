@@ -1,8 +1,8 @@
-"""What `spark.read.format("zenoh")` costs, beside the pipeline's reading of the same capture.
+"""Time of `spark.read.format("zenoh")`, compared with the pipeline on the same capture.
 
     python benchmarks/bench_source.py [--messages 1000000] [--master 'local[2]']
 
-`written` writes all rows to Spark's `noop` sink, so that they all cross into Java;
+`written` writes all rows to Spark's `noop` sink, so that all are transferred to Java;
 `counted` counts rows of two columns; `one kind` and `one key` are filtered while reading. The
 pipeline writes the table of messages into a lake. The session is warm: each case ran once before.
 """

@@ -1,15 +1,14 @@
-"""The throughput programs users compare with: one prebuilt payload, and a callback that counts.
+"""Throughput as in the usual example programs: a prebuilt payload, and a callback that counts.
 
     python benchmarks/bench_thr.py [--rounds 5] [--secs 1.5] [--sizes 8 1024] [--busy 0 2]
 
 A publisher (congestion control BLOCK) puts the same `ZBytes` in a loop, a router of eclipse-zenoh
-forwards it, and a callable counts samples and looks at the clock once per window. Publisher and
-subscriber are each of either package, so that the share of each is seen; the four pairs run in
-turns, in another order every round. `--busy N` runs N processes that only use processor time
-beside them.
+forwards it, and a callable counts samples and reads the clock once per window. Publisher and
+subscriber are each of either package, which shows the share of each; the four pairs alternate, in
+another order every round. `--busy N` also runs N processes that only use processor time.
 
 The rate is that of samples received. Processor time is that of all threads of a process, per
-message; unlike the rate it hardly depends on what else the machine does.
+message; unlike the rate it hardly depends on other load of the machine.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def subscriber(zenoh: Any, session: Any, case: Case) -> Act:
 
     def act(seconds: float) -> Report:
         rate = (len(ends) - 1) * WINDOW / (ends[-1] - ends[0]) if len(ends) > 1 else 0.0
-        if seconds:  # what came until now does not count
+        if seconds:  # samples received before do not count
             ends.clear()
         return {"count": count + in_window, "rate": rate}
 
@@ -103,9 +102,9 @@ def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
             Node(pair[1], subscriber, endpoint, case),
         )
         with nodes[0] as sending, nodes[1] as receiving:
-            receiving.settled(sending.act(WARM_UP_SECS)["count"])
+            receiving.report_when_received(sending.act(WARM_UP_SECS)["count"])
             before = sending.act(), receiving.act(1)
-            receiving.settled(sending.act(seconds)["count"])
+            receiving.report_when_received(sending.act(seconds)["count"])
             after = sending.act(), receiving.act()
     sent = after[0]["count"] - before[0]["count"]
     received = after[1]["count"] - before[1]["count"]

@@ -1,7 +1,7 @@
-"""PUSH with PUT, decoded and encoded by hand: what the generated codec is measured against.
+"""A codec for PUSH with PUT, written by hand: the baseline for the generated codec.
 
-Everything is inlined into one function, with the same checks, the same result and the same
-exact errors as the generated code gives; extensions other than QoS are left out.
+Everything is inlined into one function, with the same checks, results and exact errors as the
+generated code; extensions other than QoS are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A big capture made from real ones, to measure with.
+"""Makes a large capture for benchmarks from real ones.
 
     python benchmarks/make_capture.py home.pcapng ring.pcapng -o big.pcapng --bytes 1GB
 
@@ -38,7 +38,7 @@ def copies_wanted(text: str) -> int:
 
 
 def copies_for(size: int, replicas: Replicas, envelope: Envelope) -> int:
-    """The number of copies that have at least so many bytes."""
+    """The number of copies that have at least this many bytes."""
     copy_bytes = sum(
         len(b"".join(envelope.around(packet))) + 8 + len(packet.data)
         for packet in replicas.originals
@@ -47,7 +47,7 @@ def copies_for(size: int, replicas: Replicas, envelope: Envelope) -> int:
 
 
 def make(arguments: argparse.Namespace) -> str:
-    """Writes the file; a summary of its content."""
+    """Writes the file; returns a summary of its content."""
     begun = time.perf_counter()
     skipped = Skipped()
     captures = [list(packets([path], skipped)) for path in arguments.inputs]

@@ -1,10 +1,10 @@
-"""Whether a session's memory stays flat under load.
+"""Measures whether the memory of a session grows under load.
 
     python benchmarks/soak_session.py [--secs 60] [--only 8B get-64 ...]
 
-The cases of `bench_session.py`, one after the other, each for so long, with zenlake's nodes and a
-router of eclipse-zenoh. Memory in use is read every half second from both processes. What a node
-holds after a tenth of the time is compared with what it holds at the end.
+The cases of `bench_session.py`, one after the other, each for `--secs`, with zenlake's nodes and a
+router of eclipse-zenoh. Memory in use is read every half second from both processes. The memory
+after a tenth of the time is compared with that at the end.
 """
 
 from __future__ import annotations
