@@ -16,7 +16,8 @@ _HEAD: Final = """\
 A configuration is JSON5 (`Config.from_file("node.json5")`, `Config.from_json5(...)`), and every
 value has a path (`config.insert_json5("transport/link/tx/lease", "5000")`). The keys are those of
 eclipse-zenoh 1.10. An unknown key or a value of the wrong type raises a `ZError` with the name of
-the key. A value with "or one per mode" is written once or as `{router: ..., peer: ..., client: ...}`.
+the key. A value with "or one per mode" is written once or as
+`{router: ..., peer: ..., client: ...}`.
 
 Some keys are not implemented. "No effect: open warns" means that `open` logs a warning with the
 name of the key if it is set to anything but its default. "Open refuses it" marks keys about
