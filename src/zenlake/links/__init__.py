@@ -27,7 +27,7 @@ def connect(
     timeout_s: float,
     is_cancelled: Callable[[], bool] = bool,
 ) -> Link:
-    """A link to an endpoint, ready for the first batch; `is_cancelled` is asked while waiting."""
+    """A link to an endpoint, ready for the first batch; `is_cancelled` is called while waiting."""
     check_supported(endpoint, settings)
     return _CONNECT[endpoint.protocol](endpoint, settings, timeout_s, is_cancelled)
 
@@ -39,7 +39,7 @@ def listen(endpoint: EndPoint, settings: LinkSettings) -> Listener:
 
 
 def is_supported(endpoint: EndPoint, settings: LinkSettings) -> bool:
-    """Whether `connect` can try; others' locators name many kinds of link."""
+    """Whether `connect` supports the protocol of a locator, which may be of any kind."""
     allowed = settings.protocols
     return endpoint.protocol in _CONNECT and (allowed is None or endpoint.protocol in allowed)
 

@@ -12,7 +12,7 @@ from zenlake.wire import EndPoint
 
 
 class SocketAddress(NamedTuple):
-    """One way to reach a host: family and what `connect` or `bind` takes."""
+    """One address of a host: the family, and the argument of `connect` or `bind`."""
 
     family: socket.AddressFamily
     target: tuple[str, int] | tuple[str, int, int, int]

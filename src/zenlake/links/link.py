@@ -1,4 +1,4 @@
-"""Link and Listener: what the node knows of a way to carry bytes.
+"""Link and Listener: the interface of the node to TCP, TLS, UDP and memory.
 
 A link is used by two threads at once: one reads, and one at a time sends. So
 `receive` and `try_send` may run at the same time; each is called by one thread at a time. A
@@ -13,7 +13,7 @@ from zenlake.errors import ZenlakeError
 
 
 class LinkError(ZenlakeError):
-    """A link that cannot be had or does not work any more: which, and why."""
+    """A link cannot be opened, or has failed: which one, and why."""
 
     def __init__(self, endpoint: str, cause: str) -> None:
         super().__init__(f"{endpoint}: {cause}")
@@ -55,14 +55,14 @@ class Link:
     """Datagrams that could not be sent."""
 
     def prepare(self, timeout_s: float) -> None:
-        """What the link itself must do before the first batch: the handshake of TLS."""
+        """Prepare the link for the first batch: the handshake of TLS."""
 
     def receive(self, timeout_s: float | None = None) -> bytes:
-        """Waits for bytes of a stream or one datagram; b"" when the other side ended."""
+        """Wait for bytes of a stream or one datagram; b"" when the other side ended."""
         raise NotImplementedError
 
     def set_patience(self, seconds: float) -> None:
-        """Let `receive` without a time raise LinkTimeout after this one, if the link can."""
+        """Let `receive` without a timeout raise LinkTimeout after this time, if the link can."""
 
     def begin_idle(self) -> int:
         """The descriptor to wait for while no thread calls `receive`, or -1 if there is none.
@@ -76,14 +76,14 @@ class Link:
         """After `begin_idle` returned a descriptor."""
 
     def try_send(self, data: bytes) -> int:
-        """Sends what fits at once and returns how much that was; a datagram is sent whole or not.
+        """Send as much as fits at once and return how much; a datagram is sent whole or not at all.
 
         After a part, the next call must pass exactly the rest.
         """
         raise NotImplementedError
 
     def wait_writable(self, timeout_s: float) -> bool:
-        """Waits until `try_send` may take something; False when the time is over."""
+        """Wait until `try_send` may accept bytes; False after the timeout."""
         raise NotImplementedError
 
     def round_trip_us(self) -> int | None:
@@ -91,7 +91,7 @@ class Link:
         return None
 
     def close(self) -> None:
-        """Ends the link, and with it a `receive` that waits in another thread."""
+        """Close the link, and wake a `receive` that waits in another thread."""
         raise NotImplementedError
 
 
@@ -102,24 +102,24 @@ class SourceCheck(Protocol):
     """
 
     def redeem(self, datagram: bytes, source: str, now: float) -> bool:
-        """Whether it is: then there may be a link, beginning with this datagram."""
+        """Whether the address is proved: then a link may begin with this datagram."""
 
     def answer(self, datagram: bytes, source: str, now: float) -> bytes:
-        """If not: the datagram to send to the address, which may be spoofed; b"" for none."""
+        """If not: the datagram to send to the address, which may be forged; b"" for none."""
 
 
 class Listener:
-    """A place where links come in."""
+    """Accepts incoming links."""
 
     endpoint: str
     mtu: int
     dropped: int = 0
-    """Datagrams that no link took, and answers that could not be sent."""
+    """Datagrams for which no link had room, and answers that could not be sent."""
     source_check: SourceCheck | None = None
-    """Asked by listeners for datagrams; without it every source has a link at once."""
+    """Used by listeners for datagrams; without it every source gets a link at once."""
 
     def accept(self) -> Link | None:
-        """Waits for the next link; None once the listener is closed."""
+        """Wait for the next link; None once the listener is closed."""
         raise NotImplementedError
 
     def locators(self) -> list[str]:

@@ -74,7 +74,7 @@ class MemoryLink(Link):
 
 
 def memory_pair(is_stream: bool = True, room_bytes: int = 1 << 20) -> tuple[MemoryLink, MemoryLink]:
-    """Two ends; `room_bytes` is what either direction holds before it is full."""
+    """Two connected links; each direction buffers `room_bytes`."""
     left = MemoryLink("left", "right", is_stream, room_bytes)
     right = MemoryLink("right", "left", is_stream, room_bytes)
     left.other = right

@@ -80,11 +80,11 @@ class MulticastSockets:
 
     @property
     def sources(self) -> list[Address]:
-        """The addresses that others see as the source of what this node sends."""
+        """The source addresses of datagrams that this node sends."""
         return [(entry.address, one.getsockname()[1]) for entry, one in self._pairs()]
 
     def send(self, data: bytes) -> bool:
-        """To the group, on every interface; whether at least one took it."""
+        """Send to the group, on every interface; whether at least one accepted it."""
         went = False
         for one in self.senders:
             with contextlib.suppress(OSError):
@@ -100,7 +100,7 @@ class MulticastSockets:
                 senders[0].sendto(data, socket.MSG_DONTWAIT, datagram.source)
 
     def _senders_towards(self, host: str) -> list[socket.socket]:
-        """The interface whose address has most in common with the asker's first."""
+        """All senders, first the interface whose address has the longest prefix in common."""
         wanted = int(ipaddress.ip_address(host.partition("%")[0]))
 
         def distance(pair: tuple[InterfaceAddress, socket.socket]) -> int:
@@ -109,7 +109,7 @@ class MulticastSockets:
         return [one for _, one in sorted(self._pairs(), key=distance)]
 
     def receive(self, timeout_s: float | None) -> list[Datagram]:
-        """Waits for datagrams of others; none when the time is over or after `wake`.
+        """Wait for datagrams of others; none after the timeout or after `wake`.
 
         An error that may pass is waited for; LinkError if the sockets do not work any more.
         """
@@ -139,7 +139,7 @@ class MulticastSockets:
                 data, source = one.recvfrom(_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 continue
-            except OSError as error:  # of one interface; what others bring is not lost
+            except OSError as error:  # of one interface; datagrams of the others are not lost
                 failure = error
                 continue
             self._errors.clear()
@@ -155,7 +155,7 @@ class MulticastSockets:
             self._wake_out.send(b"w")
 
     def close(self) -> None:
-        """Only by the thread that receives, after it was woken up."""
+        """Called only by the thread that receives, after it was woken."""
         for one in (*self.senders, self._wake_in, self._wake_out):
             one.close()
         if self.receiver is not None:

@@ -27,13 +27,13 @@ ENDPOINT_OPTIONS: Final = frozenset(
         "exit_on_failure",
     }
 )
-"""Every option that is understood behind the `#` of an endpoint."""
+"""Every option that is supported after the `#` of an endpoint."""
 
 _WORDS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 class LinkSettings:
-    """What the configuration says about links: `transport/link/tcp`, `/tls`, `/protocols`."""
+    """The configuration of links: `transport/link/tcp`, `/tls`, `/protocols`."""
 
     __slots__ = ("protocols", "tcp", "tls")
 
@@ -81,7 +81,7 @@ def number_option(endpoint: EndPoint, settings: Mapping[str, object], name: str)
 def pem_option(endpoint: EndPoint, settings: Mapping[str, object], name: str) -> bytes | None:
     """A certificate or key: a path (`name`, `name_file`), base64, or the text itself (`_raw`).
 
-    The endpoint's own word in any of the forms comes before the configuration's.
+    An option of the endpoint, in any of the forms, overrides the configuration.
     """
     for place in ({**endpoint.config}, settings):
         for suffix in ("", "_file"):

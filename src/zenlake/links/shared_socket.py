@@ -45,7 +45,7 @@ class SharedSocket:
                 self.socket.close()
 
     def wait(self, events: int, timeout_s: float) -> bool:
-        """Waits for readiness; True as well when the socket was closed meanwhile."""
+        """Wait for readiness; True also if the socket was closed meanwhile."""
         if not self.enter():
             return True
         try:
@@ -68,6 +68,6 @@ class SharedSocket:
 
 
 def ask_for_room(one: socket.socket) -> None:
-    """A large receive buffer, for datagrams that come while the reader is busy."""
+    """Set a large receive buffer, for datagrams that arrive while the reader is busy."""
     with contextlib.suppress(OSError):
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)

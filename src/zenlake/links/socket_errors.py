@@ -39,7 +39,7 @@ class SocketErrors:
         self._lock = threading.Lock()
 
     def survives(self, error: OSError, action: str) -> bool:
-        """Whether to try again; it has waited then. False if the socket does not work any more."""
+        """Whether to try again, after a pause in this call; False if the socket has failed."""
         if error.errno in _LASTING:
             return False
         if error.errno in _OF_A_REMOTE:
@@ -66,10 +66,10 @@ class SocketErrors:
         log.warning("%s: %s: %s%s", self.endpoint, consequence, error, more)
 
     def clear(self) -> None:
-        """A call worked. Hot: called for each datagram."""
+        """Reset the pause after a successful call. Hot: called for each datagram."""
         if self._pause_s:
             self._pause_s = 0.0
 
     def close(self) -> None:
-        """Nobody waits any longer."""
+        """End all pauses."""
         self._closed.set()

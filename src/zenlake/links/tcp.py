@@ -48,7 +48,7 @@ class TcpLink(Link):
 
     @property
     def interfaces(self) -> list[str]:  # type: ignore[override]
-        """Made on demand: a flood of links must cost little."""
+        """Computed on demand: a flood of links must cost little."""
         return interfaces_of(self.src.partition("/")[2].rpartition(":")[0].strip("[]"))
 
     def receive(self, timeout_s: float | None = None) -> bytes:
@@ -134,7 +134,7 @@ class TcpListener(Listener):
                 _tune(connected)
                 src = locator_text(self.protocol, connected.getsockname())
                 return self._link(connected, src, locator_text(self.protocol, remote))
-            except OSError:  # gone again already
+            except OSError:  # reset already
                 connected.close()
         return None
 
@@ -201,7 +201,7 @@ def _connect(
     deadline: float,
     is_cancelled: Callable[[], bool],
 ) -> None:
-    """Connects in small steps, so that a node that closes need not wait for a silent host."""
+    """Connect in short waits, so that a node that closes need not wait for a silent host."""
     connecting.setblocking(False)
     code = connecting.connect_ex(address.target)
     poll = select.poll()
@@ -218,7 +218,7 @@ def _connect(
         raise OSError(code, os.strerror(code))
     connecting.setblocking(True)
     if connecting.getsockname() == connecting.getpeername():
-        # Connecting to a free port of this machine may, by chance, meet itself.
+        # A connection to a free port of this machine may, by chance, connect to itself.
         raise LinkError(str(endpoint), "the connection met itself")
 
 
@@ -246,7 +246,7 @@ def locators_of(connected: socket.socket, endpoint: EndPoint) -> tuple[str, str]
 def new_socket(
     endpoint: EndPoint, family: socket.AddressFamily, kind: socket.SocketKind
 ) -> socket.socket:
-    """LinkError if the process or the system has no more of them."""
+    """Create a socket; LinkError if the process or the system has no more of them."""
     try:
         return socket.socket(family, kind)
     except OSError as error:

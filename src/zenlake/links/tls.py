@@ -21,9 +21,9 @@ from zenlake.links.tcp import RECEIVE_BYTES_MAX, TcpLink, TcpListener, connect_s
 from zenlake.links.tls_context import connecting_context, listening_context
 from zenlake.wire import EndPoint
 
-# What one TLS record holds: no more is encrypted before the socket took the last one.
+# The content of one TLS record: no more is encrypted before the socket accepted the last one.
 _RECORD_BYTES: Final = 16_384
-# One record, and answers to changes of keys that the socket has not taken.
+# One record, and unsent answers to key updates.
 _UNSENT_BYTES: Final = 4 * _RECORD_BYTES
 
 
@@ -52,8 +52,8 @@ class TlsLink(TcpLink):
             server_hostname=server_name,
         )
         self._tls_lock = threading.Lock()
-        self._unsent = b""  # encrypted, and not taken by the socket yet
-        self._owed = 0  # bytes of the caller's that are in there and were not counted as taken
+        self._unsent = b""  # encrypted, and not sent yet
+        self._owed = 0  # bytes of the caller in there that were not counted as sent
 
     def prepare(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
@@ -95,7 +95,7 @@ class TlsLink(TcpLink):
         return True
 
     def _send_pending(self, deadline: float) -> None:
-        """Only while no other thread knows the link."""
+        """Called only while no other thread uses the link."""
         self._unsent += self._outgoing.read()
         while not self._flush():
             if not self.wait_writable(deadline - time.monotonic()):
@@ -140,7 +140,7 @@ class TlsLink(TcpLink):
             is_over = True
         except ssl.SSLError as error:
             raise TlsError(self.dst, _tls_cause(error)) from error
-        # Reading may produce answers, such as those to a change of keys.
+        # Reading may produce answers, such as those to a key update.
         if self._outgoing.pending:
             self._unsent += self._outgoing.read()
             if not self._flush() and len(self._unsent) > _UNSENT_BYTES:
@@ -148,7 +148,7 @@ class TlsLink(TcpLink):
         return b"".join(parts), is_over
 
     def try_send(self, data: bytes) -> int:
-        """Counts bytes as taken once the socket has their whole record.
+        """Bytes count as sent once the socket has accepted their whole record.
 
         The last byte of a record that the socket did not take fully is still owed: the caller
         comes back with it, and so the record is never forgotten.

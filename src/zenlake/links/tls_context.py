@@ -1,4 +1,4 @@
-"""The TLS contexts of endpoints: certificates, keys and what is asked of the other side."""
+"""The TLS contexts of endpoints: certificates, keys and requirements for the other side."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def listening_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLCont
 
 
 def connecting_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLContext:
-    """For a connector: whom it trusts, whether names are verified, and its own certificate."""
+    """For a connector: trusted authorities, whether names are verified, its own certificate."""
     options = settings.tls
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -66,7 +66,7 @@ def _load_authorities(
 
 
 def _load_pair(context: ssl.SSLContext, endpoint: EndPoint, certificate: bytes, key: bytes) -> None:
-    """Python loads certificates from files only: one file, for its owner's eyes, and gone."""
+    """Python loads certificates from files only: write a private temporary file, remove it."""
     descriptor, path = tempfile.mkstemp(suffix=".pem")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -79,5 +79,5 @@ def _load_pair(context: ssl.SSLContext, endpoint: EndPoint, certificate: bytes, 
 
 
 def _no_password() -> str:
-    """Instead of a question at the terminal."""
+    """Raises, where Python would ask for a password at the terminal."""
     raise ValueError("the private key is encrypted")

@@ -59,7 +59,7 @@ class UdpLink(Link):
         self.interfaces = interfaces_of(connected.getsockname()[0])
 
     def receive(self, timeout_s: float | None = None) -> bytes:
-        """An empty datagram is an empty batch and is passed over: b"" means the end.
+        """Skip empty datagrams, which are empty batches: b"" means the end.
 
         With a time, as in a handshake, an error ends the link: the connecting side tries again.
         Without, in an open session, temporary errors do not; the lease expires if the other side
@@ -135,7 +135,7 @@ class UdpRemote(Link):
         self.interfaces = listener.interfaces
 
     def deliver(self, data: bytes) -> None:
-        """From the listener; what its reader is too slow for is lost, as on any UDP socket."""
+        """Called by the listener; datagrams beyond the buffer are lost, as on any UDP socket."""
         with self._arrived:
             if self._waiting_bytes + len(data) > UDP_WAITING_BYTES_MAX:
                 self._listener.dropped += 1
@@ -232,7 +232,7 @@ class UdpListener(Listener):
         return None
 
     def _hand_over(self, data: bytes, source: Address) -> UdpRemote | None:
-        """A new link if the source is not known, is who it says, and there is room for it."""
+        """A new link if the source is new, its address is proved, and there is room for it."""
         known = self._remotes.get(source)
         if known is not None and not known.may_start_over(data):
             known.deliver(data)
@@ -263,7 +263,7 @@ class UdpListener(Listener):
         return False
 
     def send_to(self, data: bytes, address: Address) -> int:
-        """What a link's `try_send` says, or -1 if the datagram is lost."""
+        """The result of a link's `try_send`, or -1 if the datagram is lost."""
         if not self._shared.enter():
             raise LinkError(self.endpoint, "the listener is closed")
         try:

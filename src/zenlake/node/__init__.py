@@ -1,4 +1,4 @@
-"""The threaded shell: links, protocol and routing put together as one node."""
+"""A node: links, protocol and routing, with threads and time."""
 
 from zenlake.node.node import Node
 from zenlake.node.settings import NodeSettings

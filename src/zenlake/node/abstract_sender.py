@@ -15,12 +15,12 @@ TOO_LARGE: Final = 3
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class AbstractSender:
-    """Takes encoded messages with their QoS byte."""
+    """Sends encoded messages, each with its QoS byte."""
 
     __slots__ = ()
 
     def portion_bytes_max(self) -> int:
-        """How long publications that are pushed together may be, 0 if each must come alone."""
+        """How long publications that are pushed together may be, 0 if each must be pushed alone."""
         return 0
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
@@ -34,7 +34,7 @@ class AbstractSender:
     def push_portion(self, portion: Portion, qos: int, reliable: bool, continues: bool) -> int:
         """As `push`, for several publications in one.
 
-        A portion that `continues` a run is taken although the beginning of the run filled the
+        A portion that `continues` a run is accepted although the beginning of the run filled the
         queue: no thread could send or wait in between.
         """
         raise NotImplementedError

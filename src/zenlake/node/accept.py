@@ -36,7 +36,7 @@ log = logging.getLogger("zenlake.transport")
 _START_OVER_S: Final = 1.0
 # The pause after a link for which no thread could be started.
 _NO_THREAD_S: Final = 0.05
-# A second handshake that comes so soon is not a second attempt.
+# A second handshake within this time is not a second attempt.
 _LATE_S: Final = 0.3
 _NORMAL_REASONS: Final = (CloseReason.MAX_LINKS, CloseReason.CONNECTION_TO_SELF)
 
@@ -55,7 +55,7 @@ class Accepting:
         self._is_closed = False
         self._dropped = 0  # datagrams of listeners that failed
         self.refused = 0
-        """Links closed since too many handshakes were in progress, of banned addresses, or for
+        """Links closed because too many handshakes were in progress, of banned addresses, or for
         which no thread could be started."""
 
     @property
@@ -179,11 +179,11 @@ class Accepting:
             if runner is None:
                 link.close()
         if runner is not None:
-            with contextlib.suppress(ThreadError):  # it was warned of, and nothing is left
+            with contextlib.suppress(ThreadError):  # the warning is logged, and nothing is left
                 runner.start()
 
     def _log_failure(self, link: Link, error: ZenlakeError) -> None:
-        """Refusals are warnings. Where two links meet, one of them ends in the normal course."""
+        """Log refusals as warnings; that one of two simultaneous links ends is not a failure."""
         is_normal = isinstance(error, RefusedByPeer) or (
             isinstance(error, HandshakeError) and error.reason in _NORMAL_REASONS
         )
@@ -270,6 +270,6 @@ def _source_of(link: Link) -> str:
 
 
 def _ban_names(link: Link) -> list[str]:
-    """Under which the wrong passwords of a link are counted, and others that hold for it."""
+    """The names under which wrong passwords of a link are counted, and other bans that apply."""
     source = _source_of(link)
     return [source] if link.is_reliable else [f"udp/{source}", source]

@@ -86,7 +86,7 @@ class Admin:
                 took_s = time.monotonic() - began
             finally:
                 node.end()
-            time.sleep(took_s)  # as all long work: the lock is free for half of the time
+            time.sleep(took_s)  # like all long work: the lock is free for half of the time
 
     def _report(self, text: str) -> None:
         """Why something was refused, at most once in a while for each kind of text."""
@@ -114,7 +114,7 @@ class LinkTransport:
         )
 
     def counters(self) -> dict[str, object]:
-        """What docs/admin-space.md describes."""
+        """The counters that docs/admin-space.md describes."""
         runner = self._runner
         transport = runner.transport
         shown: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""Connectors: transports to configured endpoints, and to have them again when they are lost.
+"""Connectors: open transports to configured endpoints, and open them again after a loss.
 
 A peer has one connector per endpoint; a client has one for all, which tries them in order and
 keeps one transport (behaviour reference §2.1).
@@ -30,7 +30,7 @@ log = logging.getLogger("zenlake.transport")
 
 
 class AlreadyConnected(ZenlakeError):
-    """There is a transport with that node, or another link is about to be one."""
+    """There is a transport with that node, or another link is about to open one."""
 
     def __init__(self, zid: ZenohId) -> None:
         super().__init__(f"there is a transport with {zid} already")
@@ -40,7 +40,7 @@ class AlreadyConnected(ZenlakeError):
 def open_transport(
     node: Node, endpoint: EndPoint, expected_zid: ZenohId | None = None
 ) -> LinkRunner:
-    """Connect and shake hands, all within `open_timeout`; the transport is at work afterwards."""
+    """Connect and shake hands, all within `open_timeout`; start the transport."""
     timeout_s = node.settings.open_timeout_s
     deadline = time.monotonic() + timeout_s
     link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
@@ -131,7 +131,7 @@ class Connector:
         try:
             self.runner = open_transport(self._node, endpoint)
         except AlreadyConnected as error:
-            # Another link was quicker; it may still be in its handshake.
+            # Another link was first; it may still be in its handshake.
             self.runner = self._node.wait_for_transport(error.zid, 1.0)
         except ZenlakeError as error:
             if not self._node.is_over():
@@ -153,7 +153,7 @@ class Connector:
             self.given_up.set()
 
     def warn(self) -> None:
-        """Log causes that are new, where no error of `open` says them; attempts repeat them."""
+        """Log new causes, unless an error of `open` has them; attempts repeat the same ones."""
         causes, self._new_causes = self._new_causes, []
         for cause in causes:
             self._node.link_log.no_connection(cause)

@@ -37,14 +37,14 @@ class Discovery:
         self._attempts: dict[ZenohId, threading.Thread] = {}
 
     def scouted(self, zid: ZenohId, role: WhatAmI, locators: Sequence[str]) -> None:
-        """A HELLO came."""
+        """Handle a HELLO."""
         settings = self._node.settings
         self._consider(
             zid, role, locators, settings.multicast_autoconnect, settings.multicast_strategy
         )
 
     def gossiped(self, found: Sequence[Gossiped]) -> None:
-        """A neighbour announced other nodes."""
+        """Handle nodes that a neighbour announced."""
         settings = self._node.settings
         for one in found:
             self._consider(

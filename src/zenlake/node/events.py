@@ -14,7 +14,7 @@ Listener = Callable[[bool, TransportInfo, LinkInfo], None]
 
 
 class Events:
-    """Listeners get (it came, transport, link), outside all locks, in the order of events.
+    """Listeners get (is_open, transport, link), outside all locks, in the order of events.
 
     A multicast transport has one link, as any other, so both change together.
     """

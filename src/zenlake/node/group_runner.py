@@ -2,7 +2,7 @@
 
 One thread reads the group's sockets and runs its timer; messages are sent by the threads that route
 them. For routing, the whole group is one face to send to, and each member one that messages come
-from. A datagram that the system does not take is lost, as on the network, and counted.
+from. A datagram that the system does not accept is lost, as on the network, and counted.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class GroupRunner:
                 self._change(event)
 
     def _change(self, event: PeerJoined | PeerLeft) -> None:
-        """A member came, or is gone with all it declared."""
+        """Add a member, or remove it with its declarations."""
         node, peer = self._node, event.peer
         came = isinstance(event, PeerJoined)
         node.begin()
@@ -210,7 +210,7 @@ class GroupRunner:
             return list(self._group.peers.values())
 
     def drops_of(self, face: Face) -> dict[str, int] | None:
-        """What was lost, by cause (node/stats.py): to this group, or from one of its members.
+        """Lost messages by cause (node/stats.py): to this group, or from one of its members.
 
         None if the face is neither.
         """
@@ -264,7 +264,7 @@ class GroupRunner:
 
 
 def open_sockets(endpoint: EndPoint) -> MulticastSockets:
-    """One sending socket, since its address is this node's name in the group."""
+    """One sending socket: its address identifies this node in the group."""
     host, port = split_address(endpoint)
     wanted = option(endpoint, {}, "iface") or "auto"
     found = multicast_interfaces(wanted)

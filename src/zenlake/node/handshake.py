@@ -69,7 +69,7 @@ class Conversation:
             self._deframer.feed(data)
 
     def send_close(self, error: HandshakeError) -> None:
-        """Send CLOSE with the reason of the error, as far as the link takes it in time."""
+        """Send CLOSE with the reason of the error, if the link accepts it in time."""
         if error.farewell is not None:
             with contextlib.suppress(LinkError):
                 self._send(error.farewell, time.monotonic() + _FAREWELL_S)

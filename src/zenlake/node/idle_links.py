@@ -8,7 +8,7 @@ link gets a reader again.
 
 To start a reader takes far longer than to route a message, and thousands of links that send now
 and then would need one each; a hundred threads that wait for the GIL cost more than their work. So
-where there are many links, this thread also routes what is short and needs no wait.
+where there are many links, this thread also routes short messages that need no wait.
 
 Without epoll (systems other than Linux) every link keeps its reader.
 """
@@ -42,7 +42,7 @@ class IdleReader(Protocol):
     """Reads a link, see link_reader.py."""
 
     def wake(self) -> None:
-        """Something can be read. Must not wait."""
+        """Called when the descriptor is readable. Must not wait."""
 
     def drop(self, cause: str) -> None: ...
 
@@ -69,12 +69,12 @@ class IdleLinks:
         """Whether there were so many links, at the last check, that they have no readers."""
 
     def open(self) -> None:
-        """A node opened."""
+        """Count an opened node."""
         with self._lock:
             self._nodes += 1
 
     def close(self, timeout_s: float) -> None:
-        """A node closed, and its links before; with the last one the thread ends."""
+        """Count a closed node, after its links; the thread ends with the last node."""
         with self._lock:
             self._nodes -= 1
             thread = self._waiter

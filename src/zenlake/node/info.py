@@ -12,7 +12,7 @@ _ALL_PRIORITIES: Final = (0, 7)
 
 
 class TransportInfo(NamedTuple):
-    """One transport: who is at the other end."""
+    """One transport and the node at its other end."""
 
     zid: ZenohId
     whatami: WhatAmI

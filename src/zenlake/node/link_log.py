@@ -29,7 +29,7 @@ class LinkLog:
         _log.info("transport with %s %s at %s is open", role, zid, locator)
 
     def closed(self, zid: ZenohId, locator: str, cause: str) -> None:
-        """In good order, by either side."""
+        """Closed by CLOSE, of either side."""
         _log.info("transport with %s at %s is closed: %s", zid, locator, cause)
 
     def lost(self, zid: ZenohId, locator: str, cause: str) -> None:
@@ -47,7 +47,7 @@ class LinkLog:
         self._limited(logging.INFO, f"unfinished {host_of(locator)}", text)
 
     def no_connection(self, cause: str) -> None:
-        """To a configured endpoint."""
+        """An attempt to connect to a configured endpoint failed."""
         self._limited(logging.WARNING, f"no connection {cause}", f"no connection: {cause}")
 
     def unreachable(self, zid: ZenohId, causes: str) -> None:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 # A reader that was busy this long may have a keep-alive of the peer still unread.
 _BUSY_S: Final = 0.2
-# So much, read at once, is decoded and routed by one reader at a time (node/node_lock.py).
+# This many bytes, read at once, are decoded and routed by one reader at a time (node_lock.py).
 _BULK_BYTES: Final = 16 * 1024
-# So many batches and messages are decoded before they are routed: about a millisecond.
+# This many batches and messages are decoded before they are routed: about a millisecond.
 _UNITS_PER_DECODE: Final = 1024
-# What is read from an idle link is decoded at once if it is short: most of it is KEEP_ALIVE.
+# Up to this many bytes of an idle link are decoded at once: most of them are KEEP_ALIVE.
 _SHORT_BYTES: Final = 1024
 
 
@@ -58,7 +58,7 @@ class LinkReader:
         self._deliveries: deque[Delivery] = deque()  # read and not handed on
         self._handed_on = 0  # messages of the first of them
         self._failure: TransportError | None = None  # raised after them
-        self._is_bulk = False  # whether much was read at once
+        self._is_bulk = False  # whether many bytes were read at once
         self._left_links: Links = None  # full: the thread for idle links must not wait for room
         self._left_sinks: list[Sink] | None = None
         self.lock = threading.Lock()
@@ -117,7 +117,7 @@ class LinkReader:
     def _run(self) -> None:
         cause: str | None = "reading failed"
         with self._callback_lock:
-            pass  # the reader that hands over has noted it
+            pass  # noted by the reader that hands over
         self.node_lock.flush_replies(False)
         try:
             self._finish_left()
@@ -245,7 +245,7 @@ class LinkReader:
             self._deliveries.popleft()
 
     def _finish_left(self) -> None:
-        """Do what the thread for idle links has left to a reader."""
+        """Finish the work that the thread for idle links left to a reader."""
         links, self._left_links = self._left_links, None
         sinks, self._left_sinks = self._left_sinks, None
         if links is not None or sinks is not None:

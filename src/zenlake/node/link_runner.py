@@ -122,9 +122,9 @@ class LinkRunner:
         return min(self.transport.next_deadline(), self._certificate_check_at)
 
     def _has_expired(self, now: float) -> bool:
-        """Whether the certificate of the peer has; if not, when to look again.
+        """Whether the certificate of the peer has expired; if not, when to check again.
 
-        The clock on the wall may be set, so it is looked at again and again.
+        The wall clock may be set, so it is checked again and again.
         """
         if now < self._certificate_check_at or self.link.expires_at is None:
             return False
@@ -224,7 +224,7 @@ class LinkRunner:
         self.sender.join(timeout_s)
 
     def free(self) -> None:
-        """Its threads have ended: cut the circles of references, so that it goes away at once.
+        """Break the reference cycles after its threads have ended, so that it is freed at once.
 
         The garbage collector would stop all threads for as long as it frees thousands of links.
         """

@@ -128,7 +128,7 @@ class Node:
         except BaseException:
             self._close()
             raise
-        if self.closing.is_set():  # by another thread, which may have missed what came last
+        if self.closing.is_set():  # closed by another thread, which may have missed the last link
             self._close()
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class Node:
             IDLE_LINKS.close(deadline - time.monotonic())
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
-        """All at once: a link that does not take its CLOSE must not hold up the others."""
+        """In parallel: a link that does not accept its CLOSE must not delay the others."""
         if len(runners) == 1:
             runners[0].close()
             return
@@ -300,7 +300,7 @@ class Node:
     # --- time ----------------------------------------------------------------------------------
 
     def note_deadline(self, runner: LinkRunner) -> None:
-        """A link is new."""
+        """Add the deadline of a new link."""
         with self._link_deadlines_lock:
             self._link_deadlines.add(runner, time.monotonic())
             deadline = self._link_deadlines.next_deadline()
@@ -326,7 +326,7 @@ class Node:
         """Without the lock, so that keep-alives and leases do not wait for routing."""
         return list(self.runners.values())
 
-    # --- what is going on ----------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------------
 
     def transports(self) -> list[TransportInfo]:
         found = [runner.info for runner in self._all_runners()]
@@ -340,12 +340,12 @@ class Node:
         return self.accepting.locators()
 
     def stats(self) -> dict[str, int]:
-        """What goes in and out, and all that was lost, by cause."""
+        """Counters of traffic, and of losses by cause."""
         return stats_of(self, self._all_runners())
 
 
 def qos_link_of(endpoint: EndPoint) -> QoSLink | None:
-    """What an endpoint says its link is for: `prio=1-3`, `rel=1` (wire reference §1.8)."""
+    """The priorities and reliability of an endpoint: `prio=1-3`, `rel=1` (wire reference §1.8)."""
     priorities = endpoint.metadata.get("prio")
     reliable = endpoint.metadata.get("rel")
     if priorities is None and reliable is None:

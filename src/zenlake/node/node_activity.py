@@ -1,4 +1,4 @@
-"""NodeActivity: what goes on in a node that threads of other nodes must know before they wait."""
+"""NodeActivity: state of a node that threads of other nodes use before they wait."""
 
 from __future__ import annotations
 

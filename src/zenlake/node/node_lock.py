@@ -87,7 +87,7 @@ class NodeLock:
                 self._waiting.discard(thread)
 
     def end(self) -> None:
-        """Release the lock, then do what was left for later under it: send, and call sinks."""
+        """Release the lock, then do the work that was deferred under it: send, and call sinks."""
         _call_sinks(self.end_for_sinks())
 
     def end_without_waiting(self) -> None:
@@ -133,7 +133,7 @@ class NodeLock:
         return sinks
 
     def _take_links(self) -> Links:
-        """Under the lock: the links that got something."""
+        """Under the lock: the links that got messages."""
         touched = self.touched
         self.has_unsent_replies = False
         if not touched:
@@ -204,7 +204,7 @@ class NodeLock:
         return after, full_links, sinks
 
     def after_unlock(self, links: Links, sinks: list[Sink] | None) -> None:
-        """For what `deliver_without_waiting` returned."""
+        """Do the rest of what `deliver_without_waiting` returned."""
         _send_to_links(links, False)
         _call_sinks(sinks)
 
@@ -331,7 +331,7 @@ class NodeLock:
         self._sessions = [one for one in self._sessions if one is not session]
 
     def wake_timer(self) -> None:
-        """A session has something to do at once. By finalizers too: takes no lock."""
+        """Wake the timer for a session. Finalizers call it too: it acquires no lock."""
         self.timer.wake()
 
     def leave_to_parent(self) -> None:

@@ -30,7 +30,7 @@ class Pool(Protocol):
     """Threads that run callbacks, see api/handlers/callback_pool.py."""
 
     def hand_over(self, thread: int) -> None:
-        """The callback that this thread runs takes long."""
+        """Replace the calling thread, whose callback may take long."""
 
     def look(self, now: float) -> bool:
         """Start threads where callbacks wait for one; whether any callback runs or waits."""
@@ -71,7 +71,7 @@ class ReaderHandover:
             self.nodes = (*self.nodes, node)
 
     def close(self, node: NodeActivity, timeout_s: float) -> None:
-        """A node closed; with the last one the thread ends."""
+        """Count a closed node; the thread ends with the last one."""
         with self._lock:
             self.nodes = tuple(one for one in self.nodes if one is not node)
             thread = self._thread
@@ -93,7 +93,7 @@ class ReaderHandover:
             start_soon(thread, self._not_started)
 
     def _not_started(self) -> None:
-        """There are no more threads: the next callback tries again."""
+        """No thread could be started: the next callback tries again."""
         with self._lock:
             self._thread = None
             self.is_watching = False

@@ -22,7 +22,7 @@ log = logging.getLogger("zenlake.node")
 class Scouting:
     """One multicast group: SCOUTs of a Scouter go out, HELLOs come in; an Answerer sends ours.
 
-    Either may be missing. `found` is called for every HELLO, by the thread of the scouting.
+    Either may be missing. `found` is called for every HELLO, by the scouting thread.
     """
 
     def __init__(

@@ -178,7 +178,7 @@ class SendQueue(AbstractSender):
         return True
 
     def _charge(self, size: int) -> bool:
-        """Take bytes from the budget of all queues, for what the limits of a queue do not bound."""
+        """Reserve bytes of the budget of all queues, for bytes beyond the limits of this queue."""
         if self._queues.reserve(size):
             self._charged_bytes += size
             return True
@@ -189,7 +189,7 @@ class SendQueue(AbstractSender):
         return False
 
     def _release_charged(self, queued_bytes: int) -> None:
-        """Give back what exceeds the queued bytes: a queue may never become empty."""
+        """Release the reservation beyond the queued bytes: a queue may never become empty."""
         if self._charged_bytes > queued_bytes:
             self._queues.release(self._charged_bytes - queued_bytes)
             self._charged_bytes = queued_bytes
@@ -205,7 +205,7 @@ class SendQueue(AbstractSender):
             return not self._transport.has_room(full) and (is_blocking or not is_given_up)
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> bool:
-        """False if there is none in time for a message that must not be dropped."""
+        """False if there is no room in time for a message that must not be dropped."""
         if not is_blocking and (self._congested[priority] or self._block_first[priority]):
             return True
         patience_s = self._close_s if is_blocking else self._drop_s
@@ -216,7 +216,7 @@ class SendQueue(AbstractSender):
             while not self._transport.has_room(priority) and not self._is_overfull:
                 now_unsent = self._unsent_bytes()
                 if is_blocking and now_unsent < unsent and patience_s is not None:
-                    # A large message takes long: the deadline is for a link that takes nothing.
+                    # A large message takes long: the deadline is for a link that accepts nothing.
                     unsent = now_unsent
                     deadline = monotonic() + patience_s
                 left = None if deadline is None else deadline - monotonic()

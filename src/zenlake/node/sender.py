@@ -91,7 +91,7 @@ class Sender(SendQueue):
         self._own_thread: threading.Thread | None = None
         self._is_sending = False  # some thread
         self._sends_all = True  # not only batches that are full
-        self._is_full = False  # the link took less than it was given
+        self._is_full = False  # the link accepted only a part
         self._sending_since = 0.0
         self._gathering_since = 0.0
         self._unflushed_senders = unflushed_senders  # of the node
@@ -194,7 +194,7 @@ class Sender(SendQueue):
     # --- sending, by the one thread that set _is_sending ---------------------------------------
 
     def send_now(self) -> None:
-        """Send keep-alives and what else is queued."""
+        """Send keep-alives and all queued messages."""
         with self.lock:
             self._sends_all = True
             if self._is_sending or self._is_closed:
@@ -338,7 +338,7 @@ class Sender(SendQueue):
         self._failed = None
 
     def send_close(self, reason: CloseReason, patience_s: float) -> None:
-        """Send CLOSE after everything that is queued, as far as the link takes it in time."""
+        """Send CLOSE after everything that is queued, as far as the link accepts it in time."""
         deadline = monotonic() + patience_s
         with self.lock:
             self._absorb()

@@ -1,4 +1,4 @@
-"""NodeSettings: everything the configuration says about a node, read in one place.
+"""NodeSettings: the configuration of a node, read in one place.
 
 The keys and defaults are those of behaviour reference §6.2. A value that depends on the mode
 is `{router: ..., peer: ..., client: ...}` or the same for all.
@@ -183,7 +183,7 @@ class NodeSettings:
 
     @staticmethod
     def read(get: Get, role: WhatAmI | None = None) -> NodeSettings:
-        """From a configuration: `get` gives the value at a path, None where nothing is set."""
+        """Read a configuration: `get` returns the value at a path, None where nothing is set."""
         if role is None:
             mode = get("mode") or "peer"
             if not isinstance(mode, str) or mode not in ROLES:
@@ -450,7 +450,7 @@ def _read_admin(settings: NodeSettings, reader: _Reader) -> None:
 
 
 def _read_limits(settings: NodeSettings, reader: _Reader) -> None:
-    """Those that are not built in; the API refuses to set the others."""
+    """Limits that can be configured; the API refuses to set the others."""
     transport = "limits/transport"
     settings.address_percent = reader.limit(f"{transport}/sessions_per_address_percent")
     settings.handshake_idle_s = reader.limit(f"{transport}/handshake_idle_seconds")

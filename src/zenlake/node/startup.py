@@ -82,7 +82,7 @@ class Binder:
         join_thread(self._thread, timeout_s)
 
     def bind(self, patience_s: float | None) -> None:
-        """Try for so long, None for ever; raises the last LinkError if that fails."""
+        """Try for that long, None for ever; raises the last LinkError if that fails."""
         deadline = None if patience_s is None else time.monotonic() + patience_s
         wait_s = self._retry.initial_s
         while True:

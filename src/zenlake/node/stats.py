@@ -37,7 +37,7 @@ def losses_of(runner: LinkRunner) -> dict[str, int]:
 
 
 def last_losses_of(runner: LinkRunner) -> dict[str, int]:
-    """The same at its end: what still waited for the link is lost, too."""
+    """The same at its end: messages that are still queued are lost, too."""
     return losses_of(runner) | {"unsent_bytes": runner.transport.total_queued_bytes()}
 
 

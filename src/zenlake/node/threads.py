@@ -63,7 +63,7 @@ def start_soon(thread: threading.Thread, failed: Callable[[], None]) -> None:
 
 
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:
-    """Wait for all of them, for so long altogether."""
+    """Wait for all threads, for that long altogether."""
     deadline = time.monotonic() + timeout_s
     for thread in threads:
         join_thread(thread, deadline - time.monotonic())

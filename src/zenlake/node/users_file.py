@@ -15,7 +15,7 @@ _KEY: Final = "transport/auth/usrpwd/dictionary_file"
 
 
 def read_users(path: str) -> dict[str, str]:
-    """Passwords by user. Errors name lines, never what stands there.
+    """Passwords by user. Errors name lines, never their content.
 
     A file without any user is refused: no client could connect, and deployed nodes would then
     admit all. A file that other users of the machine can read is a warning.

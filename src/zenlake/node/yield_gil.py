@@ -11,7 +11,7 @@ from time import sleep
 from typing import Final
 
 BUSY_S_MAX: Final = 0.002
-"""A thread that has worked for so long releases the GIL."""
+"""A thread that has worked for this long releases the GIL."""
 _PAUSE_S: Final = 0.0001
 
 

@@ -1,4 +1,4 @@
-"""Causes: why something failed, as `zenlake why` and the columns named `cause` say it.
+"""Causes: why something failed, for `zenlake why` and the columns named `cause`.
 
 A verdict is what one link shows of a query. A cause explains it from all links of a capture, and
 publications, tokens and sessions have causes too. The names are public, the worst comes first.

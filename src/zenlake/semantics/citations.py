@@ -58,7 +58,7 @@ def cited_text(citation: str) -> str:
 
 
 def linked(citation: str, docs: str) -> str:
-    """As Markdown, with a link to each section; `docs` is the way to the folder docs."""
+    """As Markdown, with a link to each section; `docs` is the path of the folder docs."""
     for section in cited(citation):
         number = section.citation.rpartition(" ")[2]
         link = f"[{number}]({docs}{section.link.removeprefix('docs/')})"

@@ -1,6 +1,6 @@
 """Writes docs/reference/verdicts.md, and the headings of docs that citations name.
 
-With `--check` it only says whether they are fresh.
+With `--check` it only reports whether they are up to date.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdicts: what became of a query on one link, as the column `queries.verdict` says it.
+"""Verdicts: the outcome of a query on one link, for the column `queries.verdict`.
 
 The names are public and listed in order of precedence: a query has the first verdict that holds.
 The lake's SQL, the report and docs/reference/verdicts.md are made from this list.

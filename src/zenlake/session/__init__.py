@@ -1,7 +1,7 @@
 """One application, as a client of its own node (sans-I/O).
 
     sink            where items for the user go
-    settings        what the configuration says about a session
+    settings        the configuration of a session
     namespace       the prefix that a session hides from its user
     port            how the parts below reach the node and the application
     locality        where messages may go to or come from: own session, network, both

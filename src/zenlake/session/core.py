@@ -118,7 +118,7 @@ class SessionCore:
     # What the node calls.
 
     def pop_touched(self) -> list[Sink]:
-        """Sinks to settle once the lock is released."""
+        """Sinks whose `after_unlock` must be called once the lock is released."""
         touched = self.port.touched
         if touched:
             self.port.touched = []
@@ -130,7 +130,7 @@ class SessionCore:
         return 0.0 if self.lost else self.queries.next_deadline()
 
     def stats(self) -> dict[str, int]:
-        """What did not reach the user, by cause."""
+        """Messages that did not reach the user, by cause."""
         return dict.fromkeys(_COUNTED, 0) | self.port.counters
 
     def handle_timeout(self, now: float) -> None:
@@ -139,7 +139,7 @@ class SessionCore:
         self.sweep(now)
 
     def close(self) -> None:
-        """End everything; nothing is undeclared, the face's death says it all."""
+        """End everything; nothing is undeclared, because the node removes the face."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -153,7 +153,7 @@ class SessionCore:
         self.lost.clear()
 
     def leave_to_parent(self, text: str) -> None:
-        """In a forked child, where no other thread is: every reader gets an error."""
+        """In a forked child, which has no other thread: every reader gets an error."""
         self.subscribers.version += 1  # voids the shortcuts of publishers
         self.close()
         for sink in self.pop_touched():
@@ -162,7 +162,7 @@ class SessionCore:
     # What the API calls.
 
     def enter(self, now: float) -> None:
-        """Before each operation: it is refused after close."""
+        """Called before each operation; raises after close."""
         if self.is_closed:
             raise LocalError("session closed")
         self.port.now = now
@@ -170,7 +170,7 @@ class SessionCore:
             self.sweep(now)
 
     def _note_key(self, key: str) -> None:
-        """Whoever answers on admin keys begins when they are first asked for."""
+        """Start the admin keys of the session when one of them is first used."""
         begin = self.on_admin_key
         if begin is not None and key.startswith("@/"):
             self.on_admin_key = None
@@ -269,7 +269,7 @@ class SessionCore:
             self.queryables.drop(incoming, now)
 
     def undeclare(self, entity: Entity, now: float) -> None:
-        """After close everything is undeclared already, silently."""
+        """Undeclare an entity; after close that is done already."""
         if self.is_closed or not entity.is_live:
             return
         self.port.now = now

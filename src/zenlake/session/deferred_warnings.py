@@ -1,4 +1,4 @@
-"""What the session wants the user to know: said outside the lock, by whoever touched it."""
+"""Warnings for the user, logged after the lock is released."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class IncomingQuery:
         self.parameters = body.parameters or ""
         self.qos = qos
         self.stamps = stamps
-        # The query of this very session that it came from; None: it came from the network.
+        # The session's own query that it came from; None if it came from the network.
         self.origin = origin
         self.accepts_any_key = accepts_any_key(self.parameters)
         self.holders = 0

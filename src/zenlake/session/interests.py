@@ -31,7 +31,7 @@ class SharedInterest:
 
 
 class Interests:
-    """All interests of the session, by what they ask and by number."""
+    """All interests of the session, by kind and key, and by id."""
 
     __slots__ = ("_by_content", "_by_id", "_port")
 
@@ -55,7 +55,7 @@ class Interests:
         return interest
 
     def release(self, interest: SharedInterest, now: float) -> bool:
-        """True if that was the last user."""
+        """Release one use; True if it was the last."""
         interest.users -= 1
         if interest.users > 0:
             return False
@@ -80,7 +80,7 @@ class Interests:
         return id in self._by_id
 
     def finish(self, id: int) -> bool:
-        """D_FINAL came; False if the interest is not one of these."""
+        """Handle D_FINAL; False if the interest is not one of these."""
         interest = self._by_id.get(id)
         if interest is None:
             return False

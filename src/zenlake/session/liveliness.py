@@ -70,10 +70,10 @@ class Liveliness:
         self._queries = queries
         # Own tokens by key.
         self._declared: dict[str, SharedDeclaration] = {}
-        # Tokens of others: by number, and how many numbers stand on a key.
+        # Tokens of others: by id, and the number of ids on each key.
         self._remote: dict[int, str] = {}
         self._remote_keys: dict[str, int] = {}
-        # By interest: the query and the keys it was answered.
+        # By interest: the query and the keys of its replies.
         self._gets: dict[int, tuple[OpenQuery, set[str]]] = {}
         self.watchers: dict[int, Watcher] = {}
 
@@ -159,7 +159,7 @@ class Liveliness:
         self._report_appeared(key, interest_id)
 
     def receive_undeclared(self, id: int, key: str | None) -> None:
-        """U_TOKEN; with an unknown number only its key is of use."""
+        """U_TOKEN; with an unknown id only its key is used."""
         known = self._remote.get(id)
         if known is not None:
             self._forget(id)

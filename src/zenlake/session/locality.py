@@ -1,4 +1,4 @@
-"""Who may hear whom (behaviour reference §2.9)."""
+"""Locality: whether messages stay in the session, leave it, or both (behaviour reference §2.9)."""
 
 from __future__ import annotations
 

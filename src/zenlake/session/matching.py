@@ -107,7 +107,7 @@ class Matching:
             self._forget_unwatched(interest.kind)
 
     def listen(self, source: MatchingSource, sink: Sink) -> MatchingEntity:
-        """Called once with true if it matches already, then on every change."""
+        """Add a listener: called once with true if it matches already, then on every change."""
         listener = MatchingEntity(self._port.next_eid(), source, sink)
         source.listeners.append(listener)
         self._watched[source.eid] = source
@@ -128,7 +128,7 @@ class Matching:
         return source.destination != Locality.SESSION_LOCAL and self._matches_remotely(source)
 
     def changed(self, kind: int, key: str) -> None:
-        """A subscriber or queryable on `key` came or went, here or elsewhere."""
+        """A subscriber or queryable on `key` was added or removed, here or elsewhere."""
         for source in self._watched.values():
             if source.kind == kind and intersects(source.key, key):
                 self._update(source)

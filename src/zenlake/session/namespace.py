@@ -10,7 +10,7 @@ _REMEMBERED_MAX: Final = 4_096
 
 
 class Namespace:
-    """Puts the prefix before keys that leave, and takes it off those that come."""
+    """Adds the prefix to sent keys, and removes it from received ones."""
 
     __slots__ = ("_known", "_prefix")
 
@@ -23,7 +23,7 @@ class Namespace:
         return f"{self._prefix}/{key}" if self._prefix else key
 
     def own(self, key: str) -> str | None:
-        """The key as the user knows it; None if it lies outside."""
+        """The key as the user knows it; None if it is outside the namespace."""
         if not self._prefix:
             return key
         if key in self._known:

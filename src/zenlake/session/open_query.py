@@ -24,7 +24,7 @@ _REPLY_BYTES: Final = 400
 
 
 class OpenQuery:
-    """A query, which sides may still answer it, and the replies that are held back."""
+    """A query, the sides that may still answer it, and the replies that are held back."""
 
     __slots__ = (
         "_port",
@@ -120,7 +120,7 @@ class OpenQuery:
             self.complete()
 
     def hand_over(self, item: object) -> None:
-        """Give the application a reply that no consolidation holds back."""
+        """Deliver a reply that no consolidation holds back."""
         if self.budget_left == 0:
             return
         self._port.to_application(self._sink, item)
@@ -140,7 +140,7 @@ class OpenQuery:
             self.complete()
 
     def time_out(self) -> None:
-        """What LATEST held comes first, then one error without a replier."""
+        """Deliver the replies that LATEST held, then one error without a replier."""
         if self.is_open:
             self._release()
             if self.budget_left != 0 and not self.is_timeout_reported:
@@ -173,7 +173,7 @@ class OpenQuery:
         if len(held) == 1:
             port.all_to_application(self._sink, [held[0].item], held[0].handler_bytes)
         elif held:
-            # All at once: there may be 100,000, and this is done under the node's lock.
+            # In one call: there may be 100,000, and the node's lock is held.
             items: list[object] = [one.item for one in held]
             port.all_to_application(self._sink, items, sum([one.handler_bytes for one in held]))
         if is_cut:

@@ -151,7 +151,7 @@ class Port:
         self.dispatcher.refusal.text = ""
 
     def raise_refusal(self) -> None:
-        """LocalError if a link could not take what was sent."""
+        """LocalError if a link could not carry what was sent."""
         text = self.dispatcher.refusal.text
         if text:
             raise LocalError(text)
@@ -165,7 +165,7 @@ class Port:
             self.touched.append(sink)
 
     def all_to_application(self, sink: Sink, items: list[object], size: int) -> None:
-        """Several at once, of so many bytes as handlers count them."""
+        """Several items at once, with their bytes as handlers count them."""
         sink.push_all(items, size)
         if not self.touched or self.touched[-1] is not sink:
             self.touched.append(sink)
@@ -178,7 +178,7 @@ class Port:
         self.counters[what] = self.counters.get(what, 0) + times
 
     def adopt(self, sink: Sink) -> None:
-        """What a new sink drops is counted with the rest."""
+        """Count what a new sink drops in the session's counters."""
         sink.count_in(self.counters)
 
     def new_timestamp(self) -> Timestamp:

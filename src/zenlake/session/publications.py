@@ -16,7 +16,7 @@ from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 
 
 class Publication:
-    """What stays the same for all messages of a publisher: made once."""
+    """The constant part of a publisher's messages, made once."""
 
     __slots__ = (
         "destination",
@@ -53,7 +53,7 @@ class Publication:
 
 
 class Publications:
-    """Sends what the user publishes."""
+    """Sends publications of the user."""
 
     __slots__ = ("_port", "_subscribers")
 

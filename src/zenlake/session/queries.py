@@ -30,7 +30,7 @@ from zenlake.wire import (
 
 
 class QuerySpec:
-    """All that a `get` says beside its key and parameters."""
+    """The options of a `get` besides its key and parameters."""
 
     __slots__ = (
         "accepts_any_key",
@@ -136,7 +136,7 @@ class Queries:
         budget: int | None,
         owner_eid: int,
     ) -> OpenQuery:
-        """A query that nothing was sent for yet."""
+        """Open a query; nothing is sent yet."""
         self._last_id += 1
         left = -1 if budget is None else budget
         query = OpenQuery(
@@ -147,7 +147,7 @@ class Queries:
         return query
 
     def receive(self, key: str, response: Response) -> None:
-        """A RESPONSE from the network; what nobody waits for is counted and dropped."""
+        """A RESPONSE from the network; one without an open query is counted and dropped."""
         query = self.live.get(response.request_id)
         if query is None or not query.network_open:
             known = 0 < response.request_id <= self._last_id
@@ -172,14 +172,14 @@ class Queries:
             self._port.count("repeated_finals" if known else "stray_finals")
 
     def forget(self, query: OpenQuery) -> None:
-        """It has ended."""
+        """Remove a query that has ended."""
         del self.live[query.id]
         if len(self._deadlines) > 2 * len(self.live) + 64:
             self._deadlines = [entry for entry in self._deadlines if entry[1] in self.live]
             heapq.heapify(self._deadlines)
 
     def abandon_owned_by(self, owner_eid: int) -> None:
-        """The querier is undeclared: its queries end silently."""
+        """End the queries of an undeclared querier, without replies or errors."""
         for query in [one for one in self.live.values() if one.owner_eid == owner_eid]:
             query.abandon()
 
@@ -195,7 +195,7 @@ class Queries:
             query = self.live.get(heapq.heappop(deadlines)[1])
             if query is not None:
                 query.time_out()
-                # Forgetting may have made a new list.
+                # `forget` may have made a new list.
                 deadlines = self._deadlines
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ _EXPRESS: Final = 0x10
 
 
 class QueryableEntity:
-    """One queryable: a key, what it promises, who may ask, and where queries go."""
+    """One queryable: its key, completeness, accepted origin, and sink."""
 
     __slots__ = ("complete", "eid", "is_live", "key", "origin", "sink")
 
@@ -57,7 +57,7 @@ class QueryableEntity:
 
 
 class SharedQueryableDeclaration:
-    """What stands for all twins on one key towards the network."""
+    """The one declaration to the network for all queryables on one key."""
 
     __slots__ = ("complete", "id")
 
@@ -82,7 +82,7 @@ class Queryables:
     def declare(
         self, key: str, sink: Sink, complete: bool, origin: Locality, now: float, eid: int = 0
     ) -> QueryableEntity:
-        """`eid` is the next one unless it is given."""
+        """Declare a queryable; `eid` is the next one unless it is passed."""
         made = QueryableEntity(eid or self._port.next_eid(), key, sink, complete, origin)
         twins = self._by_key.get(key)
         if twins is None:
@@ -114,7 +114,7 @@ class Queryables:
     def offer(
         self, incoming: IncomingQuery, target: QueryTarget | None, refused: Locality, now: float
     ) -> None:
-        """Hand a query to all that may answer; it is finished at once if there are none."""
+        """Hand a query to all matching queryables; it is finished at once if there are none."""
         key = incoming.key
         found = [
             queryable
@@ -159,7 +159,7 @@ class Queryables:
             self._finish(incoming, now)
 
     def has_local(self, key: str, all_complete: bool) -> bool:
-        """Whether a query of this session on `key` would be answered by itself."""
+        """Whether a query of this session on `key` would reach its own queryables."""
         target = QueryTarget.ALL_COMPLETE if all_complete else None
         return any(
             twin.origin != Locality.REMOTE and twin.serves(key, target)

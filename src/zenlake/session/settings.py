@@ -1,4 +1,4 @@
-"""What the configuration says about one session."""
+"""The configuration of one session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 
 class PublicationRule:
-    """One entry of `qos/publication`: what it names is overwritten (behaviour reference §2.3)."""
+    """One entry of `qos/publication`: its values override the user's (behaviour reference §2.3)."""
 
     __slots__ = ("congestion", "destination", "express", "keys", "priority", "reliable")
 

@@ -1,6 +1,6 @@
-"""`Shortcut`: the way of a publisher's values to the one link they go to, found once.
+"""`Shortcut`: sends a publisher's values directly to the one link they go to.
 
-Most publishers have one gateway or one peer that listens, and change nothing from value to
+Most publishers have one gateway or one subscribed peer, and change nothing from value to
 value. Then a message is a constant head, a length and the payload; it goes straight to the
 link, without the node's lock. A shortcut is void as soon as its route or the session's own
 subscribers change.

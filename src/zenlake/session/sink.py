@@ -14,47 +14,47 @@ from zenlake._mypyc import mypyc_attr
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Sink:
-    """Takes items in order. Channels and callbacks are subclasses."""
+    """Receives items in order. Channels and callbacks are subclasses."""
 
     __slots__ = ()
 
     def push(self, item: object) -> None:
-        """Take one item; under the lock."""
+        """Receive one item; under the lock."""
         raise NotImplementedError
 
     def push_all(self, items: list[object], size: int) -> None:
-        """Take several items that came together, of so many bytes; under the lock."""
+        """Receive several items that arrived together, with their bytes; under the lock."""
         for item in items:
             self.push(item)
 
     def count_in(self, counters: dict[str, int]) -> None:
-        """Where to count what is dropped, if anything ever is; before the first item."""
+        """Set where dropped items are counted; called before the first item."""
 
     def after_unlock(self) -> None:
         """Outside the lock: wait until there is room again, or run direct callbacks."""
 
     def is_quick(self) -> bool:
-        """Whether the reader of a link may call `run_on_reader` before it settles."""
+        """Whether the reader of a link may call `run_on_reader` before `after_unlock`."""
         return False
 
     def run_on_reader(self) -> None:
-        """Call a callback for what there is, if nobody does. `handed_over` may come meanwhile."""
+        """Call the callback for queued items, unless another thread does; see `handed_over`."""
 
     def handed_over(self) -> None:
-        """The callback that runs in `run_on_reader` takes long; its thread need not come back."""
+        """The callback in `run_on_reader` takes long; its thread does not read the link again."""
 
     def on_end(self, ended: Callable[[], None]) -> bool:
-        """Have `ended` called after the last callback; False if there are no callbacks."""
+        """Call `ended` after the last callback; False if there are no callbacks."""
         return False
 
     def discard(self) -> None:
-        """Call no callback for the items there are; a running one goes on."""
+        """Drop queued items; a running callback goes on."""
 
     def wait_for_callback(self) -> None:
-        """Until no callback runs, unless it is the one that asks."""
+        """Wait until no callback runs, except the calling one."""
 
     def leave_to_parent(self, text: str) -> None:
-        """In a forked child: call nobody; whoever reads gets an error with this text."""
+        """In a forked child: call no callback; readers get an error with this text."""
 
     def close(self) -> None:
         """No more items; under the lock, perhaps more than once. `after_unlock` follows too."""

@@ -17,7 +17,7 @@ _REMEMBERED_MAX: Final = 8_192
 
 
 class Subscription:
-    """One subscriber: a key, where its samples may come from, and where they go."""
+    """One subscriber: its key, accepted origin, and sink."""
 
     __slots__ = ("eid", "is_live", "key", "origin", "sink")
 
@@ -30,7 +30,7 @@ class Subscription:
 
 
 class SharedDeclaration:
-    """What stands for all twins on one key towards the network."""
+    """The one declaration to the network for all subscribers on one key."""
 
     __slots__ = ("id", "users")
 
@@ -40,7 +40,7 @@ class SharedDeclaration:
 
 
 class Subscribers:
-    """All subscribers of the session. Who gets a key is looked up once per key."""
+    """All subscribers of the session. The sinks of a key are looked up once."""
 
     __slots__ = ("_by_key", "_declared", "_local", "_port", "_remote", "live", "version")
 
@@ -49,11 +49,11 @@ class Subscribers:
         self._by_key: KeyTree[list[Subscription]] = KeyTree()
         self._declared: dict[str, SharedDeclaration] = {}
         self.live: dict[int, Subscription] = {}
-        # Key text to sinks, forgotten as a whole when a subscriber comes or goes.
+        # Key text to sinks; cleared whenever a subscriber is declared or undeclared.
         self._local: dict[str, list[Sink]] = {}
         self._remote: dict[str, list[Sink]] = {}
         self.version = 0
-        """Another one whenever a subscriber comes or goes."""
+        """Incremented whenever a subscriber is declared or undeclared."""
 
     def declare(self, key: str, sink: Sink, origin: Locality, now: float) -> Subscription:
         made = Subscription(self._port.next_eid(), key, sink, origin)
@@ -82,7 +82,7 @@ class Subscribers:
         self._port.close(gone.sink)
 
     def receive_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
-        """Those of one key from the network, all PUSH; hot."""
+        """Publications on one key from the network, all PUSH; hot."""
         sinks = self._remote.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
@@ -98,7 +98,7 @@ class Subscribers:
             self._push_to_sinks(sinks, key, [push], 0, 1)
 
     def has_local(self, key: str) -> bool:
-        """Whether a publication of this session on `key` would be heard by itself."""
+        """Whether a publication of this session on `key` would reach its own subscribers."""
         return any(
             twin.origin != Locality.REMOTE
             for twins in self._by_key.intersecting(key)
@@ -130,7 +130,7 @@ class Subscribers:
         touched = port.touched
         for sink in sinks:
             sink.push_all(samples, size)
-            # Settled once, however many samples came: the last one is nearly always the same.
+            # Noted once, however many samples came: the last sink is nearly always the same.
             if not touched or touched[-1] is not sink:
                 touched.append(sink)
 
