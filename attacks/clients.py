@@ -98,7 +98,7 @@ def run_node(
             stats = getattr(session.info, "stats", None)
             connection.send({} if stats is None else stats())
     del unread
-    os._exit(0)  # closing under attack may take long, and says nothing here
+    os._exit(0)  # closing under attack may take long, and is not measured
 
 
 def run_echo(connection: Connection, module: str, settings: dict[str, object]) -> None:
@@ -178,7 +178,7 @@ def run_pinger(connection: Connection, module: str, settings: dict[str, object])
 
 
 def run_control(connection: Connection) -> None:
-    """Two processes without a node between them that ping each other: what the machine costs."""
+    """Two processes that ping each other without a node: the delay of the machine itself."""
     near, far = socket.socketpair()
     if os.fork() == 0:
         near.close()

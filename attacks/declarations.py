@@ -24,11 +24,11 @@ from zenlake.wire import (
 )
 
 DECLARED_MIB_MAX = 300
-"""What an attack may cost by declaring; 25 MiB of declarations cost 3.9 GB once."""
+"""The memory that declarations of an attack may use; once 25 MiB of them used 3.9 GB."""
 
 
 def deep_key(number: int) -> str:
-    """128 chunks; any two of these keys part at one of the first chunks."""
+    """128 chunks; any two of these keys differ in one of the first chunks."""
     return f"{number:05x}/" + "/".join("abcdefgh"[(number >> n % 16) & 7] for n in range(127))
 
 

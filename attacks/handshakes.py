@@ -28,7 +28,7 @@ def slow_handshakes(target: Target, tally: Tally) -> None:
                 tally.sent(b"\xff")
         next_at = time.monotonic() + 1.0
         while connections and (left_s := next_at - time.monotonic()) > 0 and not target.is_over:
-            # The node says nothing: what can be read is the end of the connection.
+            # The node sends nothing: only the end of the connection can be read.
             for one in select.select(connections, [], [], left_s)[0]:
                 connections.remove(one)
                 one.close()
@@ -84,7 +84,7 @@ def next_batch(one: socket.socket, deframer: StreamDeframer) -> bytes:
 
 
 def as_far_as_open(one: socket.socket, offer: Offer) -> tuple[Opener, bytes]:
-    """INIT is exchanged; OpenSyn is given instead of sent."""
+    """Exchange INIT, and return OpenSyn instead of sending it."""
     opener = Opener(offer)
     one.sendall(frame_batch(opener.start()))
     answer = opener.receive(next_batch(one, StreamDeframer()))

@@ -23,7 +23,7 @@ from zenlake.wire import (
 )
 
 STARS = "/".join(["**/aaa"] * 60) + "/b"
-"""421 bytes, 121 chunks, that nearly match any long key of `aaa`."""
+"""A pattern of 421 bytes, 121 chunks, that nearly matches any long key of `aaa`."""
 DOLLARS = "/".join(["$*a$*a$*a"] * 60) + "/b"
 CAP = "/".join(["**/aaa"] * 60) + "/" + "$*a" * 1_200 + "b"
 """Nearly as long as a key may be, with both kinds of wildcard."""

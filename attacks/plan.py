@@ -1,4 +1,4 @@
-"""What an attack is: its name, the lines of the reference that it covers, and its limits."""
+"""`Attack`: its name, the lines of the reference that it covers, and its limits."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def reply_flood(target: Target, tally: Tally) -> None:
 
 @attack("deaf-asker", "H07, Q08", {"grown_mib": 64}, seconds=12.0)
 def deaf_asker(target: Target, tally: Tally) -> None:
-    """The same, large, for one who reads nothing."""
+    """Large replies for a requester that reads nothing."""
     replier = HostileClient(target, tally)
     asker = HostileClient(target, tally, is_deaf=True)
     replier.declare([DeclareQueryable(1, WireExpr(0, "flood"))])

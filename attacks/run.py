@@ -12,7 +12,7 @@ own exceeds its limit (`attacks/*.py`). The first and the last row are pings wit
 the machine itself costs. `machine` is the p99 of two processes that ping each other without a node
 during the same attack. If the machine is so busy that it explains slow pings, the verdict is
 `busy`. An attack that does not pass is tried again once (`--tries`).
-`docs/faults.md` says which line of the reference each attack covers.
+`docs/faults.md` lists the line of the reference that each attack covers.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ KEEP_ALIVE = frame_batch(b"\x04")
 
 
 class Asker:
-    """Asks until it is stopped; `counts` says what came of it."""
+    """Sends queries until it is stopped; `counts` has the outcomes."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -49,7 +49,7 @@ class Asker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Waits for the last finals."""
+        """Stop, and wait for the last finals."""
         self._is_over.set()
         self._thread.join(TIMEOUT_MS / 1000 + FINAL_S + 10)
 

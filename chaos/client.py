@@ -1,4 +1,4 @@
-"""A program: a client that publishes, subscribes, asks and answers without rest, and counts.
+"""A program: a client that constantly publishes, subscribes, queries and replies, and counts.
 
 Publications carry a number. A number that comes again is a duplicate; whether one is missing is
 seen by probes, when the network is whole again. All clients answer each other's queries, one reply
@@ -120,7 +120,7 @@ class Client:
             return sorted(self._probes)
 
     def repliers(self) -> list[str]:
-        """Who answers now."""
+        """The clients that answer now."""
         target = self._zenoh.QueryTarget.ALL
         replies = self.session.get("chaos/query/*", target=target, timeout=GET_TIMEOUT_S)
         return sorted({str(one.ok.key_expr) for one in replies if one.ok is not None})
@@ -131,7 +131,7 @@ class Client:
             return sorted(name for name, count in self._alive.items() if count)
 
     def stop(self) -> None:
-        """No further publications and queries."""
+        """End publications and queries."""
         self._is_over.set()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""`Network`: routers in a ring, line or star, and what is done to them."""
+"""`Network`: routers in a ring, line or star, and faults of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Edge = tuple[int, int]
 
 
 def edges_of(shape: str, size: int) -> list[Edge]:
-    """Who connects to whom; the first one of a pair does."""
+    """Pairs of routers; the first one connects to the second."""
     if shape == "star":
         return [(0, at) for at in range(1, size)]
     line = [(at, at + 1) for at in range(size - 1)]
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 @dataclass
 class Router:
-    """A router that may be dead; `python` and `module` say of which release it is."""
+    """A router that may be dead; `python` and `module` select its release."""
 
     at: int
     port: int
@@ -73,7 +73,7 @@ class Router:
         return f"router {self.at}" + ("" if self.module == OURS else " (official)")
 
     def look(self) -> None:
-        """At its memory and at what it wrote."""
+        """Check its memory and its error output."""
         if self.program is not None and self.program.is_alive:
             self.peak_mib = max(self.peak_mib, self.program.resident_mib())
             traceback = self.program.traceback()
@@ -83,7 +83,7 @@ class Router:
 
 @dataclass
 class Tally:
-    """What was done."""
+    """Counts of faults."""
 
     kills: int = 0
     restarts_with_new_id: int = 0
@@ -98,7 +98,7 @@ class Tally:
 class Network:
     shape: str
     kinds: list[tuple[str, str]]
-    """Of each router, its module and interpreter."""
+    """The module and interpreter of each router."""
     rng: random.Random
     tally: Tally = field(default_factory=Tally)
 
@@ -117,7 +117,7 @@ class Network:
             router.start()
 
     def kill(self, router: Router, rng: random.Random) -> None:
-        """SIGKILL; it starts again after a while, sometimes as somebody else."""
+        """SIGKILL; it starts again after a while, sometimes with another id."""
         assert router.program is not None
         router.look()
         router.program.kill()
@@ -144,7 +144,7 @@ class Network:
         proxy.heal()
 
     def stall(self, proxy: Proxy, rng: random.Random) -> None:
-        """No byte passes, and no sign of it: short ones delay, long ones end the lease."""
+        """Forward no bytes, unnoticed: a short stall delays messages, a long one ends the lease."""
         self.tally.stalls += 1
         proxy.stall()
         time.sleep(rng.choice((0.1, 0.5, 1.0, LEASE_MS / 1000 * 1.5)))

@@ -99,7 +99,7 @@ class Program:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """Without a word, as SIGKILL does."""
+        """End it by SIGKILL, without CLOSE."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

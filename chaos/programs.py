@@ -26,7 +26,7 @@ def open_session(module: str, settings: dict[str, object]) -> tuple[Any, Any]:
 
 
 def answer_commands(commands: dict[str, Callable[..., object]]) -> None:
-    """Until the other side ends."""
+    """Answer commands until the other side ends."""
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
         name, *arguments = json.loads(line)

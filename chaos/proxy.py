@@ -12,7 +12,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Proxy:
-    """Connections to `port` go on to `target` as long as nothing is done to the link."""
+    """Forwards connections from `port` to `target` while the link is neither cut nor stalled."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -20,7 +20,7 @@ class Proxy:
         self.port: int = self._server.getsockname()[1]
         self._is_cut = False
         self._flows = threading.Event()
-        """Cleared while the link is stalled: bytes are neither passed on nor lost."""
+        """Cleared while the link is stalled: bytes are neither forwarded nor lost."""
         self._flows.set()
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
@@ -35,7 +35,7 @@ class Proxy:
             _end(one)
 
     def stall(self) -> None:
-        """Pass nothing on, without a sign: the system still acknowledges what is sent."""
+        """Forward nothing, unnoticed: the system still acknowledges received bytes."""
         self._flows.clear()
 
     def heal(self) -> None:
@@ -86,7 +86,7 @@ class Proxy:
 
 
 def _end(one: socket.socket) -> None:
-    """Wakes who reads from it, which closing alone does not."""
+    """Close a socket and wake its reader, which closing alone does not."""
     with contextlib.suppress(OSError):
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         one.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Kills, pauses and cuts routers off at random while clients publish and ask, and looks what holds.
+"""Kills, pauses and disconnects routers at random while clients use them, and checks invariants.
 
     python -m chaos.run [--seconds 600] [--seed N] [--routers 4] [--shape ring|line|star]
                         [--official 1,3] [--clients official]
@@ -132,7 +132,7 @@ class Chaos:
         print(f"{time.monotonic() - self._began:6.1f} s: {text}", flush=True)
 
     def _do_faults(self) -> None:
-        """One after the other by each of two threads, so that two may meet."""
+        """One after the other by each of two threads, so that two may coincide."""
         rng = self._new_rng()
         deadline = time.monotonic() + self._seconds
         others = [
@@ -166,7 +166,7 @@ class Chaos:
                 self._network.stall(proxy, rng)
 
     def _do_visits(self, deadline: float, rng: random.Random) -> None:
-        """Clients come and go; a visitor whose router does not answer is given up."""
+        """Clients connect and are killed; one whose router does not answer is abandoned."""
         tally = self._network.tally
         while time.monotonic() < deadline:
             tally.visitors += 1

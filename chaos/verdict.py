@@ -10,12 +10,12 @@ from chaos.network import OURS, Network
 from chaos.processes import Program
 
 HEAL_S = 60.0
-"""For links to be made again, and for declarations to get around."""
+"""For links to reconnect, and for declarations to arrive."""
 GROWN_MIB_MAX = 64.0
 
 
 def wait_until(holds: Callable[[], bool], wait_s: float = HEAL_S) -> float:
-    """How long it took, infinite if it never held."""
+    """Seconds until the condition held, infinite if it never did."""
     began = time.monotonic()
     while time.monotonic() - began < wait_s:
         if holds():
@@ -82,7 +82,7 @@ def leftovers(observer: Program) -> list[str]:
             found.append(f"{key} {holders}")
     for key, face in observer.ask("admin", "@/*/router/zenlake/face/*").items():
         for what in ("unanswered_requests", "open_queries"):
-            if face[what] > 1:  # one is this question
+            if face[what] > 1:  # one is this query
                 found.append(f"{key} {what} {face[what]}")
         if face["whatami"] == "client" and face["declarations"]:
             found.append(f"{key} declarations {face['declarations']}")

@@ -26,7 +26,7 @@ def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
 
 
 def listening(**values: str) -> zenlake.Session:
-    """A peer, or what tests/hosts says."""
+    """A peer, or the role that tests/hosts sets."""
     return zenlake.open(config_of(host_mode(), listen__endpoints='["tcp/127.0.0.1:0"]', **values))
 
 
@@ -48,7 +48,7 @@ def node_of(session: zenlake.Session) -> Node:
 
 
 def publisher_of(session: zenlake.Session, key: str, **options: Any) -> zenlake.Publisher:
-    """A publisher whose subscriber is known already."""
+    """A publisher that knows its subscriber."""
     publisher = session.declare_publisher(key, **options)
     until(lambda: publisher.matching_status.matching)
     return publisher

@@ -20,7 +20,7 @@ from zenlake.wire import WhatAmI, ZenohId
 
 
 class MemoryNode:
-    """What a session needs of a node, as `zenlake.api.session.session_handle.NodeLike` says."""
+    """The part of a node that a session uses (`zenlake.api.session.session_handle.NodeLike`)."""
 
     def __init__(self, network: MemoryNetwork, number: int, role: WhatAmI) -> None:
         self.network = network
@@ -111,7 +111,7 @@ class MemoryNetwork:
         self.lines.append((a, b, (there, back)))
 
     def disconnect(self, node: MemoryNode) -> None:
-        """The node is gone, as if its transports were closed."""
+        """Remove a node, as if its transports were closed."""
         self.begin()
         for a, b, lines in self.lines:
             if node in (a, b):
@@ -137,7 +137,7 @@ class MemoryNetwork:
             sink.after_unlock()
 
     def tick(self, seconds_ahead: float = 0.0) -> None:
-        """What the timers of the nodes do."""
+        """Run the timers of the nodes."""
         self.begin()
         now = time.monotonic() + seconds_ahead
         for node in self.nodes:

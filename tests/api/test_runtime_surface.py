@@ -1,4 +1,4 @@
-"""What eclipse-zenoh has at run time although its stub does not say so."""
+"""Members that eclipse-zenoh has at run time, but not in its stub."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_combination_is_a_matcher() -> None:
         roles | zenlake.WhatAmI.CLIENT
 
 
-def test_querier_takes_a_parameter() -> None:
+def test_querier_accepts_a_type_parameter() -> None:
     assert str(zenlake.Querier[int]).endswith("Querier[int]")  # type: ignore[misc]
 
 

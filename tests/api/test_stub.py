@@ -35,7 +35,7 @@ CLASSES = [
     "TransportEventsListener",
     "LinkEventsListener",
 ]
-# What we have beyond it.
+# Additions of zenlake.
 OURS = {"Session.get": {"budget"}}
 
 spec = find_spec("zenoh")

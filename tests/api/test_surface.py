@@ -69,7 +69,7 @@ def test_classes_have_the_same_members(name: str) -> None:
             assert signature_of(cls) == expected
             continue
         assert hasattr(cls, member), member
-        # How operators call their arguments is nobody's business.
+        # The names of operators' arguments are not public.
         if expected is not None and not member.startswith("__"):
             assert known_part(f"{name}.{member}", method_signature(cls, member)) == expected, member
 
@@ -80,7 +80,7 @@ def method_signature(cls: type, member: str) -> Signature:
 
 
 def known_part(path: str, signature: Signature) -> Signature:
-    """Without what zenlake adds, which is optional and named."""
+    """Without the parameters that zenlake adds, which are optional and keyword-only."""
     added = ADDED.get(path, ())
     assert all(each.kind == "KEYWORD_ONLY" for each in signature if each.name in added)
     return [each for each in signature if each.name not in added]

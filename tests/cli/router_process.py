@@ -14,7 +14,7 @@ PATIENCE_S = 20
 
 
 class RouterProcess:
-    """Started when made, and open: `locators` are where it can be reached."""
+    """Started by the constructor; `locators` are its addresses."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         command = [sys.executable, "-m", "zenlake.cli.main", "router", "--json"]
@@ -50,7 +50,7 @@ class RouterProcess:
         raise AssertionError(f"it ended: {self.process.communicate()[1]}")
 
     def end(self, number: int = signal.SIGTERM) -> int:
-        """The exit code; what it logged meanwhile is in `entries`."""
+        """End it and return the exit code; its log is in `entries`."""
         self.process.send_signal(number)
         out, self.errors = self.process.communicate(timeout=PATIENCE_S)
         self.entries += [json.loads(line) for line in out.splitlines()]

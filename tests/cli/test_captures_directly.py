@@ -19,7 +19,7 @@ from zenlake.cli.main import main
 
 QUERIES = str(PATHS["queries"])
 COUNT = "SELECT verdict, count(*) AS n FROM queries GROUP BY 1 ORDER BY 1"
-# What is not to be loaded, and a Java that leaves a trace.
+# Modules that must not be imported, and a `java` that records its start.
 PROGRAM = """
 import sys
 
@@ -36,7 +36,7 @@ sys.exit(main())
 
 
 class Command:
-    """`zenlake` in a process of its own, in a folder, with little around it."""
+    """`zenlake` in a process of its own, in a folder, with a minimal environment."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -112,7 +112,7 @@ def test_several_captures_and_a_pattern(
     assert out.splitlines()[1:] == ["a.pcapng,true", "b 1.pcapng,true", "b 2.pcapng,true"]
 
 
-def test_a_damaged_capture_is_answered_and_said(
+def test_a_damaged_capture_is_read_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damaged = tmp_path / "damaged.pcapng"

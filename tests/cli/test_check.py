@@ -1,4 +1,4 @@
-"""zenlake check as people call it."""
+"""zenlake check as users call it."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def test_nothing_wrong_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert line.startswith(f"{path}: 0 errors, 0 warnings, 0 notes in ")
 
 
-def test_what_is_shown_is_bounded_and_harmless(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_is_bounded_and_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp", lowlatency=False)
     chat.open()

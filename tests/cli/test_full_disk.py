@@ -1,4 +1,4 @@
-"""A disk without room: one line on standard error, code 2, and no half file."""
+"""A full disk: one line on standard error, code 2, and no partial file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def small_files() -> None:
 
 def run(folder: Path, *arguments: str, **how: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
-    # Or output is written bit by bit, and never found to fail at the end.
+    # Otherwise output is written piece by piece, and does not fail at the end.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     environment.pop("PYTHONUNBUFFERED", None)
     settings = {"stderr": subprocess.PIPE, "text": True, "timeout": 60, **how}

@@ -1,4 +1,4 @@
-"""Hexadecimal text as people have it."""
+"""Hexadecimal text in common formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: the command ends within a second, without a word, a process or a file that is left."""
+"""Ctrl-C: the command ends within a second, silently, and leaves no process or file behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def in_session(process: subprocess.Popen[bytes]) -> list[str]:
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
-    """As a terminal does it: all processes get the signal."""
+    """Like a terminal: all processes get the signal."""
     os.killpg(process.pid, signal.SIGINT)
     try:
         out, err = process.communicate(timeout=WAIT_SECONDS)
@@ -117,7 +117,7 @@ def test_while_a_capture_is_read(tmp_path: Path, command: str) -> None:
     assert b"Traceback" not in err
 
 
-def test_no_part_of_a_file_is_left(tmp_path: Path) -> None:
+def test_no_partial_file_is_left(tmp_path: Path) -> None:
     before = """
 import time
 from zenlake.capture.pcapng_writer import PcapngWriter
@@ -157,7 +157,7 @@ report.overview = slow
 
 
 def test_all_processes_that_were_started_are_ended(tmp_path: Path) -> None:
-    """Those that ignore it as well, and those they started in groups of their own."""
+    """Including processes that ignore the signal, and their children in other process groups."""
     before = """
 import subprocess, sys
 from zenlake.cli import ke

@@ -47,7 +47,7 @@ def test_ls_of_an_empty_lake(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_a_name_cannot_command_the_terminal(
+def test_control_characters_in_names_are_escaped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = lake(tmp_path)
@@ -81,7 +81,7 @@ def test_an_unknown_capture_drops_nothing(
 
 
 @pytest.mark.parametrize("operation", [["ls"], ["drop", "a"]])
-def test_no_lake_there(
+def test_a_missing_lake_is_an_error(
     operation: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "nothing"

@@ -23,7 +23,7 @@ def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30)
 
 
-def test_version_says_whether_it_is_compiled() -> None:
+def test_version_shows_whether_it_is_compiled() -> None:
     kind = "compiled" if is_compiled() else "not compiled"
     assert run("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
     assert run("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
@@ -155,7 +155,7 @@ sys.exit(main())
     assert "more lines" not in result.stdout.partition("# What failed")[2]
 
 
-def test_demo_shows_a_capture_of_yours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_shows_another_capture(capsys: pytest.CaptureFixture[str]) -> None:
     capture = Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz"
     assert main(["demo", str(capture)]) == 0
     out = capsys.readouterr().out
@@ -164,7 +164,7 @@ def test_demo_shows_a_capture_of_yours(capsys: pytest.CaptureFixture[str]) -> No
     assert f"$ zenlake report {capture}\n" in out
 
 
-def test_demo_says_what_is_wrong_with_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_reports_an_invalid_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", __file__]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -188,7 +188,7 @@ def test_the_bash_completion_completes() -> None:
     assert result.stdout == "explain\n"
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m zenlake.cli.main demo | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
     assert result.stderr == ""

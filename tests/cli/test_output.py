@@ -1,4 +1,4 @@
-"""Nothing a peer can send commands the terminal; lines are never lost."""
+"""Control characters from peers are escaped; lines are never lost."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("character", HOSTILE)
-def test_what_is_not_seen_is_escaped(character: str) -> None:
+def test_unprintable_characters_are_escaped(character: str) -> None:
     shown = safe(f"a{character}b")
     assert shown.isascii()
     assert shown.isprintable()
     assert f"{ord(character):x}" in shown
 
 
-def test_what_is_seen_stays() -> None:
+def test_printable_characters_are_unchanged() -> None:
     for text in ("", "robot/7/**", "Zürich/温度/ñ", "a b"):
         assert safe(text) is text
 
 
-def test_no_character_at_all_gets_through_that_is_not_printable() -> None:
+def test_no_unprintable_character_is_printed() -> None:
     everything = safe("".join(map(chr, range(0x3_0000))))
     assert {unicodedata.category(c) for c in everything}.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp"})
 

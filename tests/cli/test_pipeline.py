@@ -1,4 +1,4 @@
-"""zenlake pipeline as people run it: in a process of its own, and what it prints."""
+"""zenlake pipeline as users run it: in a process of its own, and its output."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_json_describes_the_page(lake: str, capsys: pytest.CaptureFixture[str]) 
     assert any("Sequence numbers are missing" in finding for finding in summary["findings"])
 
 
-def test_nothing_fits(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_filters_without_a_match_are_exit_1(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "--lake", lake, "--key", "nobody/**"]) == 1
     assert capsys.readouterr().out.startswith("robot.html")
 

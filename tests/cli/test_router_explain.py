@@ -1,4 +1,4 @@
-"""zenlake router explain: across routers, in words and as JSON."""
+"""zenlake router explain: across routers, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def decision(verdict: str, holder: dict[str, Any], **more: Any) -> dict[str, Any
     }
 
 
-def test_words_for_a_way_over_another_router() -> None:
+def test_text_for_a_route_through_another_router() -> None:
     far = decision("sent", node("d4", "router"), hop=node("b2", "router"))
     first = step(sent_to=[node("b2", "router")], counts={"sent": 1}, decisions=[far])
     silent = {
@@ -180,7 +180,7 @@ def test_words_for_a_way_over_another_router() -> None:
         ("is_source", "the way there leads back to where it came from, so others deliver it"),
     ],
 )
-def test_words_for_each_obstacle(verdict: str, words: str) -> None:
+def test_text_for_each_obstacle(verdict: str, words: str) -> None:
     shown = step(counts={verdict: 1}, decisions=[decision(verdict, node("p1", "peer"))])
     text = text_of([shown])
     assert words in text
@@ -227,7 +227,7 @@ def test_losses_before_routing_and_refusals_are_shown() -> None:
     ]
 
 
-def test_every_counted_loss_has_words() -> None:
+def test_every_counted_loss_has_a_description() -> None:
     losses = {*LOST_OUTWARD, *LOST_INWARD}
     assert losses == set(NO_LOSSES) - {"unsent_bytes"}  # which only an ended transport has
     assert set(REFUSED) <= set(Counters().as_dict())
@@ -241,12 +241,12 @@ def test_many_neighbours_are_counted() -> None:
     assert lines[-1] == "  and 10 more"
 
 
-def test_words_of_others_cannot_command_the_terminal() -> None:
+def test_control_characters_of_other_nodes_are_escaped() -> None:
     shown = decision("sent", node("c2"), declared="\x1b[2J")
     text = text_of([step(sent_to=[node("c2")], counts={"sent": 1}, decisions=[shown])])
     assert "\x1b" not in text
     assert "\\x1b[2J" in text
 
 
-def test_a_verbatim_chunk_is_pointed_out() -> None:
+def test_a_verbatim_chunk_is_mentioned() -> None:
     assert "wildcards do not match a chunk that begins with @" in text_of([step(key="a/@b")])

@@ -1,4 +1,4 @@
-"""zenlake sql on DuckDB: answers, formats, mistakes, and nothing but reading."""
+"""zenlake sql on DuckDB: answers, formats, errors, and read-only access."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_an_aligned_table(ask: Asking) -> None:
     )
 
 
-def test_nothing_commands_the_terminal(ask: Asking) -> None:
+def test_control_characters_are_escaped(ask: Asking) -> None:
     for flags in ((), ("--full",), ("--json",)):
         out = ask("SELECT * FROM samples", *flags)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", out)
@@ -142,12 +142,12 @@ def test_key_expressions(ask: Asking) -> None:
     assert ask.rows(query) == [{"yes": True, "no": False, "unknown": None, "unknown_too": None}]
 
 
-def test_pairs_are_remembered_up_to_a_number() -> None:
+def test_cached_pairs_are_limited() -> None:
     for function in (ke_intersects, ke_includes):
         assert function.cache_info().maxsize == PAIRS_REMEMBERED
 
 
-def test_what_else_reads(ask: Asking) -> None:
+def test_other_statements_that_read_are_allowed(ask: Asking) -> None:
     assert "samples" in ask("SHOW TABLES")
     assert "payload" in ask("DESCRIBE samples")
     assert "plan" in ask("EXPLAIN SELECT * FROM samples")
@@ -213,7 +213,7 @@ def test_the_query_may_come_from_standard_input(
     assert ask("-", "--json") == '{"answer": 42}\n'
 
 
-def test_no_lake_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_lake_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", "--lake", str(tmp_path), "SELECT 1"]) == 2
     assert capsys.readouterr().err == f"zenlake: {tmp_path}: there is no lake\n"
 
@@ -295,7 +295,7 @@ def test_an_interrupt_ends_a_long_query(lake: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     # A shell in the background would have it ignore the signal.
     handle = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    # It says when the query begins: to get there may take long.
+    # It prints a line when the query begins: starting may take long.
     tell = """import zenlake.lake.sql.on_duckdb as engine
 execute = engine.execute
 engine.execute = lambda *arguments: (print(flush=True), execute(*arguments))"""
@@ -316,7 +316,7 @@ engine.execute = lambda *arguments: (print(flush=True), execute(*arguments))"""
     assert (out, err, process.returncode) == (b"", b"", 130)
 
 
-def test_a_key_that_is_none_is_null_and_a_literal_that_is_none_an_error(
+def test_an_invalid_key_in_a_row_is_null_and_an_invalid_literal_an_error(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = "(VALUES ('a/b'), ('a//b'), (NULL), ('c')) t(x)"

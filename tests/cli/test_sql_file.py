@@ -57,7 +57,9 @@ def test_parquet_keeps_types_and_bytes(lake: str, capsys: pytest.CaptureFixture[
     assert found["key"].to_pylist()[2] is None
 
 
-def test_a_flag_says_what_the_name_does_not(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flag_selects_the_format_of_an_unknown_name(
+    lake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert written(lake, "rows.txt", capsys, "--json").read_text("ascii").startswith("{")
     assert written(lake, "rows.txt", capsys, "--csv").read_text("ascii").startswith("seq,")
 

@@ -84,7 +84,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_all(lake: Path, mib: int, *statements: str) -> tuple[list[int | str], int]:
-    """What each gave, its error or the length of its answer; and the most that one took, in KiB."""
+    """The error or the length of the answer of each statement, and the peak memory in KiB."""
     done = subprocess.run(
         [sys.executable, "-c", RUN_ALL],
         input=json.dumps([str(lake), mib, *statements]),
@@ -98,7 +98,7 @@ def run_all(lake: Path, mib: int, *statements: str) -> tuple[list[int | str], in
     return results, peak
 
 
-def test_no_statement_takes_more_than_it_may(lake: Path) -> None:
+def test_no_statement_uses_more_memory_than_the_limit(lake: Path) -> None:
     results, peak = run_all(lake, MIB, *HUNGRY)
     assert len(results) == len(HUNGRY)
     for sql, result in zip(HUNGRY, results, strict=True):
@@ -128,7 +128,9 @@ def test_engine_gets_its_part() -> None:
 
 
 @pytest.mark.parametrize("output", [(), ("--json",), ("-o", "a.parquet"), ("-o", "a.csv")])
-def test_command_says_it_in_one_line(lake: Path, tmp_path: Path, output: tuple[str, ...]) -> None:
+def test_command_prints_the_error_in_one_line(
+    lake: Path, tmp_path: Path, output: tuple[str, ...]
+) -> None:
     sql = "SELECT repeat('x', 3000000000) AS x"
     process = start(tmp_path, "sql", "--lake", str(lake), "--memory", str(MIB), *output, sql)
     out, err = process.communicate()
@@ -221,7 +223,7 @@ def test_error_of_ours_keeps_its_traceback(lake: Path, tmp_path: Path) -> None:
     assert process.returncode == 1
 
 
-def test_reader_that_has_seen_enough_ends_the_statement(lake: Path, tmp_path: Path) -> None:
+def test_closed_pipe_ends_the_statement(lake: Path, tmp_path: Path) -> None:
     asked = ("sql", "--lake", str(lake), "--csv", "FROM range(100000000)")
     with start(tmp_path, *asked) as process:
         assert process.stdout is not None

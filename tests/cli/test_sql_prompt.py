@@ -1,4 +1,4 @@
-"""The prompt of zenlake sql: queries one after the other, mistakes and all."""
+"""The prompt of zenlake sql: consecutive queries, errors and interrupts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zenlake.cli.main import main
 
 
 class Terminal:
-    """What a person types; an exception is what a key raises."""
+    """Typed lines; an exception stands for a key such as Ctrl-C."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *typed: str | type[BaseException]) -> None:
         self.prompts: list[str] = []
@@ -114,7 +114,7 @@ def test_long_answers_are_cut(
 
 
 def test_a_capture_at_a_terminal() -> None:
-    """As it is used: in a process of its own, at a real terminal."""
+    """In a process of its own, at a real terminal."""
     near, far = pty.openpty()
     command = [sys.executable, "-m", "zenlake.cli.main", "sql", str(PATHS["alias_remapped"])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
@@ -142,7 +142,7 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
-def test_no_terminal_gives_the_query_on_standard_input(
+def test_without_a_terminal_the_query_is_read_from_standard_input(
     lake: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stdin, "read", lambda: "SELECT 6 * 7 AS n", raising=False)

@@ -1,4 +1,4 @@
-"""zenlake sql with questions and values of strangers (limits S02, S03)."""
+"""zenlake sql with untrusted queries and values (limits S02, S03)."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def read_to_the_end(lake: Path, query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ENDLESS)
-def test_what_has_no_end_is_ended(query: str, lake: Path) -> None:
+def test_endless_queries_are_ended(query: str, lake: Path) -> None:
     begun = time.monotonic()
     with pytest.raises(LakeError, match=r"SQL: it took longer than 0.5 s and was ended"):
         read_to_the_end(lake, query)

@@ -1,4 +1,4 @@
-"""zenlake why: what people and programs get to see."""
+"""zenlake why: its text and JSON output."""
 
 from __future__ import annotations
 
@@ -128,13 +128,13 @@ def test_a_number_that_several_queries_have(
         assert run_why(capsys, capture, "--query", name)[1].startswith("Query 1 from ")
 
 
-def test_what_a_packet_belongs_to(capsys: pytest.CaptureFixture[str]) -> None:
+def test_at_shows_the_story_of_a_packet(capsys: pytest.CaptureFixture[str]) -> None:
     [packet] = packets_of("dropped", "PUSH/PUT", key="lidar/image")[:1]
     [story, _] = stories_json(capsys, path_of("dropped"), "--at", str(packet))
     assert (story["subject"], story["key"]) == ("publication", "lidar/image")
 
 
-def test_at_most_so_many(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_of_stories_is_limited(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(stories_json(capsys, path_of("nothing_came"), "-n", "2")) == 3
     assert (
         "3 further stories not shown (-n 5 shows all)"
@@ -152,7 +152,7 @@ def test_from_standard_input(
     assert "never sent its RESPONSE_FINAL" in " ".join(out.split())
 
 
-def test_lines_fit_and_nothing_commands_the_terminal() -> None:
+def test_lines_fit_and_control_characters_are_escaped() -> None:
     key = "evil/\x1b]0;owned\x07/\u202e/" + "long/" * 40 + "end"
     made = evidence(
         queries=[asked(10, key, final=at(11))], declarations=[declared("queryable", f"{key}/x")]
@@ -167,7 +167,7 @@ def test_lines_fit_and_nothing_commands_the_terminal() -> None:
     assert json.loads(json.dumps(values[0], ensure_ascii=True)) == values[0]
 
 
-def test_what_is_missing_is_said(
+def test_missing_parts_of_a_capture_are_reported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "tests" / "data" / "captures")
@@ -194,7 +194,7 @@ def test_a_capture_needs_no_extra() -> None:
     assert "RESPONSE_FINAL" in done.stdout
 
 
-def test_a_lake_needs_one(tmp_path: Path) -> None:
+def test_a_lake_needs_the_sql_extra(tmp_path: Path) -> None:
     done = without_extras(str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'zenlake[sql]'" in done.stderr

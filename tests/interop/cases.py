@@ -1,4 +1,4 @@
-"""What two nodes do together: `a` acts, `b` answers or watches. Each case runs both ways round.
+"""Cases for two nodes: `a` acts, `b` answers or watches. Each runs with the roles exchanged, too.
 
 Facts are in the behaviour reference; the cases were first seen to hold between two real nodes.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tests.interop.puppets import Held
 
 SETTLE_SECONDS = 0.4
-"""For declarations to get around; real nodes give no sign of it in every topology."""
+"""For declarations to arrive; real nodes do not show that in every topology."""
 
 Case = Callable[[Held, Held], None]
 CASES: dict[str, Case] = {}
@@ -87,7 +87,7 @@ def every_priority_and_congestion_control(a: Held, b: Held) -> None:
             a.ask("put", key=key, payload="01", **options)
             wanted.append((key, priority, congestion))
     found = [(one["key"], one["priority"], one["congestion"]) for one in b.items("s", len(wanted))]
-    # Of different priorities the order is free.
+    # Messages of different priorities may arrive in any order.
     assert sorted(found) == sorted(wanted)
 
 
@@ -262,8 +262,8 @@ def a_timeout(a: Held, b: Held) -> None:
     first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
     assert {error["error"] for error in errors} == {b"Timeout".hex()}
-    # A real router's timer races with that of a real asker: one of a hundred is reported by both,
-    # also where all three are real. With ours on either side it is reported once.
+    # A real router's timer races with that of a real requester: one of a hundred is reported by
+    # both, also where all three are real. With ours on either side it is reported once.
     is_raced = not a.is_ours and bool(a.ask("info")["routers"])
     assert len(errors) <= (2 if is_raced else 1)
     assert answer["seconds"] > 0.9
@@ -303,7 +303,7 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
 
 
 def assert_alive(b: Held, key: str, keys: list[str]) -> None:
-    """Ours finds all at once; real nodes find out late, or find nothing now and then."""
+    """Our node finds all at once; real nodes find tokens late, or occasionally none."""
     settle()
     found = b.ask("alive", key=key)["keys"]
     for _ in range(0 if b.is_ours else 20):
@@ -345,7 +345,7 @@ def liveliness(a: Held, b: Held) -> None:
         ["DELETE", "group/late"],
         ["DELETE", "group/early"],
     ]
-    # Whether it hears of the early one is open: its neighbour asked for what there was.
+    # Whether it gets the early one is undefined: its neighbour asked for current tokens.
     assert [one for one in events_of(b, "new", 2) if one[1] == "group/late"] == [
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
@@ -398,7 +398,7 @@ def localities(a: Held, b: Held) -> None:
 
 @case()
 def who_is_there(a: Held, b: Held) -> None:
-    """A peer does not tell of its clients, but they do of it."""
+    """The info of a peer lacks its clients, but theirs has the peer."""
     received = 0
     for one, other in ((a, b), (b, a)):
         info = one.ask("info")

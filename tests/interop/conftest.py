@@ -1,4 +1,4 @@
-"""Cases are asserted outside of test files, and shall say as much when they fail."""
+"""Cases are asserted outside of test files: rewrite their assertions as well."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Taps for datagrams: between two nodes, and beside a group. What passes is kept as a capture."""
+"""Taps for datagrams: between two nodes, and in a group. The datagrams are kept as a capture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def a_socket(address: Address) -> socket.socket:
 
 
 class DatagramTap:
-    """One thread reads all sockets; whoever derives from it says where datagrams go on to."""
+    """One thread reads all sockets; subclasses decide where datagrams are forwarded."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -64,7 +64,7 @@ class DatagramTap:
                 assert isinstance(one, socket.socket)
                 try:
                     data, source = one.recvfrom(_DATAGRAM_BYTES_MAX)
-                except ConnectionError:  # of a datagram before, to one who is gone
+                except ConnectionError:  # caused by an earlier datagram, to a closed socket
                     continue
                 self.pass_on(one, data, source)
 
@@ -82,7 +82,7 @@ class DatagramTap:
 
 
 class UdpTap(DatagramTap):
-    """Datagrams to `port` go on to `target`, and back; one socket for each who sends."""
+    """Forwards datagrams to `port` to `target`, and back; one socket for each sender."""
 
     def __init__(self, path: Path, target: int) -> None:
         super().__init__(path)
@@ -106,7 +106,7 @@ class UdpTap(DatagramTap):
 
 
 class GroupTap(DatagramTap):
-    """Hears what is said in a group on the loopback interface; answers to `ask` are kept too."""
+    """Receives the datagrams of a group on the loopback interface, and answers to `ask`."""
 
     def __init__(self, path: Path, group: str) -> None:
         super().__init__(path)

@@ -1,6 +1,6 @@
-"""Who hears whom on a network of routers, where all clients and peers do the same.
+"""Deliveries on a network of routers, where all clients and peers do the same.
 
-A simple model says what each node must hear; networks of real routers agree with it.
+A simple model defines what each node must receive; networks of real routers agree with it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def expected(network: MixedNetwork) -> dict[str, Heard]:
 
 
 def nearest(network: MixedNetwork, name: str) -> list[str]:
-    """Who answers if one complete queryable is enough.
+    """The repliers if one complete queryable is enough.
 
     Each node on the way chooses one in each of its regions: its own session, the clients of a
     router, all other routers. Routers before 1.9 have one region.
@@ -85,7 +85,7 @@ def nearest(network: MixedNetwork, name: str) -> list[str]:
 
 
 def settle(network: MixedNetwork, first_round: int) -> tuple[int, float]:
-    """Until each node hears what it must in two rounds in a row; the last one, and how long."""
+    """Wait for two correct rounds in a row; returns the last one, and the seconds."""
     start, number, passed = time.monotonic(), first_round, 0
     while True:
         wanted = expected(network)
@@ -108,7 +108,7 @@ def difference(heard: dict[str, Heard], wanted: dict[str, Heard]) -> str:
 
 
 def observe(network: MixedNetwork, number: int, wanted: dict[str, Heard]) -> dict[str, Heard]:
-    """What each node hears in one round, of all that it is to hear."""
+    """What each node receives in one round."""
     nodes = {name: network.nodes[name] for name in wanted}
     before = {name: len(one.items("s", 0, quiet=0)) for name, one in nodes.items()}
     for name, one in nodes.items():
@@ -118,7 +118,7 @@ def observe(network: MixedNetwork, number: int, wanted: dict[str, Heard]) -> dic
         count = before[name] + len(wanted[name]["samples"])
         one.items("s", count, seconds=max(0.0, deadline - time.monotonic()), quiet=0)
     seen = {name: replies_and_tokens(one) for name, one in nodes.items()}
-    # Last, so that what came twice had time to come.
+    # Last, so that duplicates had time to arrive.
     for name, one in nodes.items():
         keys = [sample["key"] for sample in one.items("s", 0, quiet=0)[before[name] :]]
         seen[name]["samples"] = sorted(last(key) for key in keys if key.startswith(f"d/{number}/"))
@@ -144,7 +144,7 @@ def replies_and_tokens(node: Held) -> Heard:
 
 
 def alive(node: Held) -> list[str]:
-    """Real nodes find nothing now and then."""
+    """Real nodes occasionally find nothing."""
     found: list[str] = []
     for _ in range(20):
         found = sorted(map(last, node.ask("alive", key="t/**")["keys"]))

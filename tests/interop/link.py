@@ -1,4 +1,4 @@
-"""The least of a session that a real node accepts: a handshake over TCP, then batches."""
+"""A minimal session that a real node accepts: a handshake over TCP, then batches."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Link:
         return self.inbox.popleft()
 
     def receive_until(self, kind: type[M]) -> M:
-        """The next message of a kind; others are passed over."""
+        """The next message of a kind; others are skipped."""
         while True:
             message = self.next_network()
             if isinstance(message, kind):

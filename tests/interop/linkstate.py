@@ -1,5 +1,5 @@
-"""Networks of linkstate peers and routers (`routing/peer/mode`, releases up to 1.8), with what each
-node hears of the others.
+"""Networks of linkstate peers and routers (`routing/peer/mode`, releases up to 1.8), and what each
+node receives from the others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from tests.interop.puppets import Held, Kind, attached, free_port, settings
 
 REST_SECONDS = 1.2
-"""For trees and declarations to get around; there is no sign of it."""
+"""For trees and declarations to reach all nodes, which is not observable."""
 
 WAIT_SECONDS = 30
 
@@ -65,7 +65,7 @@ def declare_all(name: str, node: Held) -> None:
 
 
 def wait_for_all(nodes: dict[str, Held]) -> None:
-    """Until each node knows the tokens of all others, which they declared last of all."""
+    """Wait until each node knows the tokens of all others, which were declared last."""
     deadline = time.monotonic() + WAIT_SECONDS
     for name, node in nodes.items():
         others = {f"t/{other}" for other in nodes} - {f"t/{name}"}
@@ -75,7 +75,7 @@ def wait_for_all(nodes: dict[str, Held]) -> None:
 
 
 def observe(nodes: dict[str, Held]) -> dict[str, Any]:
-    """What each node hears of the others, and of itself."""
+    """What each node receives from the others, and from itself."""
     wait_for_all(nodes)
     before = {name: len(node.items("s", 0)) for name, node in nodes.items()}
     for name, node in nodes.items():
@@ -95,7 +95,7 @@ def observe(nodes: dict[str, Held]) -> dict[str, Any]:
 
 
 def everything(names: Sequence[str]) -> dict[str, Any]:
-    """What they should hear: all, each once."""
+    """What they should receive: everything, once."""
     one = {
         "samples": sorted(f"d/{name}/{n}" for name in names for n in range(KEYS_PER_NODE)),
         "answers": sorted(f"q/{name}" for name in names),

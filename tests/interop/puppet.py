@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 class Inbox:
-    """What callbacks were given, in order."""
+    """The items of callbacks, in order."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
@@ -47,7 +47,7 @@ class Puppet:
         self.entities: dict[str, Any] = {}
         self.inboxes: dict[str, Inbox] = {}
 
-    # What can be asked, each a method of the same name.
+    # Commands, each a method of the same name.
 
     def open(self, config: Json) -> Json:
         made = self.z.Config()
@@ -57,7 +57,7 @@ class Puppet:
         return {"zid": str(self.session.zid())}
 
     def close(self) -> Json:
-        """All is as before the first `open`; closing what is closed does nothing."""
+        """Restore the state before the first `open`; a second call does nothing."""
         start = time.monotonic()
         if self.session is not None:
             self.session.close()
@@ -199,7 +199,7 @@ class Puppet:
         return {"matching": status if isinstance(status, bool) else status.matching}
 
     def received(self, name: str, count: int, seconds: float = 5.0, quiet: float = 0.2) -> Json:
-        """Waits for `count` items, then a moment for more than there should be."""
+        """Wait for `count` items, then a moment for unexpected ones."""
         items = self.inboxes[name].wait(count, seconds)
         if len(items) >= count and quiet:
             items = self.inboxes[name].wait(count + 1, quiet)
@@ -210,7 +210,7 @@ class Puppet:
         return {}
 
     def churn(self, seed: int, seconds: float) -> Json:
-        """Declares, undeclares, publishes, asks, answers, and waits for nothing."""
+        """Declare, undeclare, publish, query and reply, without waiting."""
         chance, end, done = random.Random(seed), time.monotonic() + seconds, 0
         held: list[Any] = []
         session, live, ring = self.session, self.session.liveliness(), self.z.handlers.RingChannel

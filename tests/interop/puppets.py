@@ -1,4 +1,4 @@
-"""Puppets held by a test: processes, topologies and the releases of eclipse-zenoh there are."""
+"""Puppets of a test: processes, topologies and the available releases of eclipse-zenoh."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import random
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.waiting import until
 
 OURS = "ours"
 _SCRIPT = Path(__file__).with_name("puppet.py")
@@ -55,7 +56,7 @@ class Raised(Exception):
 
 
 class Held:
-    """A puppet's process; attributes are what it can do: `held.put("a", b"x".hex())`."""
+    """The process of a puppet; `ask` sends it a command and returns the answer."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -76,11 +77,11 @@ class Held:
         return self.kind.name == OURS
 
     def ask(self, do: str, **arguments: Any) -> Any:
-        self.tell(do, **arguments)
+        self.post(do, **arguments)
         return self.answer()
 
-    def tell(self, do: str, **arguments: Any) -> None:
-        """Without waiting for the answer."""
+    def post(self, do: str, **arguments: Any) -> None:
+        """Send a command without waiting for the answer."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         self._process.stdin.flush()
@@ -103,10 +104,7 @@ class Held:
     def open_linked(self, **config: Any) -> None:
         """Opens a node, and waits until it has a neighbour to which it connects."""
         self.open(**config)
-        deadline = time.monotonic() + _LINKED_SECONDS_MAX
-        while not any(self.ask("info").values()):
-            assert time.monotonic() < deadline, "no neighbour"
-            time.sleep(0.01)
+        until(lambda: any(self.ask("info").values()), _LINKED_SECONDS_MAX)
 
     def items(self, name: str, count: int, **arguments: Any) -> list[Any]:
         found: list[Any] = self.ask("received", name=name, count=count, **arguments)["items"]
@@ -135,7 +133,7 @@ class Held:
 
 
 def _ports() -> Iterator[int]:
-    """Below those that the system gives to connections; each process of a run has its own."""
+    """Below the ephemeral ports of the system; each process of a run has its own."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10
     place = random.randrange(2_000)
     while True:
@@ -147,7 +145,7 @@ _next_ports = _ports()
 
 
 def free_port() -> int:
-    """A port to listen on, also again later: nobody else in this run is given it soon."""
+    """A port to listen on, also again later: it is not returned again soon."""
     while True:
         port = next(_next_ports)
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -164,7 +162,7 @@ def free_group_port() -> int:
 
 
 def settings(mode: str, **more: Any) -> dict[str, Any]:
-    """A node that finds nobody by itself."""
+    """Settings of a node without scouting."""
     return {
         "mode": mode,
         "scouting/multicast/enabled": False,
@@ -176,7 +174,7 @@ def settings(mode: str, **more: Any) -> dict[str, Any]:
 
 
 class Topology(NamedTuple):
-    """Two nodes that talk: through a router of the real kind, or directly."""
+    """Two nodes, connected through a real router or directly."""
 
     name: str
     first: str
@@ -241,7 +239,7 @@ def give_back(held: Held) -> None:
 
 @contextmanager
 def borrowed(*kinds: Kind) -> Iterator[list[Held]]:
-    """Processes that are given back, unless the test fails."""
+    """Processes that are reused later, unless the test fails."""
     held = [borrow(kind) for kind in kinds]
     try:
         yield held
@@ -280,7 +278,7 @@ def routers(
 
 @contextmanager
 def attached(kind: Kind, mode: str, endpoint: str, held: Held | None = None) -> Iterator[Held]:
-    """A node on one of the routers, in a process of its own or in one that is there."""
+    """A node on one of the routers, in a new process or a reused one."""
     node = held or Held(kind)
     try:
         node.open_linked(**settings(mode, **{"connect/endpoints": [endpoint]}))

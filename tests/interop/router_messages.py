@@ -78,7 +78,7 @@ class Stage:
         self.rest()
 
     def rest(self) -> None:
-        """Until nothing was recorded for a while."""
+        """Wait until nothing was recorded for a while."""
         seen = -1
         while seen != self._recording.count:
             seen = self._recording.count
@@ -109,7 +109,7 @@ class Stage:
 
 
 def play(stage: Stage) -> None:
-    """One act after the other, each when the last one is over everywhere."""
+    """Run one act after the other, each when the last one is over everywhere."""
     x, p, left, right = stage.x, stage.p, stage.left, stage.right
 
     def act(node: Held, do: str, **arguments: Any) -> None:
@@ -176,7 +176,7 @@ def messages_of(kind: Kind, capture: Path) -> Sent:
 
 
 def describe(event: MessageSeen) -> str:
-    """All that does not depend on chance: numbers of messages and times do."""
+    """The description of a message without sequence numbers and times."""
     message = event.message
     words = [event.kind, event.key or ""]
     key = getattr(message, "key", None)

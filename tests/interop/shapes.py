@@ -1,4 +1,4 @@
-"""Shapes of networks of routers, and what a simple model says of the ways through them."""
+"""Shapes of networks of routers, and a simple model of the paths through them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Edge = tuple[int, int]
 """A link between routers: the first listens, the second connects to it."""
 
 ZIDS = ("a1", "b2", "c3", "d4")
-"""Ids decide between ways of equal weight, so they are the same each time."""
+"""Ids decide between paths of equal weight, so they are the same each time."""
 
 UNSET_WEIGHT = 100
 
@@ -21,11 +21,11 @@ class Shape(NamedTuple):
     ends: tuple[int, int]
     """Two routers far from each other."""
     weights: dict[Edge, int]
-    """Such that no two ways between routers are equally long, nor two routers equally near."""
+    """No two paths between routers are equally long, and no two routers equally near."""
     parting: tuple[Edge, ...]
     """Links that are cut one after the other; without all of them there are two parts."""
     leaving: int
-    """The router that goes and comes back: one that others connect to."""
+    """The router that leaves and returns: one that others connect to."""
 
 
 LINE = Shape(

@@ -80,7 +80,7 @@ def networks(cases: Iterable[Case]) -> str:
 
 
 def totals(cases: Iterable[Case]) -> str:
-    """By the releases that the name of a test says; those without one are with the installed."""
+    """By the releases in the name of a test; without one, by the installed release."""
     tallies: dict[str, Tally] = defaultdict(Tally)
     for case in cases:
         releases = sorted(set(_RELEASE.findall(case.parameters)), key=order)
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
-    # What was run again counts as it was the last time.
+    # Of a test that was repeated, the last result counts.
     last = {case[:3]: case for path in options.results for case in read(path)}
     cases = list(last.values())
     print(networks(cases), totals(cases), sep="\n\n")

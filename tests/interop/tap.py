@@ -1,4 +1,4 @@
-"""A tap: passes the bytes of TCP connections on, and keeps them as a capture."""
+"""A tap: forwards the bytes of TCP connections, and keeps them as a capture."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Conversation:
 
 
 class Tap:
-    """Connections to `port` go on to `target`; what passes is in the file when it is closed.
+    """Forwards connections from `port` to `target`; the file is complete when the tap is closed.
 
     Taps that share a recording have addresses of their own in it.
     """
@@ -127,7 +127,7 @@ class Tap:
                 return
             try:
                 far = socket.create_connection(("127.0.0.1", self._target))
-            except OSError:  # nobody is there at the moment
+            except OSError:  # the target does not listen at the moment
                 near.close()
                 continue
             for one in (near, far):  # or short messages wait for the acknowledgement of others

@@ -34,10 +34,10 @@ does not know."""
 
 KNOWN_TO_ROUTERS = ["token/tok/b2", "subscriber/remote/r"]
 SECONDS_MAX = 60.0
-"""For declarations to get around, on a busy machine."""
+"""For declarations to arrive, on a busy machine."""
 
 QUERY_SECONDS = 10.0
-"""Real nodes lose the end of a query now and then, while others declare: it is asked again."""
+"""Real nodes occasionally lose the end of a query while others declare: it is repeated."""
 
 TRIES = 3
 REAL_NETWORKS_MAX = 3
@@ -115,14 +115,14 @@ def network(kind: Kind, mode: str) -> Iterator[Held]:
 
 
 def wait_for_answer(asker: Held, key: str, tries: int) -> None:
-    """Until the node knows what its neighbours have declared."""
+    """Wait until the node knows the declarations of its neighbours."""
     deadline = time.monotonic() + SECONDS_MAX
     while key not in answers(asker, key, tries):
         assert time.monotonic() < deadline, key
 
 
 def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
-    """By key; without what depends on the implementation or on chance."""
+    """By key; without values that depend on the implementation or on chance."""
     found: dict[str, Any] = {}
     answer = asker.ask("whole", selector=selector, timeout=QUERY_SECONDS)
     while answer["errors"] and tries_left > 0:
@@ -143,7 +143,7 @@ def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
 
 
 def settled_answers(asker: Held, tries: int) -> dict[str, dict[str, Any]]:
-    """By selector; asked until they do not change any more, as nodes still hear of each other."""
+    """By selector; repeated until they no longer change, as nodes still learn of each other."""
     deadline = time.monotonic() + SECONDS_MAX
     found: dict[str, dict[str, Any]] = {}
     while True:

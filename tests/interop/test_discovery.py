@@ -1,14 +1,16 @@
-"""Nodes that find each other, and find each other again."""
+"""Nodes find each other, and reconnect."""
 
 from __future__ import annotations
 
 import time
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.interop.puppets import Held, Kind, free_group_port, free_port, ours, settings, theirs
+from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -49,7 +51,8 @@ def test_peers_find_each_other_by_multicast(first: str) -> None:
         assert wait_until_peers(a, 1) == [b.zid]
         assert wait_until_peers(b, 1) == [a.zid]
         b.ask("subscribe", name="s", key="demo/**")
-        time.sleep(0.4)
+        a.ask("publisher", name="p", key="demo/x")
+        until(lambda: a.ask("is_matching", name="p")["matching"])
         a.ask("put", key="demo/x", payload=HELLO)
         assert len(b.items("s", 1)) == 1
 
@@ -72,8 +75,8 @@ def test_a_client_finds_its_router(side: str) -> None:
 
 
 @pytest.mark.parametrize("middle", ["ours", "theirs"])
-def test_peers_hear_of_each_other_by_gossip(middle: str) -> None:
-    """Both know the one in the middle, which tells them of each other."""
+def test_peers_find_each_other_by_gossip(middle: str) -> None:
+    """Both are connected to the node in the middle, which announces each to the other."""
     [other, *_] = theirs()
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     config = {"scouting/gossip/enabled": True}
@@ -85,7 +88,8 @@ def test_peers_hear_of_each_other_by_gossip(middle: str) -> None:
         assert b.zid in wait_until_peers(a, 2)
         assert a.zid in wait_until_peers(b, 2)
         b.ask("subscribe", name="s", key="demo/**")
-        time.sleep(0.4)
+        a.ask("publisher", name="p", key="demo/x")
+        until(lambda: a.ask("is_matching", name="p")["matching"])
         a.ask("put", key="demo/x", payload=HELLO)
         assert len(b.items("s", 1)) == 1
 
@@ -96,6 +100,10 @@ def declare_all(node: Held) -> None:
     node.ask("token", name="t", key="group/me")
     node.ask("watch", name="w", key="group/**", history=True)
     node.ask("publisher", name="p", key="news/me")
+
+
+def is_alive(observer: Held, key: str) -> bool:
+    return bool(observer.ask("alive", key="group/**")["keys"] == [key])
 
 
 def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
@@ -112,10 +120,7 @@ def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
             router = held(stack, other, "router", **listening)
             friend = held(stack, other, "client", **{"connect/endpoints": [endpoint]})
             friend.ask("subscribe", name="news", key="news/**")
-            end = time.monotonic() + FOUND_SECONDS
-            while friend.ask("alive", key="group/**")["keys"] != ["group/me"]:
-                assert time.monotonic() < end, "the client is not back"
-                time.sleep(0.2)
+            until(partial(is_alive, friend, "group/me"), FOUND_SECONDS)
             before = len(client.items("s", 0, quiet=0))
             friend.ask("put", key="demo/x", payload=HELLO)
             assert len(client.items("s", before + 1)) == before + 1

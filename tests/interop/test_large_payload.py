@@ -55,7 +55,7 @@ tell()
 
 
 class Program:
-    """One of ours in a process of its own, which tells its facts line by line."""
+    """A program on zenlake in a process of its own, which prints its facts line by line."""
 
     def __init__(self, text: str, *arguments: object) -> None:
         command = [sys.executable, "-c", _COMMON + text, *map(str, arguments)]

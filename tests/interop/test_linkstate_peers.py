@@ -65,7 +65,9 @@ SIMPLE = [
 
 
 @pytest.mark.parametrize(("links", "kinds"), SIMPLE, ids=name_of)
-def test_everybody_hears_everybody_once(links: tuple[str, ...], kinds: dict[str, Kind]) -> None:
+def test_every_node_receives_from_every_other_once(
+    links: tuple[str, ...], kinds: dict[str, Kind]
+) -> None:
     client = INSTALLED if IS_FULL and len(set(kinds.values())) == 1 else None
     with network(kinds, links, client) as nodes:
         for name, node in nodes.items():
@@ -74,11 +76,11 @@ def test_everybody_hears_everybody_once(links: tuple[str, ...], kinds: dict[str,
         seen = observe(nodes)
         expected = everything(list(nodes))
         for name, node in nodes.items():
-            if not node.is_ours:  # a real session does not tell itself of its own tokens
+            if not node.is_ours:  # a real session does not report its own tokens
                 for each in (seen, expected):
                     each[name] = {**each[name], "alive": set(each[name]["alive"]) - {f"t/{name}"}}
         assert seen == expected
-        # And what ends is gone.
+        # Undeclared entities are gone.
         (first, *others) = nodes
         nodes[first].ask("undeclare", name="t")
         nodes[first].ask("undeclare", name="s")
@@ -90,7 +92,7 @@ def test_everybody_hears_everybody_once(links: tuple[str, ...], kinds: dict[str,
 if OLD:
 
     def lacks(seen: dict[str, Any], names: list[str]) -> set[tuple[str, str, str]]:
-        """Who does not hear what; each is heard once at most."""
+        """What each node lacks; nothing is received more than once."""
         missing = set()
         for name, expected in everything(names).items():
             for what, items in expected.items():
@@ -109,8 +111,8 @@ if OLD:
         return {one for one in missing if one[1:] != ("alive", f"t/{one[0]}")}
 
     @pytest.mark.parametrize("other", OLD, ids=lambda one: one.name)
-    def test_two_routers_of_a_peer_elect_the_same_for_each_key(other: Kind) -> None:
-        """Real routers lose some of it (SN-116); with one of ours never more, without theirs none.
+    def test_two_routers_of_a_peer_elect_the_same_router_for_each_key(other: Kind) -> None:
+        """Real routers lose some publications (SN-116); with one of ours not more, with ours none.
 
         Did ours elect another one than theirs, publications of the peer would get lost or would
         arrive twice.

@@ -1,7 +1,7 @@
 """Networks of our routers and real ones, in which links break and a router leaves and returns.
 
-Everybody hears what a simple model says, networks of real routers only among them; publications
-take the shortest ways; and nothing in the traffic breaks a rule of the protocol. By default one
+Every node receives what a simple model predicts, as in networks of real routers; publications
+take the shortest paths; and nothing in the traffic breaks a rule of the protocol. By default one
 network; `make interop` runs all of them with all releases (ZENLAKE_INTEROP=full).
 """
 
@@ -118,7 +118,7 @@ def crossings(capture: Path, links: dict[tuple[str, str], Edge]) -> dict[str, Co
 
 
 def check_way(crossed: Counter[Edge], graph: Graph, source: int, weighted: bool) -> None:
-    """Each router gets it once, by the shortest way."""
+    """Each router gets it once, by the shortest path."""
     if weighted:
         assert crossed == Counter(graph.tree(source)), (source, graph)
     else:

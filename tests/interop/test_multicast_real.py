@@ -74,7 +74,7 @@ class Member:
         self.events: list[GroupEvent] = []
 
     def turn(self) -> None:
-        """Send what waits, take what comes."""
+        """Send pending datagrams, and process received ones."""
         while (unit := self.group.next_unit(time.monotonic())) is not None:
             self.speaker.sendto(unit, (GROUP, self.port))
         try:
@@ -92,7 +92,7 @@ class Member:
             self.events += self.group.handle_timeout(time.monotonic())
 
     def turn_until_sent(self, send: Callable[[], None], is_done: Callable[[], bool]) -> None:
-        """Send again what is lost where nobody has the time to take it."""
+        """Send until it arrives: a busy receiver may lose datagrams."""
         deadline = time.monotonic() + PATIENCE_S
         while not is_done():
             assert time.monotonic() < deadline, "nothing came"
@@ -141,7 +141,7 @@ def test_a_real_peer_in_our_group(qos: bool) -> None:
 
 
 def check_both_ways(member: Member, session: zenoh.Session) -> None:
-    # Who has heard no JOIN yet sends nothing.
+    # A node that has received no JOIN yet sends nothing.
     member.turn_until(lambda: str(ZID) in [str(it.zid) for it in session.info.transports()])
     assert session.info.peers_zid() == []
     large = bytes(range(256)) * 400

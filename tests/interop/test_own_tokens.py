@@ -1,10 +1,10 @@
-"""A client of our router hears of its own token once, from its own session alone.
+"""A client of our router receives its own token once, only from its own session.
 
-Routers of 1.10 send a client its own tokens too. Its session then tells the application twice:
-`get` of liveliness replies twice, and one that subscribes later hears DELETE twice.
+Routers of 1.10 send a client its own tokens too. Its session then reports them twice: `get` of
+liveliness replies twice, and a later subscriber gets DELETE twice.
 
-Nor does a node hear that a token has ended which it holds itself, when another holder ends its own:
-sessions of eclipse-zenoh would take that for the end of all. Routers of 1.10 do so to peers.
+A node that holds a token does not receive its end when another holder ends: sessions of
+eclipse-zenoh would consider the token ended. Routers of 1.10 send it to peers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.real
 
 
 @pytest.mark.parametrize("kind", [ours(), *theirs()], ids=lambda kind: kind.name)
-def test_a_client_is_not_told_twice_of_its_own_token(kind: Kind) -> None:
+def test_a_client_does_not_receive_its_own_token_twice(kind: Kind) -> None:
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     router, client = borrow(ours()), borrow(kind)
     try:
@@ -40,7 +40,7 @@ def test_a_client_is_not_told_twice_of_its_own_token(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("mode", ["client", "peer"])
-def test_the_end_of_a_twin_is_not_the_end_of_an_own_token(mode: str) -> None:
+def test_the_end_of_another_holder_does_not_end_an_own_token(mode: str) -> None:
     kind = theirs()[0]
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     router, node, twin = borrow(ours()), borrow(kind), borrow(ours())

@@ -1,4 +1,4 @@
-"""What our nodes send, captured and read by our own decoder: every byte of it is in order."""
+"""Traffic of our nodes, captured and read by our own decoder: every byte decodes."""
 
 from __future__ import annotations
 

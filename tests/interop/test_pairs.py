@@ -1,4 +1,4 @@
-"""Our nodes with real ones: every case, both ways round, in every topology.
+"""Our nodes with real ones: every case, with both roles, in every topology.
 
 By default against the release that is installed, in the two commonest topologies; `make interop`
 (ZENLAKE_INTEROP=full, ZENLAKE_ZENOH_VENVS) runs all topologies with all releases.
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.real
 
 IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
 IS_ORACLE = os.environ.get("ZENLAKE_INTEROP") == "oracle"
-"""Two real nodes instead: the cases themselves are tried."""
+"""Two real nodes instead: tests the cases themselves."""
 _CHOSEN = TOPOLOGIES if IS_FULL or IS_ORACLE else [TOPOLOGIES[0], TOPOLOGIES[3]]
 _OTHERS = theirs() if IS_FULL or IS_ORACLE else theirs()[:1]
-# An older release has no words for some cases.
+# An older release lacks some features.
 _PAIRS = [(name, one) for name in CASES for one in _OTHERS if one.version >= SINCE[name]]
 
 

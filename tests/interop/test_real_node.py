@@ -99,9 +99,9 @@ def uses_shared_memory(value: Message) -> bool:
 
 
 def is_sendable(value: Message) -> bool:
-    """Fits a batch, and is what a client may say without having negotiated more."""
+    """Fits a batch, and a client may send it without further negotiation."""
     routed = getattr(value, "node_id", None) is not None  # only routers number nodes
-    link_state = isinstance(value, Oam) and value.id == 1  # and only they tell link state
+    link_state = isinstance(value, Oam) and value.id == 1  # and only they send link states
     unusual = routed or link_state or uses_shared_memory(value)
     return not unusual and len(bytes(value)) < 60_000
 

@@ -1,6 +1,6 @@
-"""A real peer on two of our routers: everybody hears it once, and it hears everybody once (§4.4).
+"""A real peer on two of our routers: all messages are received once, both ways (§4.4).
 
-Deployed routers give some of it twice (SN-112), so the other gateway is ours as well.
+Deployed routers deliver some of them twice (SN-112), so the other gateway is ours as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TRIANGLE = ((0, 1), (1, 2), (0, 2))
 @pytest.mark.parametrize(
     "third", [ours(), *theirs()] if IS_FULL else [INSTALLED], ids=lambda one: one.name
 )
-def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kind) -> None:
+def test_messages_of_a_peer_with_two_gateways_are_received_once(peer: Kind, third: Kind) -> None:
     gossip = {"scouting/gossip/enabled": True}
     with ExitStack() as stack:
         kinds = (ours(), ours(), third)
@@ -54,14 +54,14 @@ def test_a_peer_with_two_gateways_hears_and_is_heard_once(peer: Kind, third: Kin
             assert keys == ["q/c0", "q/c1", "q/c2", "q/p"], name
         nodes["p"].ask("watch", name="w", key="t/**", history=True)
         nodes["p"].ask("token", name="t", key="t/p")
-        time.sleep(REST_SECONDS)  # for each gateway to hear of it from the other
+        time.sleep(REST_SECONDS)  # for each gateway to receive it from the other
         nodes["p"].ask("undeclare", name="t")
         time.sleep(REST_SECONDS)
         assert nodes["p"].items("w", 0) == [["PUT", "t/p"], ["DELETE", "t/p"]]
 
 
 @pytest.mark.parametrize("killed", [0, 1] if IS_FULL else [0])
-def test_tokens_live_on_when_one_of_two_gateways_ends(killed: int) -> None:
+def test_tokens_stay_when_one_of_two_gateways_ends(killed: int) -> None:
     """With deployed routers they end with the primary gateway, here the second (SN-115)."""
     gossip = {"scouting/gossip/enabled": True}
     options = [{**gossip, "id": zid} for zid in ("a1", "b2", "c3")]
@@ -81,7 +81,7 @@ def test_tokens_live_on_when_one_of_two_gateways_ends(killed: int) -> None:
         expected = [["PUT", "t/client"], ["PUT", "t/peer"]]
         for name, node in (("client", client), ("peer", peer)):
             assert sorted(node.items("w", 2)) == expected, name
-        time.sleep(4 * REST_SECONDS)  # for all routers to hear of it from both gateways
+        time.sleep(4 * REST_SECONDS)  # for all routers to receive it from both gateways
         held[killed].kill()
         time.sleep(2 * REST_SECONDS)
         for name, node in (("client", client), ("peer", peer)):

@@ -1,4 +1,4 @@
-"""In one scenario, our router sends the messages that a real one sends, but for explained ones."""
+"""In one scenario, our router sends the messages of a real one, except explained differences."""
 
 from __future__ import annotations
 

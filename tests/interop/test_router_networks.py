@@ -1,4 +1,4 @@
-"""Our router among real ones: what two clients do together works across lines, rings and stars.
+"""Our router among real ones: the cases of two clients hold across lines, rings and stars.
 
 By default one line; `make interop` runs all networks with all releases (ZENLAKE_INTEROP=full,
 ZENLAKE_ZENOH_VENVS). With ZENLAKE_INTEROP=oracle all routers are real ones: the cases themselves
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.real
 
 MODE = os.environ.get("ZENLAKE_INTEROP", "")
 TREES_SECONDS = 0.7
-"""For link states to get around, and for trees to be computed; there is no sign of it."""
+"""For link states to arrive and trees to be computed, which is not observable."""
 
 
 INSTALLED, *OLDER = theirs()

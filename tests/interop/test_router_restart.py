@@ -18,12 +18,12 @@ pytestmark = pytest.mark.real
 
 RESTARTS = scaled(2, 20)
 PERIOD_S = 0.002
-# A message may be on its way when the router dies, and threads are not always quick.
+# A message may be in flight when the router dies, and threads may be delayed.
 SLACK_S = 0.25
 
 
 class Log:
-    """When each message went and came, and when the sessions said they were cut off."""
+    """When each message was sent and received, and when the sessions were disconnected."""
 
     def __init__(self) -> None:
         self.sent: list[float] = []
@@ -68,7 +68,7 @@ def is_all_declared(session: zenlake.Session) -> bool:
 
 
 @pytest.mark.parametrize("module", ["zenoh", "zenlake"])
-def test_what_was_declared_is_back_and_what_is_lost_is_told(module: str) -> None:
+def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     log = Log()
     is_over = threading.Event()
@@ -130,7 +130,7 @@ def restart(
     assert abs(lost[0] - down_at) < SLACK_S
     assert lost[-1] - up_at < 2
     assert reported_s - SLACK_S < measured_s < reported_s + restored_s + SLACK_S
-    # Nothing that was sent meanwhile came after all, and nothing else is missing.
+    # No message sent meanwhile arrived later, and no other is missing.
     within = [at for at in log.sent if lost[0] <= at <= lost[-1]]
     assert len(lost) == len(within)
     return router

@@ -26,11 +26,11 @@ NEIGHBOURS: dict[str, dict[str, Any]] = {
     "without QoS": {"mode": "client", "transport/unicast/qos/enabled": False},
 }
 EVENTS = 4
-"""A transport and its link come, and go."""
+"""A transport and its link open, and close."""
 
 
 def plain(sample: dict[str, Any]) -> dict[str, Any]:
-    """Without chance, and without what differs on purpose: shared memory, and the size of batches
+    """Without random values and intended differences: shared memory, and the size of batches
     instead of the path's MTU."""
     text = bytes.fromhex(sample["payload"]).decode()
     text = re.sub(r"tcp/127\.0\.0\.1:\d+", "ENDPOINT", text)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-import time
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import zenlake
+from tests.waiting import until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -68,10 +68,7 @@ def test_every_node_on_the_path_is_recorded(
         queryable = b.declare_queryable("q")
         publisher = a.declare_publisher("k")
         querier = a.declare_querier("q")
-        deadline = time.monotonic() + 10
-        while not (publisher.matching_status.matching and querier.matching_status.matching):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: publisher.matching_status.matching and querier.matching_status.matching, 10)
         publisher.put(b"", timestamp_instrumentation=points)
         assert path_of(subscriber.recv().timestamp_stack, names) == ONE_WAY
         replies = querier.get(timestamp_instrumentation=points)

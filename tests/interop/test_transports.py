@@ -57,7 +57,7 @@ def test_udp(topology: Any, who: str) -> None:
 
 
 def has_room() -> bool:
-    """Whether the system gives a socket the room that ours ask for (net.core.rmem_max)."""
+    """Whether sockets may have the receive buffers that zenlake requests (net.core.rmem_max)."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         ask_for_room(one)
         return one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= 4 << 20
@@ -82,7 +82,7 @@ def test_large_payloads_by_udp(who: str) -> None:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The settings of both sides; each takes what it needs."""
+    """The settings of both sides; each uses its own part."""
     authority = Authority(tmp_path_factory.mktemp("tls"))
     server, server_key = authority.issue("server", "IP:127.0.0.1")
     client, client_key = authority.issue("client", "DNS:client")

@@ -11,7 +11,7 @@ HAS_OPENSSL = shutil.which("openssl") is not None
 
 
 class Authority:
-    """A certificate authority in a folder; `issue` gives paths of a certificate and its key."""
+    """A certificate authority in a folder; `issue` returns paths of a certificate and its key."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Authority:
         return certificate, key
 
     def issue_for(self, name: str, alternative: str, lifetime_s: float) -> tuple[Path, Path]:
-        """One that expires so soon; whole seconds are all that certificates know."""
+        """A certificate that expires soon, in whole seconds."""
         certificate, key = self.issue(name, alternative)
         (self.folder / "index.txt").touch()
         config = self.folder / "ca.cnf"

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class FaultySocket:
-    """`faults` says for the name of a call with what code it fails, and how often."""
+    """`faults` has, by the name of a call, its error code and how often it fails."""
 
     def __init__(self, real: socket.socket) -> None:
         self._real = real
@@ -45,7 +45,7 @@ class FaultySocket:
 
 
 def make_faulty(owner: Any) -> FaultySocket:
-    """Between a link or listener and its socket."""
+    """Put a FaultySocket between a link or listener and its socket."""
     faulty = FaultySocket(owner._shared.socket)
     owner._shared.socket = faulty
     if hasattr(owner, "_socket"):

@@ -1,4 +1,4 @@
-"""What a test must not leave behind: threads and sockets of ours."""
+"""Checks that a test leaves no threads and sockets of zenlake behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def own_threads() -> set[threading.Thread]:
 
 @contextmanager
 def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
-    """Afterwards there are no more sockets than before, and no new thread of ours."""
+    """Assert at the end that there are no more sockets than before, and no new thread."""
     before, known = open_sockets(), own_threads()
     yield
     deadline = time.monotonic() + timeout_s

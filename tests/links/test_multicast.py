@@ -36,7 +36,7 @@ def test_addresses_as_text() -> None:
 
 
 @pytest.mark.skipif(not HAS_MULTICAST, reason="no interface for multicast")
-def test_a_group_hears_others_and_not_itself_and_answers_go_to_the_asker() -> None:
+def test_a_group_receives_from_others_only_and_answers_the_sender() -> None:
     port = random.randint(20_000, 60_000)
     one = MulticastSockets(GROUP, port)
     other = MulticastSockets(GROUP, port, listens=False)
@@ -58,6 +58,6 @@ def test_a_group_hears_others_and_not_itself_and_answers_go_to_the_asker() -> No
         other.close()
 
 
-def test_a_group_that_cannot_be_joined() -> None:
+def test_a_group_that_cannot_be_joined_is_an_error() -> None:
     with pytest.raises(LinkError), socket.socket():
         MulticastSockets("127.0.0.1", 0, "127.0.0.1")

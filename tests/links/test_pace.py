@@ -11,7 +11,7 @@ SIZE = 60_000
 
 
 def sent(pace: Pace, seconds: float, step_s: float) -> int:
-    """How many bytes leave if one tries so often."""
+    """Bytes sent if a sender tries at this interval."""
     now, total = 100.0, 0
     while now < 100.0 + seconds:
         if pace.takes(SIZE, now):
@@ -26,13 +26,13 @@ def test_a_burst_leaves_at_once() -> None:
     assert UDP_BURST_BYTES_MAX <= total < UDP_BURST_BYTES_MAX + SIZE
 
 
-def test_then_the_rate_holds() -> None:
+def test_after_a_burst_the_rate_is_limited() -> None:
     total = sent(Pace(), 1.0, 1e-4)
     allowed = UDP_BYTES_PER_SECOND_MAX + UDP_BURST_BYTES_MAX
     assert 0.99 * allowed < total < allowed + SIZE
 
 
-def test_small_ones_are_not_held_back() -> None:
+def test_small_datagrams_are_not_delayed() -> None:
     pace = Pace()
     assert all(pace.takes(1_000, 100.0 + n * 1e-4) for n in range(10_000))
 
@@ -48,7 +48,7 @@ def test_silence_saves_no_more_than_a_burst() -> None:
     assert more < UDP_BURST_BYTES_MAX + SIZE
 
 
-def test_waiting_takes_as_long_as_it_must() -> None:
+def test_wait_takes_as_long_as_the_rate_requires() -> None:
     pace = Pace(1_000_000, 1_000)
     assert pace.takes(21_000, time.monotonic())
     began = time.monotonic()

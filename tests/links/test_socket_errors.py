@@ -80,7 +80,7 @@ def test_a_listener_survives(protocol: str, code: int, caplog: pytest.LogCapture
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
-def test_a_listener_whose_socket_is_broken_says_so(protocol: str) -> None:
+def test_a_listener_whose_socket_is_broken_raises(protocol: str) -> None:
     listener = listen(EndPoint.parse(f"{protocol}/127.0.0.1:0"), PLAIN)
     make_faulty(listener).faults = dict.fromkeys(("accept", "receive"), (errno.EBADF, 1))
     with pytest.raises(LinkError, match="Bad file descriptor"):
@@ -89,7 +89,7 @@ def test_a_listener_whose_socket_is_broken_says_so(protocol: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
-def test_closing_ends_a_listener_that_waits_for_better_times(protocol: str) -> None:
+def test_closing_ends_a_listener_that_waits_to_retry(protocol: str) -> None:
     # The seventh try follows after 0.63 s, and is followed by a pause of 0.64 s.
     assert least(lambda: seconds_to_close_after_tries(protocol, 7), 0.3, tries=3) < 0.3
 
@@ -129,7 +129,7 @@ def test_a_datagram_that_cannot_be_sent_is_lost_alone(
     assert len(warnings) <= 2, "one for each socket"
 
 
-def test_a_socket_that_is_gone_ends_a_link() -> None:
+def test_a_closed_socket_ends_a_link() -> None:
     with linked("udp/127.0.0.1:0") as (ours, _):
         make_faulty(ours).faults = {"send": (errno.EBADF, 1), "receive": (errno.EBADF, 1)}
         with pytest.raises(LinkError, match="Bad file descriptor"):
@@ -139,14 +139,14 @@ def test_a_socket_that_is_gone_ends_a_link() -> None:
 
 
 @pytest.mark.parametrize("code", PASSING + OF_A_REMOTE, ids=NAMES)
-def test_an_open_udp_link_survives_what_it_receives_instead_of_a_datagram(code: int) -> None:
+def test_an_open_udp_link_survives_receive_errors(code: int) -> None:
     with linked("udp/127.0.0.1:0") as (ours, theirs):
         make_faulty(ours).faults = {"receive": (code, 3)}
         theirs.try_send(b"late")
         assert ours.receive() == b"late"
 
 
-def test_one_that_connects_is_told_at_once_that_nobody_is_there() -> None:
+def test_connecting_udp_fails_at_once_if_no_node_listens() -> None:
     with linked("udp/127.0.0.1:0") as (ours, theirs):
         make_faulty(ours).faults = {"receive": (errno.ECONNREFUSED, 1)}
         theirs.try_send(b"x")

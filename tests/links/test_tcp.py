@@ -42,7 +42,7 @@ def test_names_and_ipv6(endpoint: str) -> None:
         assert theirs.receive() == b"x"
 
 
-def test_a_wildcard_hears_both_families_and_tells_no_loopback() -> None:
+def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
     listener = listen(EndPoint.parse("tcp/[::]:0"), PLAIN)
     accepted = []
     try:
@@ -60,7 +60,7 @@ def test_a_wildcard_hears_both_families_and_tells_no_loopback() -> None:
         listener.close()
 
 
-def test_a_bound_loopback_is_told() -> None:
+def test_a_bound_loopback_is_announced() -> None:
     listener = listen(EndPoint.parse("tcp/127.0.0.1:0?prio=1-3"), PLAIN)
     try:
         (locator,) = listener.locators()
@@ -110,7 +110,7 @@ def test_waiting_for_bytes_can_be_limited() -> None:
         assert time.monotonic() - began >= 0.05
 
 
-def test_a_full_link_takes_nothing_until_it_is_read() -> None:
+def test_a_full_link_accepts_nothing_until_it_is_read() -> None:
     settings = LinkSettings(tcp={"so_sndbuf": 65_536, "so_rcvbuf": 65_536})
     with linked(LOOPBACK, settings, settings) as (ours, theirs):
         sent = 0
@@ -145,7 +145,7 @@ def test_a_megabyte_arrives_as_it_was_sent() -> None:
         thread.join()
 
 
-def test_nobody_listens() -> None:
+def test_connecting_without_a_listener_is_refused() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -206,7 +206,7 @@ def test_protocols_that_are_not_there_or_not_allowed() -> None:
 def test_a_connection_that_is_reset_at_once_is_a_link_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It ended the thread that connects, so that a node never found its neighbour again."""
+    """The error once ended the connecting thread, so that a node never reconnected."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         connected = socket.create_connection(server.getsockname())
         accepted, _ = server.accept()

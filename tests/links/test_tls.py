@@ -47,7 +47,7 @@ class Files:
         )
 
     def asks(self) -> LinkSettings:
-        """A listener that wants a certificate of the other side."""
+        """A listener that requires a certificate of the other side."""
         root = str(self.authority.certificate)
         return self.listens(self.node, enable_mtls=True, root_ca_certificate=root)
 
@@ -79,7 +79,7 @@ def test_bytes_go_both_ways_at_once(files: Files) -> None:
         assert ours.src.startswith("tls/")
 
 
-def test_what_the_socket_did_not_take_is_still_owed(files: Files) -> None:
+def test_bytes_that_the_socket_did_not_accept_are_sent_later(files: Files) -> None:
     with linked(LOOPBACK, files.listens(files.node), files.connects()) as (ours, theirs):
         data = bytes(range(251)) * 80_000
         sent = ours.try_send(data)
@@ -152,11 +152,11 @@ def test_the_expiry_of_the_peer_is_known_where_it_is_asked_for(
             assert 0 < ours.expires_at - time.time() <= 2 * 86_400
     with linked(both, files.listens(files.node), files.connects(), config) as (ours, theirs):
         assert (ours.expires_at is not None) is is_asked_for
-        assert theirs.expires_at is None  # whoever shows no certificate has none that expires
+        assert theirs.expires_at is None  # without a certificate there is no expiry
 
 
 def test_a_listener_refuses_wrong_connectors(files: Files) -> None:
-    """In TLS 1.3 a connector learns of it with the first byte it reads."""
+    """In TLS 1.3 a connector gets the error with the first byte it reads."""
     for connects in (files.connects(), files.mutual(files.unknown)):
         with linked(LOOPBACK, files.asks(), connects) as (ours, theirs):
             with pytest.raises(LinkError):
@@ -194,7 +194,7 @@ def test_old_tls_is_refused(files: Files) -> None:
     assert "version" in refused[0].cause or "protocol" in refused[0].cause
 
 
-def test_what_is_missing_is_said(files: Files, tmp_path: Path) -> None:
+def test_missing_options_are_named(files: Files, tmp_path: Path) -> None:
     endpoint = EndPoint.parse(LOOPBACK)
     with pytest.raises(LinkError, match="needs listen_certificate"):
         listen(endpoint, LinkSettings())

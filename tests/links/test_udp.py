@@ -77,7 +77,7 @@ def accept_all(listener: object, links: list[Link]) -> None:
         links.append(link)
 
 
-def test_sources_and_what_waits_of_them_are_limited() -> None:
+def test_sources_and_their_queued_datagrams_are_limited() -> None:
     listener = UdpListener(EndPoint.parse("udp/127.0.0.1:0"), PLAIN)
     try:
         remotes = [
@@ -96,7 +96,7 @@ def test_sources_and_what_waits_of_them_are_limited() -> None:
         listener.close()
 
 
-def test_nobody_listens_is_an_end() -> None:
+def test_a_link_without_a_listener_ends() -> None:
     with linked("udp/127.0.0.1:0") as (ours, _):
         pass
     assert ours.receive() == b""

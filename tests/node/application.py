@@ -1,4 +1,4 @@
-"""Nodes for tests, and the least of an application that can use them."""
+"""Nodes for tests, and a minimal application that uses them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BLOCK = QoS.of(congestion=CongestionControl.BLOCK)
 
 
 class Application(Outlet):
-    """Notes what it gets."""
+    """Records the messages that it receives."""
 
     __slots__ = ("_face", "_ids", "got", "node")
 
@@ -47,7 +47,7 @@ class Application(Outlet):
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         self.got.append((key, message))
 
-    def tell(self, message: NetworkMessage, reliable: bool = True) -> None:
+    def send_to_node(self, message: NetworkMessage, reliable: bool = True) -> None:
         self.node.begin()
         try:
             self.node.dispatcher.receive(self._face, message, reliable, time.monotonic())
@@ -56,10 +56,10 @@ class Application(Outlet):
 
     def subscribe(self, key: str) -> None:
         self._ids += 1
-        self.tell(Declare(DeclareSubscriber(self._ids, WireExpr(0, key)), qos=CONTROL))
+        self.send_to_node(Declare(DeclareSubscriber(self._ids, WireExpr(0, key)), qos=CONTROL))
 
     def put(self, key: str, payload: bytes, qos: QoS | None = None) -> None:
-        self.tell(Push(WireExpr(0, key), Put(payload), qos=qos))
+        self.send_to_node(Push(WireExpr(0, key), Put(payload), qos=qos))
 
     def payloads(self) -> list[bytes]:
         found = []
@@ -69,7 +69,7 @@ class Application(Outlet):
         return found
 
     def declared(self) -> list[str]:
-        """What was declared and undeclared, by kind."""
+        """Received declarations and undeclarations, by kind."""
         bodies = [message.body for _, message in list(self.got) if isinstance(message, Declare)]
         return [type(body).__name__ for body in bodies if not isinstance(body, DeclareFinal)]
 
@@ -116,21 +116,21 @@ def opened(*all_settings: NodeSettings) -> Iterator[list[Node]]:
             thread.join()
 
 
-def until_routed(speaker: Application, key: str, listener: Application) -> None:
-    """Until what the speaker publishes reaches the listener, who has got nothing afterwards."""
+def until_routed(sender: Application, key: str, receiver: Application) -> None:
+    """Wait until publications reach the receiver, then clear what it received."""
 
-    def is_heard() -> bool:
-        speaker.put(key, b"anyone?", BLOCK)
-        return bool(listener.payloads())
+    def is_received() -> bool:
+        sender.put(key, b"anyone?", BLOCK)
+        return bool(receiver.payloads())
 
-    wait_until(is_heard)
-    speaker.put(key, b"last", BLOCK)
-    wait_until(lambda: listener.payloads()[-1] == b"last")
-    listener.got.clear()
+    wait_until(is_received)
+    sender.put(key, b"last", BLOCK)
+    wait_until(lambda: receiver.payloads()[-1] == b"last")
+    receiver.got.clear()
 
 
 def until_declared(node: Node, count: int) -> None:
-    """Until the neighbours of a node have declared so much."""
+    """Wait until the neighbours of a node have declared this many entities."""
 
     def declared() -> int:
         faces = [runner.face for runner in list(node.runners.values())]

@@ -23,7 +23,7 @@ with zenoh.open(config) as session:
 
 
 class RealNode:
-    """Opened when made; `put` publishes, `kill` ends it without a word."""
+    """Opened by the constructor; `put` publishes, `kill` ends it without CLOSE."""
 
     def __init__(self, mode: str, module: str = "zenoh", **config: object) -> None:
         settings = {

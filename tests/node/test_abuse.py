@@ -1,4 +1,4 @@
-"""Nodes among those who mean harm, or vanish (limits: H01, H02, H06, H07, H08, H15)."""
+"""Nodes with hostile or vanishing neighbours (limits: H01, H02, H06, H07, H08, H15)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def connect_to(node: Node) -> socket.socket:
 
 
 def opens_quickly(node: Node) -> None:
-    """A good client gets in."""
+    """A well-behaved client connects within the limit."""
 
     def open_one() -> float:
         began = time.monotonic()
@@ -73,7 +73,7 @@ def opens_quickly(node: Node) -> None:
 
 
 class RawClient:
-    """A client with a socket that the test reads, or does not."""
+    """A client whose socket the test may leave unread."""
 
     def __init__(
         self, node: Node, receive_bytes: int = 0, lease_ms: int = 10_000, source: str = ""
@@ -110,7 +110,7 @@ class RawClient:
 
 
 class Pinger:
-    """A good client that publishes and waits for what it published, again and again."""
+    """A well-behaved client that publishes and waits for its own publication, repeatedly."""
 
     def __init__(self, node: Node, client: Node) -> None:
         self.times: list[float] = []
@@ -174,7 +174,7 @@ def test_one_byte_a_second_does_not_hold_a_place_for_long() -> None:
             one.close()
 
 
-def test_silence_is_not_waited_for() -> None:
+def test_a_silent_connection_is_closed_after_the_timeout() -> None:
     settings = settings_of()
     assert settings.handshake_idle_s == HANDSHAKE_IDLE_SECONDS_MAX == 5
     settings.handshake_idle_s, settings.accept_timeout_s = 0.5, 60.0
@@ -200,7 +200,7 @@ def test_empty_batches_before_the_handshake_cost_little() -> None:
 
 
 class DrippingLink(Link):
-    """A stream on which bytes of nobody in particular arrive a few at a time."""
+    """A stream on which bytes arrive a few at a time."""
 
     is_stream = True
     dst = "tcp/192.0.2.1:1"
@@ -242,8 +242,8 @@ def test_two_batches_of_the_largest_size_and_what_follows_them_are_read() -> Non
     assert conversation.take_rest() == b"rest"
 
 
-def test_connections_without_a_word() -> None:
-    """Never more than the limit are in a handshake; the oldest make room, others are served."""
+def test_silent_connections_do_not_keep_clients_out() -> None:
+    """At most the limit are in a handshake: the oldest are closed, clients are served."""
     count = scaled(400, 5_000)
     assert TRANSPORTS_MAX == 1_000
     most = 0
@@ -275,11 +275,11 @@ def test_connections_without_a_word() -> None:
 
 
 def test_a_peer_that_vanished_is_noticed_by_its_lease() -> None:
-    """Its socket stays open and says nothing more; what it declared is withdrawn once."""
+    """Its socket stays open and silent; its declarations are undeclared once."""
     lease_ms = scaled(500, 10_000)
     with opened(settings_of()) as [node]:
         listener = Application(node)
-        listener.tell(Interest(InterestMode.FUTURE, 1, subscribers=True, tokens=True))
+        listener.send_to_node(Interest(InterestMode.FUTURE, 1, subscribers=True, tokens=True))
         vanished = RawClient(node, lease_ms=lease_ms)
         wait_until(lambda: len(node.runners) == 1)
         began = time.monotonic()
@@ -303,7 +303,7 @@ def test_a_peer_that_vanished_is_noticed_by_its_lease() -> None:
 
 @pytest.mark.parametrize("lease_ms", [1, 2**64 - 1])
 def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
-    """Neither that of a peer nor our own; the peer says KEEP_ALIVE and nothing else."""
+    """Neither that of a peer nor our own; the peer sends only KEEP_ALIVE."""
     settings = settings_of()
     settings.lease_ms = 1
     with opened(settings) as [node]:
@@ -333,7 +333,7 @@ def share_of_a_core(node: Node, lease_ms: int) -> float:
     return share
 
 
-def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> None:
+def test_a_deaf_reader_loses_only_droppable_messages() -> None:
     size = 10_000
     total = (100 << 20) // size if FULL else 1500
     with opened(settings_of()) as [node]:
@@ -350,7 +350,7 @@ def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> N
             for number in range(total):
                 publisher.put("flood", bytes(size))
                 most = max(most, node.stats()["queued_bytes"])
-                if number % 5 == 0:  # or the other may have no time to read
+                if number % 5 == 0:  # otherwise the other client may have no time to read
                     wait_until(lambda: not transport.total_queued_bytes())
             assert most < 1 << 20 < UNSENT_BYTES_MAX
             wait_until(lambda: node.stats()["queued_bytes"] < 200_000)
@@ -363,8 +363,8 @@ def test_one_who_reads_nothing_costs_what_may_be_dropped_and_nothing_else() -> N
         deaf.socket.close()
 
 
-def test_one_who_reads_nothing_does_not_slow_down_others() -> None:
-    """100 MB for somebody deaf, at a pace that others could take."""
+def test_a_deaf_reader_does_not_slow_down_others() -> None:
+    """100 MB for a client that reads nothing, at a rate that others could receive."""
     size, pause_s = 50_000, 0.001
     total = scaled(20, 100) * 1_000_000 // size
     with opened(settings_of()) as [node]:
@@ -387,7 +387,7 @@ def test_one_who_reads_nothing_does_not_slow_down_others() -> None:
         assert node.stats()["dropped_messages"] > total / 2
 
 
-def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> None:
+def test_undroppable_messages_wait_and_then_the_transport_is_closed() -> None:
     settings = settings_of()
     settings.wait_before_close_s = 0.5
     with opened(settings) as [node]:
@@ -417,7 +417,7 @@ def test_what_must_not_be_dropped_waits_and_then_the_transport_is_closed() -> No
 
 
 @pytest.mark.parametrize("is_reset", [False, True], ids=["end", "reset"])
-def test_a_handshake_cut_at_every_byte_leaves_nothing(is_reset: bool) -> None:
+def test_a_handshake_cut_at_every_byte_leaves_nothing_behind(is_reset: bool) -> None:
     """The batches of a client's handshake, whole up to a byte and then nothing."""
     with opened(settings_of()) as [node]:
         sockets_before = open_sockets()
@@ -441,7 +441,7 @@ def test_a_handshake_cut_at_every_byte_leaves_nothing(is_reset: bool) -> None:
 
 
 def open_syn(one: socket.socket) -> bytes:
-    """As far as OpenSyn, which is not sent but given."""
+    """Shake hands up to OpenSyn, and return it instead of sending it."""
     opener = Opener(Offer(ZenohId(b"\x78"), WhatAmI.CLIENT))
     one.sendall(frame_batch(opener.start()))
     deframer = StreamDeframer()
@@ -454,7 +454,7 @@ def open_syn(one: socket.socket) -> bytes:
 
 
 def test_an_opener_whose_peer_is_cut_at_every_byte_leaves_nothing() -> None:
-    """The other way round: what an acceptor says, cut, met by a client that connects."""
+    """A client connects to an acceptor whose messages are cut."""
     with opened(settings_of()) as [node], connect_to(node) as real:
         real.sendall(frame_batch(Opener(Offer(ZenohId(b"\x79"), WhatAmI.CLIENT)).start()))
         init_ack = real.recv(65536)

@@ -29,7 +29,7 @@ def test_a_long_answer_arrives_whole_over_a_link() -> None:
         assert len(subscribers) == SUBSCRIBERS
 
 
-def test_without_adminspace_enabled_nobody_answers() -> None:
+def test_without_adminspace_enabled_queries_get_no_answer() -> None:
     with listening() as node, connected(node) as client:
         assert list(client.get("@/*/client/**")) == []
         assert list(client.get("@/*/peer/**")) == []
@@ -39,7 +39,7 @@ def test_without_adminspace_enabled_nobody_answers() -> None:
 def test_closing_a_node_ends_its_long_answers() -> None:
     with listening(adminspace__enabled="true") as node, connected(node) as client:
         subscribers = [node.declare_subscriber(f"many/{n}") for n in range(SUBSCRIBERS)]
-        # Nobody reads, so that the answer must wait.
+        # The answer is not read, so it must wait.
         handler = client.get(
             f"@/{node.zid()}/peer/subscriber/**",
             zenlake.handlers.FifoChannel(1),
@@ -76,7 +76,7 @@ def test_sessions_show_their_links_and_regions() -> None:
         assert root["metadata"] == {"place": "lab"}
 
 
-def test_counters_of_a_neighbour_tell_its_traffic_by_kind() -> None:
+def test_counters_of_a_neighbour_have_its_traffic_by_kind() -> None:
     with listening(adminspace__enabled="true") as node, connected(node) as client:
         samples: list[zenlake.Sample] = []
         subscriber = node.declare_subscriber("demo/**", samples.append)

@@ -1,4 +1,4 @@
-"""A short selection of `make attack`: what hostile peers cost a node, and others.
+"""A short selection of `make attack`: the cost of hostile peers for a node and for others.
 
 Each attack runs once, small, against a node in a process of its own. The limits are wide enough
 for a busy machine, and far below what these attacks cost a node that does not bound its work.
@@ -25,7 +25,7 @@ def attacked(name: str) -> Result:
 
 @pytest.mark.parametrize("name", ["star-push", "token-interests"])
 def test_work_for_one_message_does_not_delay_pings(name: str) -> None:
-    """Before such work was done in turns, no ping came back within 15 s."""
+    """Before such work was divided into slices, no ping came back within 15 s."""
     for _ in range(TRIES):
         result = attacked(name)
         assert result.figures["lost"] == 0
@@ -35,7 +35,7 @@ def test_work_for_one_message_does_not_delay_pings(name: str) -> None:
 
 
 def test_ten_busy_links_do_not_delay_a_quiet_one() -> None:
-    """Before they took turns, a ping that needs the node twice waited for seconds."""
+    """Before busy links shared one lock, a ping that passes the node twice waited for seconds."""
     for _ in range(TRIES):
         result = attacked("put-flood")
         assert result.messages > 100_000
@@ -52,7 +52,7 @@ def test_declarations_cost_memory_by_their_size() -> None:
 
 
 def test_empty_batches_before_a_session_cost_little() -> None:
-    """Processor time for each megabyte that was taken, beyond that of the pings."""
+    """Processor time for each received megabyte, beyond that of the pings."""
     result = attacked("empty-batches")
     assert result.sent_bytes > 0
     megabytes = result.sent_bytes / 1_000_000

@@ -12,8 +12,8 @@ SECONDS = 60.0 if IS_FULL else 2.0
 
 
 @pytest.mark.parametrize("shape", ["line", "ring"] if IS_FULL else ["line"])
-def test_what_routers_promise_holds_under_random_faults(shape: str) -> None:
-    """No reply twice, a final for each request, all is delivered again, nothing is left behind."""
+def test_routers_keep_their_guarantees_under_random_faults(shape: str) -> None:
+    """No duplicate replies, a final for each request, delivery recovers, nothing is left behind."""
     seed = first_seed()
     print("seed", seed)
     result = run_chaos(SECONDS, seed, shape, size=3 if IS_FULL else 2)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def group() -> str:
-    """A group of this test's own, so that other nodes on the machine are not met."""
+    """A group of this test's own, so that other nodes on the machine are not found."""
     return f"224.0.0.{random.randint(225, 250)}:{random.randint(20_000, 60_000)}"
 
 
@@ -53,13 +53,13 @@ def test_open_returns_as_soon_as_a_peer_has_answered(group: str) -> None:
             assert list(other.runners) == [one.zid]
 
 
-def test_open_waits_the_whole_delay_where_nobody_answers(group: str) -> None:
+def test_open_waits_the_whole_delay_if_no_node_answers(group: str) -> None:
     began = time.monotonic()
     with opened(scouting_settings(group)):
         assert time.monotonic() - began >= 0.5
 
 
-def test_a_router_waits_the_whole_delay_whoever_is_there() -> None:
+def test_a_router_waits_the_whole_delay_even_if_nodes_answer() -> None:
     settings = settings_of(WhatAmI.ROUTER)
     settings.scouting_delay_s = 0.2
     began = time.monotonic()
@@ -67,7 +67,7 @@ def test_a_router_waits_the_whole_delay_whoever_is_there() -> None:
         assert time.monotonic() - began >= 0.2
 
 
-def test_open_does_not_wait_where_it_is_told_not_to(group: str) -> None:
+def test_open_does_not_wait_if_configured_so(group: str) -> None:
     settings = scouting_settings(group)
     settings.scouting_delay_s = 20.0
     settings.waits_for_scouted = False
@@ -89,7 +89,7 @@ def test_a_client_finds_a_peer_and_finds_another_when_it_is_lost(group: str) -> 
         client.close()
 
 
-def test_a_client_that_finds_nobody_says_so(group: str) -> None:
+def test_a_client_that_finds_no_node_raises(group: str) -> None:
     settings = scouting_settings(group, WhatAmI.CLIENT)
     assert settings_of().scouting_timeout_s == 3
     settings.scouting_timeout_s = 0.3
@@ -147,14 +147,14 @@ PICO_C = (
 )
 
 
-def test_members_that_number_keys_and_have_tokens(group: str) -> None:
+def test_members_may_have_aliases_and_tokens(group: str) -> None:
     host, _, port = group.partition(":")
     settings = settings_of(listen=[f"udp/{group}"])
     watching = Interest(InterestMode.FUTURE, 1, tokens=True, key=WireExpr(0, "tok/**"))
     with opened(settings) as [node], pico_socket() as b, pico_socket() as c:
         application = Application(node)
         application.subscribe("demo/**")
-        application.tell(watching)
+        application.send_to_node(watching)
         for sender, lines in ((b, PICO_B), (c, PICO_C)):
             for line in lines:
                 sender.sendto(bytes.fromhex(line), (host, int(port)))

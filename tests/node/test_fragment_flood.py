@@ -29,7 +29,7 @@ def heads(sn: int) -> bytes:
     )
 
 
-def test_messages_without_an_end_cost_what_the_limit_says_and_not_for_long() -> None:
+def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> None:
     settings = settings_of()
     settings.max_sessions = SESSIONS + 1
     settings.address_percent = 100
@@ -57,7 +57,7 @@ def test_messages_without_an_end_cost_what_the_limit_says_and_not_for_long() -> 
         for client in clients:
             client.socket.close()
         wait_until(lambda: not node.runners, 20.0)
-        assert node.stats()["unfinished_messages"] == 16 * SESSIONS, "said after their end, too"
+        assert node.stats()["unfinished_messages"] == 16 * SESSIONS, "shown after their end, too"
 
 
 def test_the_limit_by_default() -> None:

@@ -14,7 +14,7 @@ from zenlake.node.link_runner import LinkRunner
 
 LINKS = 200
 KEPT_MAX = 70
-"""Links that are over, until the node looks which of their threads have ended."""
+"""Links that are over, until the node checks which of their threads have ended."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def _no_collection() -> Iterator[None]:
     "last_words", [b"", struct.pack("<H", 100) + b"\xff" * 100], ids=["end", "error"]
 )
 def test_without_the_garbage_collector(last_words: bytes) -> None:
-    """Both a link that ends by itself and one that is ended because of what it said."""
+    """Both a link that ends by itself and one that is closed for an invalid message."""
     with opened(settings_of()) as [node]:
         for _ in range(LINKS):
             client = RawClient(node)

@@ -44,7 +44,7 @@ def readers() -> list[threading.Thread]:
 
 
 def wait_until_idle(count: int) -> None:
-    """So many links wait together, and no reader is left."""
+    """Wait until this many links are idle and no reader is left."""
     try:
         wait_until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 60.0)
     except AssertionError:
@@ -66,7 +66,7 @@ def linked() -> Iterator[tuple[Node, Node]]:
         yield listening, connecting
 
 
-def test_a_silent_link_is_heard_again() -> None:
+def test_a_silent_link_is_read_again() -> None:
     with linked() as (listening, connecting):
         here = Application(listening)
         there = Application(connecting)
@@ -99,18 +99,18 @@ def clients_of(router: Node, count: int) -> Iterator[list[Node]]:
 
 
 def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> None:
-    """One that starts for every message makes 1,000 sessions wait for each other."""
+    """If a reader started for every message, 1,000 sessions would wait for each other."""
     assert IDLE_LINKS.look() < PATIENCE_S
     with clients_of(router, 2) as [near, far]:
         here = Application(near)
         there = Application(far)
         here.subscribe("key")
 
-        def is_heard() -> bool:
+        def is_received() -> bool:
             there.put("key", b"", BLOCK)
             return bool(here.payloads())
 
-        wait_until(is_heard)
+        wait_until(is_received)
         runner = router.runners[far.zid]
         reader = runner._reader
         assert reader is not None
@@ -146,7 +146,7 @@ def test_a_full_link_is_left_to_a_reader() -> None:
 
 
 class FullLink(AbstractSender):
-    """Takes a message, and has no room for a second one."""
+    """Accepts one message, and has no room for a second one."""
 
     def __init__(self) -> None:
         self.settled: list[tuple[int, bool]] = []
@@ -181,7 +181,7 @@ def test_keep_alives_need_no_reader() -> None:
 
 @pytest.mark.parametrize("side", ["near", "far", "cut"])
 def test_a_silent_link_ends(side: str) -> None:
-    """By either node, or without a word: listeners get the event."""
+    """By either node, or without CLOSE: listeners get the event."""
     with linked() as (listening, connecting):
         wait_until_idle(2)
         near = listening.runners[connecting.zid]
@@ -197,7 +197,7 @@ def test_a_silent_link_ends(side: str) -> None:
         assert near.cause
 
 
-def test_listeners_hear_of_the_end_of_a_silent_link() -> None:
+def test_listeners_get_the_end_of_a_silent_link() -> None:
     with opened(settings_of(listen=["tcp/127.0.0.1:0"])) as [listening]:
         heard: list[bool] = []
         with opened(settings_of(WhatAmI.CLIENT, listening.locators())) as [connecting]:
@@ -222,7 +222,7 @@ def test_many_silent_links_share_a_thread() -> None:
             runners = list(listening.runners.values())
             for runner in runners:
                 runner.link.close()
-            for runner in runners:  # those who lost them come back meanwhile
+            for runner in runners:  # nodes that lost their links reconnect meanwhile
                 assert runner.ended.wait(20.0)
 
 
@@ -242,7 +242,7 @@ class SlowReader:
 
 
 def test_a_message_does_not_wait_for_many_links_that_end() -> None:
-    """Hundreds that were reset at once were ended one after the other before it was routed."""
+    """Once, hundreds of links that were reset together were ended before it was routed."""
     count = 50
     idle = IdleLinks()
     idle.open()

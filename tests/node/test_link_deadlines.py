@@ -1,4 +1,4 @@
-"""Links are looked at when a deadline of theirs has come, and not otherwise."""
+"""Links are checked at their deadlines, and not otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Runner:
-    """As much of a LinkRunner as is looked at."""
+    """The part of a LinkRunner that LinkDeadlines uses."""
 
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
@@ -41,7 +41,7 @@ def test_the_earliest_deadline_counts() -> None:
     assert LinkDeadlines().next_deadline() == inf
 
 
-def test_due_links_are_taken_and_added_again() -> None:
+def test_due_links_are_returned_and_added_again() -> None:
     first, second = Runner(1.0), Runner(2.0)
     times = times_of(first, second)
     assert due(times, 0.5) == []
@@ -60,7 +60,7 @@ def test_a_deadline_that_moved_is_found_when_the_old_one_comes() -> None:
     assert times.next_deadline() == 3.0
 
 
-def test_a_link_without_deadline_is_looked_at_now_and_then() -> None:
+def test_a_link_without_deadline_is_checked_periodically() -> None:
     runner = Runner(inf)
     times = times_of(runner)
     runner.deadline = 20.0  # a fragment came
@@ -74,7 +74,7 @@ def test_a_link_without_deadline_is_looked_at_now_and_then() -> None:
     assert runner.looks < 10
 
 
-def test_links_that_are_over_are_forgotten() -> None:
+def test_links_that_are_over_are_removed() -> None:
     runner = Runner(1.0)
     times = times_of(runner)
     runner.is_over = True
@@ -83,7 +83,7 @@ def test_links_that_are_over_are_forgotten() -> None:
 
 
 def test_idle_links_cost_nothing() -> None:
-    """10,000 links: those that are not due are not looked at."""
+    """10,000 links: those that are not due are not checked."""
     runners = [Runner(4.0) for _ in range(10_000)]
     times = times_of(*runners, Runner(1.0))
     before = sum(one.looks for one in runners)
@@ -92,7 +92,7 @@ def test_idle_links_cost_nothing() -> None:
 
 
 def test_links_that_are_over_do_not_wait_for_their_deadline() -> None:
-    """Each keeps much alive, and thousands may come and go before the first deadline."""
+    """Each keeps many objects alive, and thousands may end before the first deadline."""
     lasting = Runner(2.0)
     times = times_of(lasting)
     for number in range(1_000):

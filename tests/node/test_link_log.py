@@ -51,7 +51,9 @@ def test_a_lost_link_is_a_warning_with_its_cause(logged: pytest.LogCaptureFixtur
         )
 
 
-def test_a_refused_user_is_a_warning_of_who_and_why(logged: pytest.LogCaptureFixture) -> None:
+def test_a_refused_user_is_a_warning_with_address_and_cause(
+    logged: pytest.LogCaptureFixture,
+) -> None:
     listening = settings_of()
     listening.users = {"user": "secret-1"}
     with opened(listening) as [one]:
@@ -67,7 +69,7 @@ def test_a_refused_user_is_a_warning_of_who_and_why(logged: pytest.LogCaptureFix
     assert "secret" not in logged.text
 
 
-def test_connections_without_a_word_are_no_warning(logged: pytest.LogCaptureFixture) -> None:
+def test_silent_connections_are_no_warning(logged: pytest.LogCaptureFixture) -> None:
     with opened(settings_of()) as [one]:
         for _ in range(5):
             socket.create_connection(("127.0.0.1", port_of(one))).close()

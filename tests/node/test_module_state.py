@@ -52,7 +52,7 @@ CONSTANT_TYPES = frozenset(
         "type",
     ]
 )
-"""Types whose values never change, or are constants by what their class says."""
+"""Types whose values never change, or that are constants by convention."""
 
 CHANGING_METHODS = frozenset(
     [

@@ -40,13 +40,13 @@ def test_exactly_one_session_survives() -> None:
             assert len(left.runners) == len(right.runners) == 1
             (one_link,), (other_link,) = left.links(), right.links()
             assert (one_link.src, one_link.dst) == (other_link.dst, other_link.src)
-            assert_hears_once(one, "to/right", other)
-            assert_hears_once(other, "to/left", one)
+            assert_receives_once(one, "to/right", other)
+            assert_receives_once(other, "to/left", one)
         finally:
             close_together([left, right])
 
 
-def assert_hears_once(speaker: Application, key: str, listener: Application) -> None:
+def assert_receives_once(speaker: Application, key: str, listener: Application) -> None:
     until_routed(speaker, key, listener)
     speaker.put(key, b"once", BLOCK)
     speaker.put(key, b"last", BLOCK)
@@ -116,7 +116,7 @@ def test_the_smaller_id_waits_for_the_outcome_of_its_own(is_refused: bool) -> No
     thread.join()
     if is_refused:
         assert isinstance(outcome[0], TransportClaim)
-        claims.release(mine)  # of no effect: the claim is another one now
+        claims.release(mine)  # no effect: there is another claim now
         assert claims.has(GREAT)
     else:
         assert outcome == [CloseReason.MAX_LINKS]

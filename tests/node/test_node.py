@@ -32,7 +32,7 @@ def free_port() -> int:
 
 
 def talk(one: Node, other: Node) -> None:
-    """A message each way, and back to the subscriber that was declared after the link."""
+    """Exchange a message each way, also with a subscriber declared after the link opened."""
     there, here = Application(one), Application(other)
     there.subscribe("there/**")
     here.subscribe("here")
@@ -116,7 +116,7 @@ def test_users_and_passwords() -> None:
         assert one.links() == []
 
 
-def test_open_says_who_refused_and_why() -> None:
+def test_the_error_of_open_names_the_refusing_node_and_the_cause() -> None:
     users = {"user": "secret"}
     with opened(change(settings_of(), users=users)) as [one]:
         [endpoint] = one.locators()
@@ -148,7 +148,7 @@ def test_links_of_an_unsupported_type_are_refused_by_name(endpoint: str, role: W
             Node(settings).open()
 
 
-def test_a_client_passes_over_an_endpoint_of_an_unsupported_type(
+def test_a_client_skips_an_endpoint_of_an_unsupported_type(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with opened(settings_of()) as [one]:
@@ -158,7 +158,7 @@ def test_a_client_passes_over_an_endpoint_of_an_unsupported_type(
             assert caplog.text.count("links of type 'quic' are not supported") == 1
 
 
-def test_a_cause_is_warned_of_once_and_not_with_every_attempt(
+def test_a_cause_is_logged_once_and_not_for_every_attempt(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     endpoint = f"tcp/127.0.0.1:{free_port()}#retry_period_init_ms=10;retry_period_max_ms=10"
@@ -169,7 +169,7 @@ def test_a_cause_is_warned_of_once_and_not_with_every_attempt(
     assert warnings == [f"no connection: {endpoint}: Connection refused"]
 
 
-def test_a_client_without_anybody_says_so() -> None:
+def test_a_client_without_any_node_raises() -> None:
     with pytest.raises(ZenlakeError, match="No peer specified and multicast scouting deactivated"):
         Node(settings_of(WhatAmI.CLIENT)).open()
     endpoint = f"tcp/127.0.0.1:{free_port()}"
@@ -178,20 +178,20 @@ def test_a_client_without_anybody_says_so() -> None:
     assert endpoint in str(caught.value)
 
 
-def test_a_client_takes_the_first_endpoint_that_works() -> None:
+def test_a_client_connects_to_the_first_endpoint_that_works() -> None:
     with opened(settings_of()) as [one]:
         endpoints = [f"tcp/127.0.0.1:{free_port()}", *one.locators()]
         with opened(settings_of(WhatAmI.CLIENT, endpoints)) as [client]:
             assert list(client.runners) == [one.zid]
 
 
-def test_a_peer_opens_without_those_it_connects_to() -> None:
+def test_a_peer_opens_although_no_endpoint_can_be_connected() -> None:
     began = time.monotonic()
     with opened(settings_of(connect=[f"tcp/127.0.0.1:{free_port()}"])):
         assert time.monotonic() - began > 0.4
 
 
-def test_a_peer_opens_as_soon_as_all_are_there() -> None:
+def test_a_peer_opens_as_soon_as_all_endpoints_are_connected() -> None:
     with opened(settings_of()) as [one]:
         patient = change(settings_of(connect=one.locators()), scouting_delay_s=20.0)
         began = time.monotonic()
@@ -200,7 +200,7 @@ def test_a_peer_opens_as_soon_as_all_are_there() -> None:
             assert time.monotonic() - began < 10
 
 
-def test_a_listener_that_cannot_be() -> None:
+def test_a_listener_that_cannot_be_bound_is_an_error() -> None:
     with opened(settings_of()) as [one]:
         with pytest.raises(ZenlakeError, match="in use"):
             Node(settings_of(listen=one.locators())).open()
@@ -232,7 +232,7 @@ def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) ->
         connecting.close()
 
 
-def test_events_tell_of_transports() -> None:
+def test_listeners_get_events_of_transports() -> None:
     events: list[tuple[bool, TransportInfo, LinkInfo]] = []
 
     def note(came: bool, transport: TransportInfo, link: LinkInfo) -> None:
@@ -248,7 +248,7 @@ def test_events_tell_of_transports() -> None:
         one.events.remove(note)
 
 
-def test_gossip_connects_peers_that_know_one_in_common() -> None:
+def test_gossip_connects_peers_of_a_common_neighbour() -> None:
     with opened(settings_of()) as [one]:
         both = [settings_of(connect=one.locators()) for _ in "ab"]
         with opened(*both) as (left, right):
@@ -292,7 +292,7 @@ def test_closing_while_connecting() -> None:
         assert own_threads() <= known
 
 
-def test_one_who_connects_to_itself() -> None:
+def test_a_node_does_not_connect_to_itself() -> None:
     port = free_port()
     endpoint = f"tcp/127.0.0.1:{port}"
     with opened(settings_of(connect=[endpoint], listen=[endpoint])) as [node]:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.node.application import BLOCK, Application, opened, settings_of, until_routed, wait_until
 from tests.node.router import RealNode
 from tests.node.test_node import free_port
 from zenlake.wire import WhatAmI
+
+
+def until_routed_from(node: RealNode, application: Application) -> None:
+    """Wait until publications reach the application, then clear what it received."""
+
+    def is_received() -> bool:
+        node.put("demo/probe", "probe")
+        return bool(application.payloads())
+
+    wait_until(is_received)
+    node.put("demo/probe", "last")
+    wait_until(lambda: application.payloads()[-1] == b"last")
+    application.got.clear()
 
 
 @pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
@@ -23,7 +34,7 @@ def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> Non
             application.subscribe("demo/**")
             wait_until(lambda: len(node.runners) == 1)
             with RealNode("client", connect__endpoints=[endpoint]) as client:
-                time.sleep(0.2)
+                until_routed_from(client, application)
                 client.put("demo/one", "1")
                 assert application.wait_for(1) == [b"1"]
             router.kill()
@@ -31,9 +42,9 @@ def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> Non
             router = RealNode("router", listen__endpoints=[endpoint])
             wait_until(lambda: len(node.runners) == 1, 6.0)
             with RealNode("client", connect__endpoints=[endpoint]) as client:
-                time.sleep(0.2)
+                until_routed_from(client, application)
                 client.put("demo/two", "2")
-                assert application.wait_for(2) == [b"1", b"2"]
+                assert application.wait_for(1) == [b"2"]
     finally:
         router.kill()
 
@@ -60,7 +71,7 @@ def test_a_real_peer_connects_to_ours() -> None:
         application.subscribe("demo/**")
         with RealNode("peer", connect__endpoints=node.locators()) as peer:
             wait_until(lambda: len(node.runners) == 1)
-            time.sleep(0.2)
+            until_routed_from(peer, application)
             peer.put("demo/one", "1")
             assert application.wait_for(1) == [b"1"]
         wait_until(lambda: not node.runners)

@@ -30,10 +30,10 @@ def test_sending_takes_a_small_share_of_the_time() -> None:
             spent_s += CALL_S
             calls += 1
     assert 0.05 < spent_s < 0.08
-    assert calls > 1000, "they do not wait long either"
+    assert calls > 1000, "no message waits long"
 
 
-def test_a_message_that_comes_alone_is_sent_though_nothing_is_left() -> None:
+def test_a_single_message_is_sent_although_the_budget_is_used_up() -> None:
     budget = SendBudget()
     assert budget.has_time(APART_S, 100.0)
     for _ in range(100):

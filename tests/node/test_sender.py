@@ -1,4 +1,4 @@
-"""How messages get onto a link: at once, gathered, dropped, waited for."""
+"""How messages are sent on a link: at once, gathered, dropped, or after waiting."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXPRESS = QoS.of(express=True).byte
 class Bench:
     """A sender on a link that counts, and the other end of it.
 
-    The link is not given up while whoever reads it is held up.
+    The link is not closed while its reader is delayed.
     """
 
     def __init__(self, room_bytes: int = 1 << 20, wait_before_close_s: float = 60) -> None:
@@ -68,11 +68,11 @@ class Bench:
         return outcome
 
     def send(self, payload: bytes, qos: int = DATA) -> None:
-        """As a publisher does that has a single destination."""
+        """Send like a publisher with a single destination."""
         self.sender.send(bytes(Push(WireExpr(0, "k"), Put(payload))), qos, True)
 
     def receive_payloads(self, count: int) -> list[bytes]:
-        """Of the first messages that come out at the other end."""
+        """The payloads of the first messages received at the other end."""
         agreed = Agreed(ZenohId(b"\2"), WhatAmI.PEER, batch_size=BATCH)
         inbound = Transport(agreed, time.monotonic(), True)
         payloads: list[bytes] = []
@@ -131,7 +131,7 @@ def test_a_message_alone_leaves_at_once(bench: Bench) -> None:
 
 
 def test_fast_messages_gather_and_all_leave() -> None:
-    """While this thread is held up its messages do not come fast: one of several tries counts."""
+    """A delayed thread does not send fast: the best of several tries counts."""
     assert least(sends_of_fast_messages, 2500) < 2500
 
 
@@ -144,8 +144,8 @@ def sends_of_fast_messages() -> int:
     return bench.sends
 
 
-def test_nothing_gathers_where_nothing_more_comes() -> None:
-    """A thread that watches what gathers would wake for nothing."""
+def test_nothing_gathers_if_no_more_messages_follow() -> None:
+    """A thread that watches gathered messages would wake in vain."""
     for is_last in (False, True):
         bench = Bench()
         for _ in range(1000):
@@ -157,7 +157,7 @@ def test_nothing_gathers_where_nothing_more_comes() -> None:
         finish(bench)
 
 
-def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
+def test_no_thread_watches_messages_that_a_reader_will_flush() -> None:
     bench = Bench()
     for _ in range(1000):
         bench.sender.push(bytes(Push(WireExpr(0, "k"), Put(b"x"))), DATA, True)
@@ -167,7 +167,7 @@ def test_nobody_watches_what_a_reader_sends_when_it_comes_back() -> None:
     assert bench.sends < 1000
     node_lock = bench.node_lock
     node_lock.begin_bulk()
-    node_lock.pause_bulk()  # of the reader, at the latest after a while
+    node_lock.pause_bulk()  # sent by the reader, after a while at the latest
     node_lock.end_bulk()
     assert len(bench.receive_payloads(1000)) == 1000
     finish(bench)
@@ -180,7 +180,7 @@ def test_express_does_not_gather(bench: Bench) -> None:
         assert bench.sends > before
 
 
-def test_a_full_link_drops_what_may_be_dropped_after_a_moment(narrow: Bench) -> None:
+def test_a_full_link_drops_droppable_messages_after_a_moment(narrow: Bench) -> None:
     outcomes = []
     slow = 0
     for _ in range(40):
@@ -199,7 +199,7 @@ def test_a_full_link_drops_what_may_be_dropped_after_a_moment(narrow: Bench) -> 
     assert narrow.push(300) == TAKEN, "there is room again"
 
 
-def test_what_must_not_be_dropped_waits_and_then_the_link_fails(narrow: Bench) -> None:
+def test_undroppable_messages_wait_and_then_the_link_fails(narrow: Bench) -> None:
     began = time.monotonic()
     while not narrow.failures:
         assert narrow.push(300, BLOCK) != DROPPED
@@ -208,7 +208,7 @@ def test_what_must_not_be_dropped_waits_and_then_the_link_fails(narrow: Bench) -
 
 
 def test_a_large_message_may_take_longer_than_the_wait_before_close() -> None:
-    """Which is for a link that takes nothing, not for one that is slow."""
+    """The wait is for a link that accepts nothing, not for a slow one."""
     bench = Bench(room_bytes=20_000, wait_before_close_s=1.0)
     size = 1_200_000
     reader = threading.Thread(target=read_slowly, args=(bench, size), daemon=True)
@@ -230,7 +230,7 @@ def read_slowly(bench: Bench, size: int) -> None:
         time.sleep(0.03)
 
 
-def test_of_those_that_block_first_one_waits_and_does_not_hold_up_anybody() -> None:
+def test_one_message_of_block_first_waits_and_delays_no_sender() -> None:
     narrow = Bench(room_bytes=500)
     while narrow.push(300) != DROPPED:
         pass
@@ -310,7 +310,7 @@ def test_senders_wait_when_the_link_is_full(narrow: Bench) -> None:
     assert narrow.transport.queued_bytes(DATA) < narrow.transport.agreed.queue_bytes[DATA] + 2048
 
 
-def test_all_queues_share_a_budget_for_what_exceeds_them(
+def test_all_queues_share_a_budget_for_bytes_beyond_their_limits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     slow, other = Bench(room_bytes=1_000), Bench(room_bytes=1_000)
@@ -326,14 +326,14 @@ def test_all_queues_share_a_budget_for_what_exceeds_them(
     other.sender.stop()
 
 
-def test_a_message_of_any_size_fits_where_nothing_else_waits() -> None:
+def test_a_message_of_any_size_fits_if_nothing_is_queued() -> None:
     bench = Bench()
     assert bench.push(UNSENT_PROCESS_BYTES_MAX >> 8) != DROPPED
     bench.sender.stop()
     assert QueueBudget(10).reserve(11)
 
 
-def test_a_queue_that_was_sent_leaves_the_budget() -> None:
+def test_a_sent_queue_releases_its_budget() -> None:
     bench = Bench()
     assert bench.push(500_000) != DROPPED
     assert bench.queues.held_bytes == 0
@@ -346,8 +346,8 @@ def full_portions(count: int) -> list[Portion]:
     return [Portion(message * in_a_portion, in_a_portion) for _ in range(count)]
 
 
-def test_a_run_that_begins_in_a_queue_with_room_is_taken_whole(bench: Bench) -> None:
-    """Nobody can send between its portions: the link may be idle and the queue full."""
+def test_a_run_that_begins_in_a_queue_with_room_is_queued_whole(bench: Bench) -> None:
+    """No thread can send between its portions: the link may be idle and the queue full."""
     portions = full_portions(6)
     outlet = LinkOutlet(bench.sender, [], Refusal())
     assert not outlet.drops_run(sum(one.count for one in portions), DATA, True)
@@ -382,8 +382,8 @@ def test_a_run_that_finds_no_room_is_dropped_and_counted() -> None:
     finish(narrow)
 
 
-def test_a_queue_that_is_never_empty_leaves_the_budget() -> None:
-    """Charges must not add up while a slow link takes one batch for each that comes."""
+def test_a_queue_that_is_never_empty_releases_its_budget() -> None:
+    """Charges must not add up while a slow link accepts one batch for each new one."""
     bench = Bench(room_bytes=4 * BATCH)
     outlet = LinkOutlet(bench.sender, [], Refusal())
     for _ in range(200):

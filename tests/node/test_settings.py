@@ -1,4 +1,4 @@
-"""What a configuration says, as a node reads it."""
+"""NodeSettings from configurations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 
 def getter(config: Mapping[str, object]) -> Callable[[str], object]:
-    """As a configuration gives values: by path, None where there is nothing."""
+    """Returns values like a configuration: by path, None where nothing is set."""
 
     def get(path: str) -> object:
         found: object = config
@@ -141,7 +141,7 @@ def test_everything_else() -> None:
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_said(config: dict[str, object]) -> None:
+def test_invalid_values_are_errors_that_name_the_key(config: dict[str, object]) -> None:
     with pytest.raises(LocalError):
         read(**config)
 
@@ -156,7 +156,7 @@ def test_strategies() -> None:
     assert not mixed.allows(small, great, WhatAmI.PEER)
 
 
-def test_waiting_grows_and_endpoints_have_their_own() -> None:
+def test_retry_periods_grow_and_endpoints_may_override_them() -> None:
     retry = Retry().for_endpoint(EndPoint.parse("tcp/a:1#retry_period_max_ms=3000"))
     assert [retry.first_s, retry.after(1.0), retry.after(2.0)] == [1.0, 2.0, 3.0]
     for word in ("soon", "nan", "inf"):

@@ -1,4 +1,4 @@
-"""A system without threads, or with sockets that fail for a while: nothing is left half done."""
+"""A system without threads, or with sockets that fail for a while: nothing is left unfinished."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UDP = "udp/127.0.0.1:0"
 
 
 class Shortage:
-    """Threads whose name begins so cannot be started, `count` times."""
+    """Threads whose name has this prefix cannot be started, `count` times."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.name = ""
@@ -81,7 +81,7 @@ def test_a_handshake_without_a_thread_is_given_up_and_the_listener_goes_on(
 def test_a_transport_without_a_reader_is_torn_down(
     shortage: Shortage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On the side that accepts, where nobody else would notice."""
+    """On the accepting side, where no other thread would notice."""
     with opened(settings_of()) as [node]:
         sockets, threads = open_sockets(), own_threads()
         events: list[bool] = []
@@ -103,7 +103,7 @@ def test_a_transport_without_a_reader_is_torn_down(
     assert len(warnings_in(caplog)) == 1
 
 
-def test_one_who_connects_without_a_reader_tries_again(shortage: Shortage) -> None:
+def test_a_connector_without_a_reader_tries_again(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
         shortage.of("zenlake read", 1)
         settings = settings_of(WhatAmI.CLIENT, node.locators())
@@ -114,7 +114,9 @@ def test_one_who_connects_without_a_reader_tries_again(shortage: Shortage) -> No
 
 
 @pytest.mark.parametrize("name", ["zenlake accept", "zenlake links", "zenlake connect"])
-def test_a_node_that_cannot_open_says_so_and_leaves_nothing(shortage: Shortage, name: str) -> None:
+def test_a_node_that_cannot_open_raises_and_leaves_nothing_behind(
+    shortage: Shortage, name: str
+) -> None:
     known, sockets = own_threads(), open_sockets()
     shortage.of(name)
     node = Node(settings_of(connect=["tcp/127.0.0.1:1"]))
@@ -164,7 +166,7 @@ def test_jobs_of_routing_are_done_when_there_is_a_thread_again(shortage: Shortag
             shortage.of("zenlake routing", 1)
         wait_until(lambda: face.is_gone)
         assert shortage.count == 0
-        here.put("any", b"")  # the next turn starts the thread
+        here.put("any", b"")  # the next release of the lock starts the thread
         wait_until(lambda: not any(face.held) and face.account.held_bytes == 0, 20.0)
 
 
@@ -198,7 +200,7 @@ def test_a_group_without_a_thread_is_left(shortage: Shortage) -> None:
     "code", [errno.ENOBUFS, errno.EPERM, errno.ENETUNREACH, errno.ECONNREFUSED]
 )
 @pytest.mark.parametrize("sends_client", [True, False], ids=["client", "listener"])
-def test_a_session_over_udp_survives_what_cannot_be_sent(code: int, sends_client: bool) -> None:
+def test_a_session_over_udp_survives_send_errors(code: int, sends_client: bool) -> None:
     settings = settings_of(listen=[UDP])
     with opened(settings) as [node], opened(client_of(node)) as [client]:
         wait_until(lambda: bool(node.runners))
@@ -226,7 +228,7 @@ def put_and_look(publisher: Application, listener: Application) -> bool:
     return bool(listener.payloads())
 
 
-def test_a_listener_that_really_failed_is_not_told_of_any_more(
+def test_a_failed_listener_is_not_announced_any_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with opened(settings_of(listen=["tcp/127.0.0.1:0", UDP])) as [node]:
@@ -241,7 +243,7 @@ def test_a_listener_that_really_failed_is_not_told_of_any_more(
 
 
 def nudge(port: int) -> None:
-    """The accept that is under way ends, and the next one meets the fault."""
+    """End the running accept, so that the next one gets the fault."""
     with socket.create_connection(("127.0.0.1", port), timeout=5):
         pass
 
@@ -260,8 +262,10 @@ def test_a_node_serves_others_after_errors_at_its_listener(protocol: str, code: 
             wait_until(lambda: list(client.runners) == [node.zid])
 
 
-def test_a_callback_without_another_reader_comes_back_to_read(shortage: Shortage) -> None:
-    """It takes long, and nobody can be started in its place: then nothing is read meanwhile."""
+def test_a_reader_that_cannot_be_replaced_reads_again_after_its_callback(
+    shortage: Shortage,
+) -> None:
+    """The callback takes long and no thread can be started: nothing is read meanwhile."""
     with opened(settings_of()) as [node]:
         config = zenlake.Config()
         config.insert_json5("mode", '"client"')

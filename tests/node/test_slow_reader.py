@@ -1,4 +1,4 @@
-"""A client of a router that stops reading: others go on, and what it loses is counted for it."""
+"""A client that stops reading: others are not affected, and its losses are counted for it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def explained(session: zenlake.Session) -> dict[str, Any]:
 
 @contextmanager
 def deaf_client(host: zenlake.Session) -> Iterator[tuple[RawClient, str]]:
-    """Subscribed to `flood`; it reads nothing any more."""
+    """A client that subscribed to `flood` and then stops reading."""
     before = set(node_of(host).runners)
     deaf = RawClient(node_of(host), receive_bytes=4096, lease_ms=120_000)
     with deaf.socket:
@@ -61,7 +61,7 @@ def deaf_client(host: zenlake.Session) -> Iterator[tuple[RawClient, str]]:
 
 
 def pings(a: zenlake.Session, b: zenlake.Session) -> None:
-    """All of them arrive, one after the other."""
+    """Assert that all pings arrive, one after the other."""
     received = threading.Semaphore(0)
     subscriber = b.declare_subscriber("ping", lambda sample: received.release())
     publisher = a.declare_publisher("ping", congestion_control=zenlake.CongestionControl.BLOCK)
@@ -72,7 +72,7 @@ def pings(a: zenlake.Session, b: zenlake.Session) -> None:
     subscriber.undeclare()
 
 
-def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
+def test_losses_of_a_deaf_reader_are_counted_for_it_alone() -> None:
     with (
         router() as host,
         connected(host) as good,
@@ -86,7 +86,7 @@ def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
         until(lambda: publisher.matching_status.matching)
         for number in range(FLOOD):
             publisher.put(bytes(SIZE))
-            if number % 20 == 0:  # no faster than those who read can follow
+            if number % 20 == 0:  # no faster than other subscribers can read
                 until_more(received, number * 3 // 4 - 1, PATIENCE_S)
         shown = faces(good)
         assert shown[deaf_zid]["drops"]["dropped_messages"] > FLOOD // 4
@@ -103,8 +103,8 @@ def test_what_a_deaf_reader_loses_is_counted_for_it_alone() -> None:
         assert lost < shown[deaf_zid]["drops"]["dropped_messages"]
 
 
-def test_only_who_publishes_for_a_blocked_reader_waits() -> None:
-    """Its publisher is held up by its own congestion control; all others go on."""
+def test_only_the_publisher_for_a_blocked_reader_waits() -> None:
+    """Its publisher waits because of its own congestion control; all others go on."""
     patience = str(PATIENT_US)
     settings = {
         "transport__link__tx__queue__congestion_control__block__wait_before_close": patience
@@ -134,6 +134,6 @@ def test_only_who_publishes_for_a_blocked_reader_waits() -> None:
         assert shown["drops"]["dropped_messages"] == 0
         assert shown["queued_bytes"] <= UNSENT_BYTES_MAX
         is_over.set()
-        deaf.socket.close()  # the publisher may go on
+        deaf.socket.close()  # the publisher can continue
         thread.join(PATIENCE_S)
         assert not thread.is_alive()

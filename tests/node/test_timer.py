@@ -12,7 +12,7 @@ from zenlake.node.timer import Timer
 
 
 class Deadlines:
-    """The earliest of what is open, and how often it was asked for."""
+    """Open deadlines, and how often the earliest was read."""
 
     def __init__(self) -> None:
         self.earliest = inf
@@ -41,7 +41,7 @@ def started(deadlines: Deadlines) -> Iterator[Timer]:
 
 
 def add(timer: Timer, deadlines: Deadlines, deadline: float) -> None:
-    """As a turn does at its end."""
+    """Like a thread that releases the node's lock."""
     deadlines.earliest = min(deadlines.earliest, deadline)
     if deadlines.earliest < timer.armed:
         timer.wake()

@@ -1,4 +1,4 @@
-"""Forged datagrams: nobody is banned, kept out or sent much because of them (limits: H03, H14)."""
+"""Forged datagrams ban no address, keep no client out and cause little traffic (H03, H14)."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def datagrams() -> Iterator[socket.socket]:
         yield one
 
 
-def test_forged_inits_ban_nobody() -> None:
-    """They have no credentials, and an address that others have, too."""
+def test_forged_inits_ban_no_address() -> None:
+    """They have no credentials, and the address of well-behaved clients."""
     with opened(with_users([TCP, UDP])) as [node]:
         udp = next(one for one in node.locators() if one.startswith("udp"))
         for _ in range(3 * AUTHENTICATION_FAILURES_MAX):
@@ -112,7 +112,7 @@ def test_wrong_passwords_over_tcp_ban_the_address() -> None:
         assert not opens(banned)
 
 
-def test_inits_take_neither_a_thread_nor_a_place() -> None:
+def test_inits_need_neither_a_thread_nor_a_pending_handshake() -> None:
     settings = settings_of(listen=[UDP])
     settings.accept_pending = 1
     with opened(settings) as [node], datagrams() as forger:
@@ -152,7 +152,7 @@ def test_honest_handshakes_succeed_during_a_flood_of_inits() -> None:
 
 
 def test_an_open_that_was_sent_twice_opens_one_session() -> None:
-    """Heard on the way and sent again, when the session it opened is over."""
+    """Recorded on the network and replayed when its session is over."""
     with opened(settings_of(listen=[UDP])) as [node], datagrams() as caller:
         caller.connect(("127.0.0.1", port_of(node)))
         opener = Opener(Offer(ZenohId(os.urandom(15) + b"\1"), WhatAmI.CLIENT))
@@ -201,7 +201,7 @@ def test_one_address_does_not_displace_handshakes_of_others() -> None:
         wait_until(lambda: node.accepting.pending == 10)
         greedy = [socket.create_connection(("127.0.0.1", port_of(node)), 5) for _ in range(20)]
         wait_until(lambda: node.accepting.refused == 20)
-        assert is_ended(others[0]), "the oldest of all made room for the first"
+        assert is_ended(others[0]), "the oldest of all was closed for the first"
         assert not any(is_ended(one) for one in others[1:])
         for one in others + greedy:
             one.close()

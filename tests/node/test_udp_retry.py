@@ -1,4 +1,4 @@
-"""A handshake over UDP whose datagrams are lost or come twice is tried again at once."""
+"""A handshake over UDP whose datagrams are lost or duplicated is retried at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ZID = ZenohId(b"a caller by UDP!")
 
 
 class Caller:
-    """A UDP client that loses what it likes."""
+    """A UDP client that can lose any datagram."""
 
     def __init__(self, node: Node) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -49,7 +49,7 @@ class Caller:
         return self.socket.recv(65_536)
 
     def send_open(self) -> None:
-        """As far as OPEN, whose answer is not read."""
+        """Shake hands up to OPEN, without reading its answer."""
         self.send(self.init)
         answer = self.opener.receive(self.receive())
         assert answer is not None
@@ -81,7 +81,7 @@ def calling(node: Node) -> Iterator[Caller]:
         yield caller
 
 
-def assert_hears(node: Node, application: Application, caller: Caller) -> None:
+def assert_receives(node: Node, application: Application, caller: Caller) -> None:
     caller.put(b"heard")
     assert application.wait_for(1) == [b"heard"]
     assert list(node.runners) == [ZID]
@@ -97,18 +97,18 @@ def test_an_init_whose_answer_was_lost_is_answered_again(node: Node) -> None:
             assert isinstance(message, Init)
         caller.send_open()
         assert caller.is_open()
-        assert_hears(node, application, caller)
+        assert_receives(node, application, caller)
 
 
 @pytest.mark.parametrize("is_same_address", [True, False])
 def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_address: bool) -> None:
-    """Not after the lease of the transport that only we know of: at once."""
+    """At once, not after the lease of the transport that only this node knows."""
     application = Application(node)
     application.subscribe("k")
     with calling(node) as first, calling(node) as second:
         first.send_open()
         wait_until(lambda: len(node.runners) == 1)
-        assert first.is_open()  # which it does not heed
+        assert first.is_open()  # which the caller ignores
         time.sleep(0.4)
         began = time.monotonic()
         again = first if is_same_address else second
@@ -116,17 +116,17 @@ def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_addr
         again.send_open()
         assert again.is_open()
         assert time.monotonic() - began < 5  # the lease is 10
-        assert_hears(node, application, again)
+        assert_receives(node, application, again)
 
 
-def test_a_node_that_was_heard_is_not_driven_out(node: Node) -> None:
-    """Whoever uses its name, or its address, later on."""
+def test_a_node_that_has_sent_messages_is_not_replaced(node: Node) -> None:
+    """Not by a later handshake with its id, nor with its address."""
     application = Application(node)
     application.subscribe("k")
     with calling(node) as first, calling(node) as second:
         first.send_open()
         assert first.is_open()
-        assert_hears(node, application, first)
+        assert_receives(node, application, first)
         runner = node.runners[ZID]
         time.sleep(0.4)
         second.send_open()
@@ -136,7 +136,7 @@ def test_a_node_that_was_heard_is_not_driven_out(node: Node) -> None:
         assert node.runners[ZID] is runner
 
 
-def test_an_init_that_comes_twice_but_late_changes_nothing(node: Node) -> None:
+def test_a_late_duplicate_init_changes_nothing(node: Node) -> None:
     application = Application(node)
     application.subscribe("k")
     with calling(node) as caller:
@@ -144,11 +144,11 @@ def test_an_init_that_comes_twice_but_late_changes_nothing(node: Node) -> None:
         assert caller.is_open()
         caller.send(caller.init)
         time.sleep(0.05)
-        assert_hears(node, application, caller)
+        assert_receives(node, application, caller)
 
 
-def test_an_opener_passes_over_a_second_init_ack() -> None:
-    """Sent by hand to a client of ours."""
+def test_an_opener_ignores_a_second_init_ack() -> None:
+    """The test sends it to a client of zenlake."""
     with opened(settings_of(listen=["udp/127.0.0.1:0"])) as [node]:
         caller = Opener(Offer(ZID, WhatAmI.CLIENT), is_lossy=True)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:

@@ -33,7 +33,7 @@ def test_lines_of_user_and_password(path: Path) -> None:
         ("a:hunter1\n\na:hunter2\n", "line 3: user 'a' stands on line 1 already"),
     ],
 )
-def test_files_that_cannot_be_meant_are_refused(path: Path, text: str, cause: str) -> None:
+def test_invalid_files_are_refused(path: Path, text: str, cause: str) -> None:
     path.write_text(text)
     with pytest.raises(LocalError, match=cause) as caught:
         read_users(str(path))
@@ -51,7 +51,7 @@ def test_files_that_cannot_be_read_are_refused(path: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("mode", "is_warned_of"), [(0o600, False), (0o400, False), (0o640, True), (0o604, True)]
 )
-def test_a_file_that_others_can_read_is_warned_of(
+def test_a_file_that_others_can_read_is_a_warning(
     path: Path, mode: int, is_warned_of: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.write_text("one:hunter1\n")

@@ -1,4 +1,4 @@
-"""What can be done with what arrives: callbacks, queues, rings."""
+"""Handlers: callbacks, queues, rings."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Who is alive: tokens, a watcher with history, and a question."""
+"""Liveliness: tokens, a subscriber with history, and a query."""
 
 import sys
 import time

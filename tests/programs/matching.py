@@ -1,4 +1,4 @@
-"""A publisher that knows whether anybody listens."""
+"""A publisher that knows whether it has subscribers."""
 
 import sys
 import time

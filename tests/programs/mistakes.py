@@ -1,4 +1,4 @@
-"""What goes wrong says so, and how."""
+"""Errors and their messages."""
 
 import zenoh
 

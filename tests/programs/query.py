@@ -1,4 +1,4 @@
-"""A queryable that answers in every way, and a program that asks."""
+"""A queryable with every kind of reply, and a requester."""
 
 import sys
 import time

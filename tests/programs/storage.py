@@ -1,4 +1,4 @@
-"""A little storage: remembers what is put, answers what is asked."""
+"""A small storage: keeps publications, answers queries."""
 
 import sys
 import time

@@ -98,7 +98,7 @@ def unanswered(stage: Stage) -> None:
     stage.run(a, b, "a_timeout", "a_query_is_cancelled")
     b.ask("queryable", name="dies", key="demo/dies", replies=[{"value": HELLO, "after": 9}])
     settle()
-    a.tell("get", selector="demo/dies", timeout=8.0)
+    a.post("get", selector="demo/dies", timeout=8.0)
     settle()
     stage.gone(b)
     assert a.answer()["seconds"] < 5
@@ -259,7 +259,7 @@ def everything_at_once(stage: Stage) -> None:
     connecting: Config = {"connect/endpoints": [endpoint]}
     nodes = [stage.node(mode, connecting) for mode in ("client", "client", "peer", "peer")]
     for seed, node in enumerate(nodes):
-        node.tell("churn", seed=seed, seconds=CHURN_SECONDS)
+        node.post("churn", seed=seed, seconds=CHURN_SECONDS)
     for node in nodes:
         assert node.answer()["done"] > 10
 

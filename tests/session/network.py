@@ -62,7 +62,7 @@ FACTORY = Factory(Sample, Ok, Error, Asked, bool)
 
 
 class ListSink(Sink):
-    """Keeps what it gets."""
+    """Keeps its items."""
 
     def __init__(self) -> None:
         self.items: list[object] = []
@@ -95,7 +95,7 @@ class ListSink(Sink):
 
 
 class Line(Outlet):
-    """One direction of a link: what goes in comes out at the other end when it is pumped."""
+    """One direction of a link; `pump` delivers its messages."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -136,7 +136,7 @@ class Node:
 
 
 class Network:
-    """All of it, with a clock that only tests move."""
+    """All nodes, with a clock that only tests advance."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -173,7 +173,7 @@ class Network:
         self.pump()
 
     def pump(self) -> None:
-        """Deliver until nothing moves any more."""
+        """Deliver until no message is left."""
         while self.queue:
             line, data, reliable = self.queue.popleft()
             message = decode(data, "network")

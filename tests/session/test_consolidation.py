@@ -15,7 +15,7 @@ Reply = tuple[str, int, int]  # key, time (0: none), number
 
 
 def model(mode: ConsolidationMode, replies: list[Reply]) -> list[Reply]:
-    """Written from the table, without a thought for cost."""
+    """Written from the table, without optimization."""
     if mode == ConsolidationMode.NONE:
         return replies
     newest: dict[str, Reply] = {}

@@ -84,7 +84,7 @@ def test_lost_objects_are_undeclared_by_the_timer() -> None:
     assert far.items == [True, False]
 
 
-def test_lost_query_is_finished_and_complained_about() -> None:
+def test_lost_query_is_finished_with_a_warning() -> None:
     network = Network()
     one, two = network.add(), network.add()
     network.connect(one, two)
@@ -158,7 +158,7 @@ def test_churn_leaves_nothing_behind() -> None:
     tracemalloc.stop()
     assert len(a.subscribers.live) == len(a.queryables.live) == len(a.matching.sources) == 0
     assert len(a.liveliness.watchers) == 0
-    # Interests, ids, routes: nothing may grow with what is gone (aliases belong to routing).
+    # Interests, ids, routes: nothing may grow with ended entities (aliases belong to routing).
     assert a.interests._by_id == {}
     assert (a.subscribers._declared, a.queryables._declared) == ({}, {})
     assert a.liveliness._declared == {}

@@ -47,7 +47,7 @@ def test_history(a: WhatAmI, b: WhatAmI) -> None:
         assert sink.samples[-1] == (tokens[1].key, None)
 
 
-def test_twins_count_as_one() -> None:
+def test_tokens_on_one_key_count_as_one() -> None:
     network, here, there = pair()
     sinks = [watch(core, "t", True, network.now) for core in (here, there)]
     tokens = [core.declare_token("t", network.now) for core in (here, here, there)]
@@ -88,7 +88,7 @@ def test_get_times_out() -> None:
     network = Network()
     client, gateway = network.add(WhatAmI.CLIENT), network.add()
     lines = network.connect(client, gateway)
-    lines[0].is_cut = True  # the gateway never hears of it
+    lines[0].is_cut = True  # the gateway never receives it
     sink = ListSink()
     client.core.liveliness_get("t", sink, 1_000, network.now)
     client.core.handle_timeout(network.now + 1)
@@ -111,7 +111,7 @@ def test_lost_gateway_ends_what_it_declared() -> None:
     assert sink.samples[2:] == [("t", b"")]
 
 
-def test_interest_ends_with_the_last_twin() -> None:
+def test_interest_ends_with_the_last_subscriber_on_its_key() -> None:
     network = Network()
     client, gateway = network.add(WhatAmI.CLIENT), network.add()
     there, _ = network.connect(client, gateway)
@@ -126,12 +126,12 @@ def test_interest_ends_with_the_last_twin() -> None:
     assert all(sink.is_closed for sink in sinks)
 
 
-def test_late_answers_to_a_query_are_no_news() -> None:
+def test_late_answers_to_a_query_are_not_reported() -> None:
     network = Network()
     client, gateway = network.add(WhatAmI.CLIENT), network.add()
     network.connect(client, gateway)
     token = gateway.core.declare_token("t", network.now)
-    for _ in range(2):  # the second sweeps out the first
+    for _ in range(2):  # the second query removes the first
         query = client.core.liveliness_get("t", ListSink(), 1_000, network.now)
         client.core.cancel(query)
     network.pump()

@@ -80,7 +80,7 @@ def test_only_what_locality_allows_counts(destination: Locality) -> None:
     assert here.matching.is_matching(publisher)
 
 
-def test_twins_share_an_interest_and_local_ones_ask_nobody() -> None:
+def test_publishers_on_one_key_share_an_interest_and_local_ones_send_none() -> None:
     network = Network()
     client, gateway = network.add(WhatAmI.CLIENT), network.add()
     there, _ = network.connect(client, gateway)
@@ -93,7 +93,7 @@ def test_twins_share_an_interest_and_local_ones_ask_nobody() -> None:
     assert modes == [InterestMode.CURRENT_FUTURE, InterestMode.FINAL]
 
 
-def test_what_no_interest_covers_is_forgotten() -> None:
+def test_entities_without_an_interest_are_removed() -> None:
     network, here, there = pair(WhatAmI.CLIENT, WhatAmI.PEER)
     far = there.declare_subscriber("k", ListSink(), ANY, network.now)
     publisher = here.declare_publisher("k", ANY, network.now)

@@ -1,4 +1,4 @@
-"""A session in a namespace sees its part of the world only (behaviour reference §6.7)."""
+"""A session in a namespace sees only keys within it (behaviour reference §6.7)."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_request_carries_what_was_asked() -> None:
     assert request.body.parameters == "a=1;_anyke"
 
 
-def test_nobody_there_ends_at_once() -> None:
+def test_query_without_queryables_ends_at_once() -> None:
     network, a, _ = pair()
     answers = ListSink()
     a.get("k", "", question(0), answers, network.now)
@@ -134,7 +134,7 @@ def test_timeout_on_time(timeout_ms: int) -> None:
 
 
 def test_a_timeout_is_reported_once() -> None:
-    """Nodes on the way run out of time as we do; theirs and ours are one to the user."""
+    """Nodes on the path have the same timeout; the user gets one error for all of them."""
     network, a, b = pair()
     answers = ListSink()
     b.declare_queryable("k", ListSink(), False, ANY, network.now)
@@ -143,7 +143,7 @@ def test_a_timeout_is_reported_once() -> None:
     network.pump()
     deadline = a.queries.next_deadline()
     assert deadline is not None
-    for _ in range(2):  # a queryable may say so as often as it likes
+    for _ in range(2):  # a queryable may send the same error repeatedly
         a.inbox.send(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
         a.inbox.send(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
     for hop in (b.zid, a.zid):
@@ -157,7 +157,7 @@ def test_a_timeout_is_reported_once() -> None:
     assert last.responder == ResponderId(b.zid, 0)
 
 
-def test_owner_of_the_queryable_dies() -> None:
+def test_query_ends_when_the_queryables_node_disconnects() -> None:
     network = Network()
     one, two = network.add(), network.add()
     lines = network.connect(one, two)
@@ -348,7 +348,7 @@ def test_errors_count_against_the_budget() -> None:
 
 def test_held_replies_are_bounded() -> None:
     node = Network().add()
-    if FULL:  # which takes its time
+    if FULL:  # the queryable is slow
         tracemalloc.start()
     sink = flood(node, ConsolidationMode.LATEST, None, HELD_REPLIES_MAX + 10, 0)
     assert tracemalloc.get_traced_memory()[1] < HELD_REPLY_BYTES_MAX
@@ -405,7 +405,7 @@ def test_undeclared_querier_drops_its_queries() -> None:
     assert (own.is_closed, other.is_closed) == (True, False)
 
 
-def test_deadlines_of_ended_queries_do_not_pile_up() -> None:
+def test_deadlines_of_ended_queries_do_not_accumulate() -> None:
     core = Network().add().core
     for _ in range(5_000):
         core.get("nobody", "", question(), ListSink(), 100.0)

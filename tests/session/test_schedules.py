@@ -30,7 +30,7 @@ class Listening:
         self.origin = origin
         self.sink = ListSink()
 
-    def hears(self, node: Node, key: str, destination: Locality) -> bool:
+    def receives(self, node: Node, key: str, destination: Locality) -> bool:
         if not intersects(self.key, key):
             return False
         if node is self.node:
@@ -39,7 +39,7 @@ class Listening:
 
 
 class World:
-    """The network, and what should be in it."""
+    """The network, and the model of its state."""
 
     def __init__(self, chance: random.Random, roles: list[WhatAmI]) -> None:
         self.chance = chance
@@ -115,7 +115,7 @@ class World:
         core.put(publication, Put(b""), None, self.network.now)
         self.network.pump()
         for one in self.subscribers:
-            expected = [(key, b"")] if one.hears(node, key, destination) else []
+            expected = [(key, b"")] if one.receives(node, key, destination) else []
             assert one.sink.samples == expected, (one.key, key, destination)
             one.sink.take()
 
@@ -126,8 +126,8 @@ class World:
         self.network.pump()
         expected = 0
         for one in self.queryables:
-            heard = one.hears(node, key, destination)
-            assert len(one.sink.queries) == heard, (one.key, key, destination)
+            is_received = one.receives(node, key, destination)
+            assert len(one.sink.queries) == is_received, (one.key, key, destination)
             for asked in one.sink.queries:
                 expected += 1
                 core = one.node.core

@@ -53,7 +53,7 @@ def test_delete_has_no_payload() -> None:
     assert sink.samples == [("k", None)]
 
 
-def test_twins_are_declared_once() -> None:
+def test_subscribers_on_one_key_are_declared_once() -> None:
     network = Network()
     one, two = network.add(), network.add()
     there, _ = network.connect(one, two)
@@ -108,7 +108,7 @@ def test_undeclared_subscriber_gets_nothing_and_its_sink_is_closed() -> None:
 
 
 def test_routes_follow_subscribers() -> None:
-    """Who gets a key is remembered; a newcomer must still be seen."""
+    """The sinks of a key are cached; a new subscriber must still get samples."""
     network, a, _ = pair()
     first, second = ListSink(), ListSink()
     a.declare_subscriber("k", first, ANY, network.now)
@@ -118,7 +118,7 @@ def test_routes_follow_subscribers() -> None:
     assert (len(first.items), len(second.items)) == (2, 1)
 
 
-def test_qos_and_reliability_travel() -> None:
+def test_qos_and_reliability_are_sent() -> None:
     network = Network()
     one, two = network.add(), network.add()
     there, _ = network.connect(one, two)

@@ -22,7 +22,7 @@ def test_the_whole_default_configuration_is_the_same() -> None:
     assert str(Config()) == str(zenoh.Config()) == str(Config.from_json5("{}"))
 
 
-# Theirs cannot be asked for one key; others are a section only up to 1.8, as they are here.
+# eclipse-zenoh cannot return one of these keys; others are a section only up to 1.8, as here.
 NOT_THEIRS = {"", "gateway/south", "routing/peer", "routing/peer/linkstate"}
 
 
@@ -193,7 +193,7 @@ def test_limits_are_keys_too() -> None:
 
 def test_limits_that_are_built_in_cannot_be_set() -> None:
     config = Config()
-    config.insert_json5("limits/wire/locators", "64")  # what it is anyway
+    config.insert_json5("limits/wire/locators", "64")  # its current value
     cause = r"^limits/wire/locators: is 64 and cannot be changed: it is built in$"
     with pytest.raises(ZError, match=cause):
         config.insert_json5("limits/wire/locators", "65")
@@ -250,7 +250,7 @@ SECRETS = {
 }
 
 
-def test_texts_for_people_hide_passwords_and_private_keys() -> None:
+def test_displayed_texts_hide_passwords_and_private_keys() -> None:
     config = Config()
     for path, text in SECRETS.items():
         config.insert_json5(path, text)
@@ -284,7 +284,7 @@ def test_errors_hide_passwords_and_private_keys(path: str, text: str) -> None:
 
 @pytest.mark.parametrize("path", ["routing/peer", "routing/peer/mode"])
 def test_peers_may_be_linkstate_peers_as_up_to_1_8(path: str) -> None:
-    """1.10 takes and ignores the first, and does not know the second."""
+    """Release 1.10 accepts and ignores the first key, and does not know the second."""
     config = Config()
     assert config.get("routing/peer/mode") is None
     value = '"linkstate"' if path.endswith("mode") else '{mode: "linkstate"}'

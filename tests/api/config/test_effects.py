@@ -1,4 +1,4 @@
-"""Settings that zenlake does not implement: security is refused, of the rest `open` warns."""
+"""Settings that zenlake does not implement: `open` refuses security settings, warns of others."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ OFF_IS_DONE: Final = {
     "transport/shared_memory/enabled",
     "transport/shared_memory/transport_optimization/enabled",
 }
-"""On by default, and without effect: whoever switches them off gets what they ask for."""
+"""On by default, and without effect: switching them off is what happens anyway."""
 
 
-def says(config: zenlake.Config) -> list[str]:
+def warnings_of(config: zenlake.Config) -> list[str]:
     texts: list[str] = []
     check_effects(config, texts.append)
     return texts
@@ -81,11 +81,11 @@ def test_key_is_refused_or_warned_of_by_its_name(path: str) -> None:
     config = zenlake.Config()
     config.insert_json5(path, OTHER_VALUES[path])
     if KEYS[path].effect is WARNED:
-        (text,) = says(config)
+        (text,) = warnings_of(config)
         assert text.startswith(f"{path} is set")
     else:
         with pytest.raises(zenlake.ZError, match=f"^{path}: zenlake does not implement"):
-            says(config)
+            warnings_of(config)
 
 
 @pytest.mark.parametrize("path", [*OTHER_VALUES, *sorted(OFF_IS_DONE)])
@@ -95,9 +95,9 @@ def test_defaults_are_accepted_silently(path: str) -> None:
     config.insert_json5(path, default)
     if path == "access_control/default_permission":
         with pytest.raises(zenlake.ZError, match="default_permission: zenlake does not implement"):
-            says(config)  # the default, but whoever writes `deny` relies on it
+            warnings_of(config)  # the default, but a user who writes `deny` relies on it
     else:
-        assert says(config) == []
+        assert warnings_of(config) == []
 
 
 def test_disabled_sections_are_accepted_silently() -> None:
@@ -107,12 +107,12 @@ def test_disabled_sections_are_accepted_silently() -> None:
         plugins_loading: {{enabled: false, search_dirs: ["."]}},
         transport: {{shared_memory: {{enabled: false, mode: "init"}}}},
     }}""")
-    assert says(config) == []
+    assert warnings_of(config) == []
 
 
 def test_a_setting_that_has_an_effect_is_not_warned_of() -> None:
     config = config_of(transport__link__rx__max_message_size="1000", namespace='"a"')
-    assert says(config) == []
+    assert warnings_of(config) == []
 
 
 def test_open_refuses_access_control_before_it_listens() -> None:
@@ -150,7 +150,7 @@ def test_unknown_options_of_endpoints_are_warned_of() -> None:
         listen__endpoints='["tls/127.0.0.1:0#enable_mtsl=true;listen_certificate=a"]',
         connect__endpoints='{peer: [{strategy: "allOf", locators: ["tcp/a:1#iface=lo;x=1"]}]}',
     )
-    (first, second) = says(config)
+    (first, second) = warnings_of(config)
     about = "there is no option `enable_mtsl`: it has no effect"
     assert first == f"listen/endpoints: tls/127.0.0.1:0: {about}"
     assert second.startswith("connect/endpoints: tcp/a:1: there is no option `x`")
@@ -158,7 +158,7 @@ def test_unknown_options_of_endpoints_are_warned_of() -> None:
 
 @pytest.mark.parametrize("mode", ["peer", "router"])
 def test_clients_are_no_target_of_gossip(mode: str) -> None:
-    """As with eclipse-zenoh; a client has no gossip to send."""
+    """As in eclipse-zenoh: clients do not gossip."""
     config = zenlake.Config()
     config.insert_json5("mode", f'"{mode}"')
     config.insert_json5("scouting/gossip/target", '["peer", "client"]')

@@ -62,7 +62,7 @@ def latencies(publisher: zenlake.Publisher, arrived: list[float]) -> list[float]
 
 
 class Mischief:
-    """One session whose callback does something else in each run."""
+    """A session whose callback does something different in each run."""
 
     def __init__(self, session: zenlake.Session, chance: random.Random) -> None:
         self.session = session
@@ -70,7 +70,7 @@ class Mischief:
         self.done = threading.Event()
         deeds = [self.sleep, self.fail, self.publish, self.ask, self.declare, self.close]
         self.deed: Callable[[], None] = chance.choice(deeds)
-        # Who asks on the thread that reads the answer waits for it in vain, here as elsewhere.
+        # A query on the thread that reads its answer would wait for ever.
         indirect = self.deed == self.ask or chance.random() < 0.7
         callback = Callback(self.call, indirect=indirect)
         self.subscriber = session.declare_subscriber("k", callback)

@@ -30,7 +30,7 @@ LONG_S = 20.0
 
 
 def feed(sink: Sink, *items: object) -> None:
-    """As the node does: `push` under its lock, `after_unlock` outside."""
+    """Push an item like the node: `push` under its lock, `after_unlock` outside."""
     for item in items:
         sink.push(item)
     sink.after_unlock()
@@ -219,7 +219,7 @@ def test_recv_waits_for_an_item_and_for_the_end() -> None:
     assert not reader.is_alive()
 
 
-def test_an_indirect_callback_runs_elsewhere_in_order_then_drops() -> None:
+def test_an_indirect_callback_runs_on_another_thread_in_order_then_drops() -> None:
     calls: list[object] = []
     threads: set[str] = set()
 
@@ -277,7 +277,7 @@ def test_writer_waits_no_longer_than_a_link_reader_calls() -> None:
     assert has_begun.wait(LONG_S)
     writer = in_thread(lambda: feed(sink, *range(1, HANDLER_ITEMS_MAX + 10)))
     writer.join(0.05)
-    assert writer.is_alive(), "it brought more than there is room for"
+    assert writer.is_alive(), "more items than there is room for"
     go.set()
     reader.join(LONG_S)
     writer.join(LONG_S)

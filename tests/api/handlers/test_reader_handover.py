@@ -114,7 +114,7 @@ def test_callback_may_query_and_wait(pair: tuple[zenlake.Session, zenlake.Sessio
         publisher.put(b"")
         until_long(took_s, count)
     assert answers == [b"42"] * 10
-    # It need not wait until somebody finds the reader away.
+    # It need not wait until the watching thread replaces the reader.
     assert min(took_s) < HOLD_S
 
 
@@ -169,7 +169,7 @@ def test_a_reply_leaves_with_its_final(pair: tuple[zenlake.Session, zenlake.Sess
     assert a.info.stats()["batches_out"] - batches < 30
 
 
-def test_a_reply_does_not_wait_for_a_callback_that_goes_on(
+def test_a_reply_does_not_wait_for_the_end_of_its_callback(
     pair: tuple[zenlake.Session, zenlake.Session],
 ) -> None:
     a, b = pair

@@ -12,7 +12,7 @@ from zenlake import Config, Hello, WhatAmI, ZError
 
 
 def a_group_of_our_own() -> Config:
-    """Away from the address that everybody uses."""
+    """A group other than the default one."""
     config = Config()
     config.insert_json5("scouting/multicast/address", '"224.0.0.225:17446"')
     config.insert_json5("scouting/multicast/autoconnect", "[]")

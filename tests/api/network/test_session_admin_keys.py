@@ -64,7 +64,7 @@ def test_other_sessions_get_no_answer() -> None:
         assert list(a.get(f"@/{a.zid()}/session/**", allowed_destination=Locality.REMOTE)) == []
 
 
-def test_transports_that_come_and_go_are_published_in_the_session_alone() -> None:
+def test_opened_and_closed_transports_are_published_in_the_session_only() -> None:
     """Also where the configuration sends publications to the network."""
     rule = '{key_exprs: ["@/**"], config: {allowed_destination: "remote"}}'
     with listening(qos__publication=f"[{rule}]") as a, connected(a) as far:
@@ -106,7 +106,7 @@ def test_sessions_without_such_queries_have_neither_queryable_nor_listener() -> 
 def test_more_replies_than_a_channel_holds_do_not_block_the_requester() -> None:
     """`get` returns before it is answered: its replies are read while they are made."""
     with two_sessions() as (a, _):
-        asked(a)  # which begins it, with the real node
+        asked(a)  # starts the admin keys, with the real node
         node = node_of(a)
         a._handle.node = cast("NodeLike", Crowded(node))
         replies = a.get(f"@/{a.zid()}/session/**", consolidation=ConsolidationMode.NONE, timeout=10)

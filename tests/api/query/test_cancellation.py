@@ -29,7 +29,7 @@ def test_cancel_calls_every_registered_hook() -> None:
     assert token.is_cancelled
 
 
-def test_a_cancelled_token_takes_no_hooks() -> None:
+def test_a_cancelled_token_accepts_no_hooks() -> None:
     token = CancellationToken()
     token.cancel()
     assert token.register(lambda: None) is None
@@ -197,7 +197,7 @@ def test_cancel_frees_a_link_that_waits_for_room(network: MemoryNetwork) -> None
     answering.join(0.05)
     assert answering.is_alive()
     token.cancel()
-    assert replies.try_recv() is not None  # what it had taken is still there to be read
+    assert replies.try_recv() is not None  # items in the channel can still be read
     assert len(list(replies)) < REPLIES
     answering.join(PATIENCE_S)
     assert not answering.is_alive()

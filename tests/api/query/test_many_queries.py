@@ -27,7 +27,7 @@ EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}
 
 @pytest.mark.parametrize("timeout_s", [0.02, 0.2, 1.0])
 def test_timeouts_by_the_real_clock(timeout_s: float) -> None:
-    """Within 50 ms or 5 %, as far as the machine has time: one of several tries must do it."""
+    """Within 50 ms or 5 %; on a busy machine one of several tries must succeed."""
     with two_sessions() as (a, b):
         queryable = b.declare_queryable("k", lambda query: asked.append(query))
         asked: list[zenlake.Query] = []
@@ -128,7 +128,7 @@ def test_a_flood_of_replies_and_a_budget() -> None:
         assert grown < 64 * MIB
 
 
-def test_declarations_come_and_go_and_memory_stays() -> None:
+def test_memory_does_not_grow_with_ended_declarations() -> None:
     with two_sessions() as (a, b):
         watcher = b.declare_subscriber("**")
 
@@ -158,8 +158,8 @@ def test_declarations_come_and_go_and_memory_stays() -> None:
         watcher.undeclare()
 
 
-def test_only_the_neighbour_limits_open_queries_and_says_so() -> None:
-    """The limit for neighbours does not apply to the session itself; beyond it, an error comes."""
+def test_only_the_neighbour_limits_open_queries_and_replies_an_error() -> None:
+    """The limit applies to neighbours, not to the own session; beyond it the reply is an error."""
     asked: list[zenlake.Query] = []
     with (
         listening(limits__routing__queries="6") as b,

@@ -68,7 +68,9 @@ def test_query_has_all_arguments_of_get(pair: tuple[Session, Session]) -> None:
         query.drop()
 
 
-def test_giving_one_of_payload_and_encoding(pair: tuple[Session, Session]) -> None:
+def test_payload_or_encoding_alone_sends_the_default_of_the_other(
+    pair: tuple[Session, Session],
+) -> None:
     a, b = pair
     queryable = b.declare_queryable("k")
     a.get("k", payload="p")
@@ -112,7 +114,7 @@ def test_replies(pair: tuple[Session, Session]) -> None:
 
 
 def test_express_can_be_set_on_a_reply(pair: tuple[Session, Session]) -> None:
-    """Within the session: nodes on the way give replies the QoS of the request (§4.5)."""
+    """Within the session only: other nodes set the QoS of replies to that of the request (§4.5)."""
     a, _ = pair
     a.declare_queryable("k", lambda query: (query.reply("k", b"", express=True), query.drop()))
     (reply,) = a.get("k")
@@ -173,7 +175,7 @@ def test_leaked_query_is_finished_with_a_warning(caplog: pytest.LogCaptureFixtur
     assert f"{leaks} queries of the queryable on `k` were lost without drop()" in caplog.text
 
 
-def test_timeout_gives_one_error() -> None:
+def test_timeout_is_one_error() -> None:
     network = MemoryNetwork()
     a, b = network.open(), network.open()
     queryable = b.declare_queryable("k")

@@ -105,7 +105,7 @@ def random_scalar(rng: random.Random, name: str) -> Any:
 
 
 def plain(value: object) -> object:
-    """For comparing: sets sorted, and numbers without their width, which theirs forgets."""
+    """For comparison: sets sorted, numbers without their width, which eclipse-zenoh loses."""
     if isinstance(value, set | frozenset):
         return sorted(repr(item) for item in value)
     if isinstance(value, list | tuple):
@@ -149,7 +149,7 @@ def test_broken_bytes_are_refused_alike(
             # The one difference: bytes that are left over are an error.
             left_over = "follow the value" in str(error)
             got = "refused"
-        # Theirs takes the memory that a count claims, and the process with it.
+        # eclipse-zenoh allocates the memory that a count claims, and aborts the process.
         if left_over or max(counts, default=0) > COUNT_MAX:
             continue
         compared += 1

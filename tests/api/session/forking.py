@@ -145,7 +145,7 @@ def main() -> None:
         is_over.set()
         thread.join()
         print(json.dumps({"published": len(published), "children": outcomes}), flush=True)
-        sys.stdin.read()  # until the test has seen that all is as it was
+        sys.stdin.read()  # until the test has checked that nothing changed
         token.undeclare()
 
 

@@ -50,7 +50,7 @@ def _answer(query: zenlake.Query) -> None:
 
 
 def use(other: zenlake.Session, after_s: float) -> str:
-    """One session from its beginning to its end, interrupted somewhere; where that was."""
+    """Open, use and close a session, interrupted at some point; returns that point."""
     place = "open"
     session: zenlake.Session | None = None
     try:
@@ -84,7 +84,7 @@ def use(other: zenlake.Session, after_s: float) -> str:
 
 
 def threads_now() -> int:
-    """Without those that run callbacks: the other session has one, now and then."""
+    """Threads except those that run callbacks, which the other session may have."""
     return sum(not one.name.startswith("zenlake-callback") for one in own_threads())
 
 

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.usefixtures("host")
 HOUR_NS = 3600 * 10**9
 JUMPS_NS = (-HOUR_NS, HOUR_NS, 10 * 365 * 24 * HOUR_NS, 10**9, -1_000_000, -HOUR_NS, 0)
 LEASE_MS = 1_000
-"""A node looks at the leases of its links four times in it."""
+"""A node checks the leases of its links four times in it."""
 
 
 class WallClock:
-    """The time of day, set to another now and then."""
+    """A wall clock that the test can set."""
 
     def __init__(self) -> None:
         self.ahead_ns = 0
@@ -64,7 +64,7 @@ def test_stamps_go_on_and_no_lease_ends(wall: WallClock) -> None:
             time.sleep(0.01)
         assert len(got) == count > 200
         assert all(one < other for one, other in itertools.pairwise(got))
-        # The listening node may hear of the transport after the connecting one went on.
+        # The listening node may open the transport later than the connecting one.
         kinds = [event.kind for event in iter(events.try_recv, None)]
         assert kinds in ([], [zenlake.SampleKind.PUT])
         assert len(a.info.transports()) == 1

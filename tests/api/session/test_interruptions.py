@@ -47,7 +47,7 @@ def test_queries_are_cancelled_at_any_time() -> None:
             timer.start()
             try:
                 replies = list(session.get("q", cancellation_token=token, timeout=10, **EVERY))
-            except zenlake.ZError:  # it was quicker than the question
+            except zenlake.ZError:  # cancelled before the query started
                 assert token.is_cancelled
             else:
                 assert all(reply.ok is not None for reply in replies)
@@ -79,7 +79,7 @@ def declare_token(session: zenlake.Session) -> None:
 
 
 def work(session: zenlake.Session, deed: Callable[[], object]) -> None:
-    """The same over and over, until the session is closed; no other error may come."""
+    """Repeat an operation until the session is closed; no other error may be raised."""
     while True:
         try:
             deed()

@@ -143,7 +143,7 @@ def test_callback_may_use_and_close_the_session(network: MemoryNetwork, indirect
         assert session.is_closed()
 
 
-def test_slow_callback_does_not_hold_up_others(network: MemoryNetwork) -> None:
+def test_slow_callback_does_not_delay_others(network: MemoryNetwork) -> None:
     session = network.open()
     release = threading.Event()
     session.declare_subscriber("slow", lambda _: release.wait(10))

@@ -1,4 +1,4 @@
-"""How many threads sessions use, and what they wait for."""
+"""The threads that sessions use."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
         until(publish)
         watchers = [one for one in threading.enumerate() if one.name == "zenlake handover"]
         assert len(watchers) == 1
-        # It looks at nobody, and soon not at all, once no callback runs.
+        # It checks no reader, and soon sleeps, once no callback runs.
         assert not any(node.readers_in_callbacks for node in READER_HANDOVER.nodes)
         until(lambda: not READER_HANDOVER.is_watching)
         for session in (listening, *others):
@@ -99,7 +99,7 @@ def test_idle_callables_need_no_thread(network: MemoryNetwork) -> None:
         b.put(f"k/{number}", b"")
     until(lambda: len(seen) == 1000)
     assert len(callback_threads()) < 50
-    until(lambda: callback_threads() <= before)  # they end when nothing comes
+    until(lambda: callback_threads() <= before)  # idle threads end
 
 
 def test_callbacks_that_block_do_not_delay_others(network: MemoryNetwork) -> None:
@@ -155,7 +155,7 @@ def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(
 
 
 def test_a_callback_may_wait_for_another(network: MemoryNetwork) -> None:
-    """However many do: each of them gets a thread."""
+    """Any number of them: each callback gets a thread."""
     a, b = network.open(), network.open()
     answers: list[int] = []
 

@@ -1,4 +1,4 @@
-"""`Encoding` answers as eclipse-zenoh's does, question by question."""
+"""`Encoding` returns the same values as eclipse-zenoh's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`NTP64` answers as eclipse-zenoh's does, also for random times."""
+"""`NTP64` returns the same values as eclipse-zenoh's, also for random times."""
 
 from __future__ import annotations
 

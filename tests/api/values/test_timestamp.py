@@ -1,4 +1,4 @@
-"""`Timestamp` and `TimestampId` answer as eclipse-zenoh's do."""
+"""`Timestamp` and `TimestampId` return the same values as eclipse-zenoh's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`WhatAmIMatcher` answers as eclipse-zenoh's does, question by question."""
+"""`WhatAmIMatcher` returns the same values as eclipse-zenoh's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ZBytes` answers as eclipse-zenoh's does, question by question."""
+"""`ZBytes` returns the same values as eclipse-zenoh's."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_every_message_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_the_summary_says_what_was_there_and_what_was_not_decoded(
+def test_the_summary_has_counts_and_undecoded_bytes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lines = decode(capsys, PUBSUB).err.splitlines()
@@ -105,7 +105,7 @@ def test_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(deletes.out)["counts"] == {"PUSH/DEL": 7}
 
 
-def test_the_first_messages_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_limit_selects_the_first_messages(capsys: pytest.CaptureFixture[str]) -> None:
     result = decode(capsys, "-c", "3", "--where", "time > 0.7 and kind == PUSH", PUBSUB)
     assert [line.split()[1] for line in result.lines] == ["122", "124", "125"]
     assert "(3 chosen)" in result.err
@@ -122,12 +122,12 @@ def test_times_are_those_of_each_capture(capsys: pytest.CaptureFixture[str]) -> 
     assert "(0 chosen)" not in result.err
 
 
-def test_a_hint_where_equal_is_not_meant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_comparison_with_a_key_expression_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     result = decode(capsys, "--where", "key == home/**", PUBSUB)
     assert result.err.startswith("hint: == compares keys letter by letter; `key ~ home/**` ")
 
 
-def test_nothing_chosen_is_a_negative_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_selected_message_is_exit_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert decode(capsys, "--where", "key == nothing", PUBSUB).code == 1
     assert decode(capsys, "--follow", "nothing/at/all", PUBSUB).code == 1
     assert decode(capsys, "--count", "--where", "kind == OAM", PUBSUB).code == 1
@@ -159,7 +159,7 @@ def test_several_files_have_headers(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 8
 
 
-def test_port_takes_only_what_uses_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_port_selects_connections(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         json.loads(decode(capsys, "--count", "--json", "--port", "9", PUBSUB).out)["counts"] == {}
     )
@@ -167,7 +167,7 @@ def test_port_takes_only_what_uses_it(capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(result.out)["counts"] == PUBSUB_COUNTS
 
 
-def test_the_packets_chosen_become_a_capture(
+def test_packets_of_selected_messages_are_written_as_a_capture(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out.pcapng"
@@ -268,7 +268,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], compl
     assert result.stderr.count(b"\n") == 1
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m zenlake.cli.main decode -l {PUBSUB} 2>/dev/null | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert result.stdout.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Stories: one request, one node, one key."""
+"""Followers of one request, one node, one key."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fed(story: Follower, *events: TraceEvent) -> list[FollowerLine]:
 
 
 def short(lines: list[FollowerLine]) -> list[str]:
-    """Kinds with their notes, and sentences."""
+    """Kinds with their notes, and summaries."""
     return [
         f"{one.event.kind} {one.note}".strip() if isinstance(one.event, MessageSeen) else one.note
         for one in lines
@@ -78,12 +78,12 @@ def test_argument_selects_the_kind_of_follower(text: str, kind: type) -> None:
 
 
 @pytest.mark.parametrize("text", ["request:x", "zid:xyz", "zid:abc", "a//b", "", "key:"])
-def test_what_cannot_be_followed(text: str) -> None:
+def test_invalid_arguments_are_refused(text: str) -> None:
     with pytest.raises(LocalError):
         follower(text)
 
 
-def test_a_request_is_one_story() -> None:
+def test_a_request_and_its_responses_are_selected() -> None:
     story = RequestFollower(12)
     assert fed(story, put(), query(11), query(12), reply(11), reply(12, ms=1.5)) == []
     lines = fed(story, reply(12, ms=2, error=True), final(11), final(12, ms=3))
@@ -117,7 +117,7 @@ def test_a_request_without_its_final() -> None:
     assert short(fed(story, ended))[-2] == "   = 1 reply, no final before the session was lost"
 
 
-def test_a_number_that_is_used_again() -> None:
+def test_a_reused_request_id_begins_another_exchange() -> None:
     story = RequestFollower(12)
     lines = fed(story, query(), query(ms=5), final(ms=6))
     assert "no final before the number was used again" in short(lines)[1]
@@ -140,7 +140,7 @@ def test_the_same_number_in_two_sessions_and_of_both_sides() -> None:
     assert [one.event.link for one in lines if isinstance(one.event, MessageSeen)] == other.links
 
 
-def test_everything_of_a_node() -> None:
+def test_all_messages_of_a_node_are_selected() -> None:
     other = make_session("aaaa", 50999)
     story = NodeFollower("3b76")
     events = [put(), put(direction=1), put(session=other)]
@@ -162,7 +162,7 @@ def test_a_node_that_answers_is_followed_from_the_first_message() -> None:
     assert [line.event for line in fed(story, ack)] == [syn, ack]
 
 
-def test_a_key_comes_with_the_declarations_behind() -> None:
+def test_a_key_is_selected_with_the_declarations_of_its_aliases() -> None:
     alias = seen(Declare(DeclareKeyExpr(1, WireExpr(0, "robot"))), key="robot")
     unused = seen(Declare(DeclareKeyExpr(2, WireExpr(0, "arm"))), key="arm")
     used = seen(Push(WireExpr(1, "/7/pose"), Put(b"")), key="robot/7/pose")
@@ -172,7 +172,7 @@ def test_a_key_comes_with_the_declarations_behind() -> None:
     assert [one.event for one in lines] == [alias, used, again]
 
 
-def test_a_key_comes_with_what_ends_its_stories() -> None:
+def test_a_key_is_selected_with_finals_and_undeclarations() -> None:
     key = WireExpr(0, "robot/7")
     events = [
         seen(Declare(DeclareSubscriber(3, key)), key="robot/7"),
@@ -195,7 +195,7 @@ def test_a_key_comes_with_what_ends_its_stories() -> None:
     assert [one.event for one in fed(KeyFollower("robot/**"), *events, *others)] == events
 
 
-def test_a_number_that_goes_to_another_key_leaves_the_story() -> None:
+def test_an_id_reused_for_another_key_is_not_selected() -> None:
     story = KeyFollower("a")
     session = make_session()
     assert fed(story, query(key="a", session=session))
@@ -204,7 +204,7 @@ def test_a_number_that_goes_to_another_key_leaves_the_story() -> None:
     assert fed(story, other, answer) == []
 
 
-def test_only_so_much_is_remembered() -> None:
+def test_remembered_references_are_limited() -> None:
     assert KeyFollower("a")._remembered_max == REMEMBERED_MAX
     story = KeyFollower("a", remembered_max=2)
     session = make_session()

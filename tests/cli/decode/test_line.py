@@ -1,4 +1,4 @@
-"""One line a message: what each kind shows, and what no line ever shows."""
+"""One line per message: the fields of each kind, and characters that are never printed."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_columns() -> None:
         (ResponseFinal(7, extensions=(Extension(0x0B),)), None, "#7  unknown extensions 0xb"),
     ],
 )
-def test_the_fields_that_matter(message: Message, key: str | None, detail: str) -> None:
+def test_line_has_the_important_fields(message: Message, key: str | None, detail: str) -> None:
     event = seen(message, key=key)
     shown = line(event)
     head = f"   0.000000      1  client 3b76 > router ff6b    {event.kind}"
@@ -173,7 +173,7 @@ def test_remarks() -> None:
     assert line(event).endswith("  in 3 fragments  ignored: an old sequence number")
 
 
-def test_who_is_not_known_is_an_address() -> None:
+def test_unknown_nodes_are_shown_by_address() -> None:
     session = make_session()
     session.nodes[1].zid = None
     assert "client 3b76 > 127.0.0.1:7447  " in line(put(session=session))
@@ -242,7 +242,7 @@ def test_previews(data: bytes, text: str) -> None:
 
 
 def hostile_events(text: str) -> Iterator[MessageSeen]:
-    """The text in every place that a peer writes freely."""
+    """Events with this text in every field that a peer can choose."""
     key = WireExpr(0, text)
     raw = text.encode("utf-8", "surrogatepass")
     encoding = Encoding(0xFFFF, raw[:255])
@@ -264,7 +264,7 @@ def test_no_hostile_character_reaches_the_terminal(character: str) -> None:
     form = LineFormat(FIRST_NS)
     for event in hostile_events(f"a{character}b"):
         shown = [form.line(event)]
-        if not "\ud800" <= character <= "\udfff":  # which no decoder lets through
+        if not "\ud800" <= character <= "\udfff":  # which decoders refuse
             shown += [*field_lines(event), *hex_lines(event)]
             shown.append(json_line(event, "f", "", whole=True))
         for text in shown:

@@ -1,4 +1,4 @@
-"""What comes of each kind of handler, for everything that takes one."""
+"""The type of `.handler` for each kind of handler, in every method with one."""
 
 from queue import Queue
 from typing import Any, assert_type

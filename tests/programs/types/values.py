@@ -1,4 +1,4 @@
-"""What programs do with values, as far as types go."""
+"""Types of values."""
 
 from pathlib import Path
 from typing import Literal, assert_type
@@ -74,7 +74,7 @@ def queries(query: zenoh.Query) -> None:
 
 
 def at_once(session: zenoh.Session) -> None:
-    """Results of what gives nothing, where an expression is wanted."""
+    """Results of methods that return None, used as expressions."""
     session.declare_queryable("k", lambda query: (query.reply("k", "v"), query.drop()))
     session.declare_subscriber("k", lambda sample: sample.express and session.delete("k"))
     print([session.put(f"k/{number}", "v") for number in range(3)], session.close())
