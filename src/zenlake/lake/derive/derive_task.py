@@ -32,7 +32,7 @@ IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
 _SAMPLES: Final = "samples"
-_CHANGED: Final = "changed"
+_MEASURED: Final = "measured"
 """The step whose rows have each `trace_id`."""
 _SCOPES: Final = {"captures": BUILDS, "split": OF_SPLIT, "across": ACROSS_SPLITS}
 _KINDS: Final = {**TABLES, **SPANNING}
@@ -51,7 +51,8 @@ class Attempt(NamedTuple):
 def attempts(threads: int, memory_bytes: int) -> list[Attempt]:
     """From the fastest attempt to the one that needs the least memory, then with more memory."""
     found = [
-        Attempt(threads, memory_bytes, EVENTS_MAX, len(BUILDS)),
+        # With one core, builds that alternate would only evict each other's data from its caches.
+        Attempt(threads, memory_bytes, EVENTS_MAX, min(threads, len(BUILDS))),
         Attempt(1, memory_bytes, EVENTS_MAX // 4, 1),
     ]
     found += [Attempt(1, memory_bytes * more, EVENTS_MAX // 16, 1) for more in (2, 4)]
@@ -141,13 +142,13 @@ class _Writer:
         self.kept: set[str] = set()
         self.copies: dict[str, str] = {}
         """Copies of files of `samples` with the final `trace_id`, by the original path."""
-        self._changed: Frame | None = None
+        self._measured: Frame | None = None
         self._engine = engine
         self._folder = folder
 
     def keep(self, name: str, frame: Frame) -> Frame:
-        if name == _CHANGED:
-            self._changed = frame = self._engine.keep(frame)
+        if name == _MEASURED:
+            self._measured = frame = self._engine.keep(frame)
             return frame
         if name not in TABLES:
             return self._engine.keep(frame)
@@ -168,10 +169,10 @@ class _Writer:
 
     def copy_with_trace_ids(self, path: str) -> None:
         """Writes a copy of a file of `samples` if another `trace_id` was found for some row."""
-        if self._changed is None:
+        if self._measured is None:
             return
         samples = self._engine.read_rows(TABLES[_SAMPLES], path, ("capture", "session", "seq"))
-        found = latencies.trace_ids_of_rows(cast(Any, samples), cast(Any, self._changed))
+        found = latencies.trace_ids_of_rows(cast(Any, samples), cast(Any, self._measured))
         batches = [*cast(Frame, found).batches()]
         target = self._folder / _SAMPLES / f"{uuid4().hex}.parquet"
         if batches and replace_trace_ids(Path(path), target, pa.Table.from_batches(batches)):

@@ -158,7 +158,7 @@ def build_publications(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Pa
     The others have the right `trace_id` since they were read.
     """
     contents = keep("contents", latencies.contents_of_captures(whole["samples"]))
-    return _publications(contents, parts, keep)
+    return _publications(whole, contents, parts, keep)
 
 
 def build_publications_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
@@ -166,18 +166,17 @@ def build_publications_of_split(whole: Frames, parts: Sequence[Frames], keep: Ke
     several sessions have samples (`sample_sessions`)."""
     contents = keep("contents", latencies.contents_of(whole["samples"]))
     return {
-        **_publications(contents, parts, keep),
+        **_publications(whole, contents, parts, keep),
         "content_groups": [latencies.groups_of(contents)],
         "sample_sessions": [latencies.sessions_of(whole["samples"])],
     }
 
 
-def _publications(contents: DataFrame, parts: Sequence[Frames], keep: Keep) -> Parts:
-    found = keep("latencies", latencies.build(contents, keep))
-    changed = keep("changed", latencies.changed_of(found))
+def _publications(whole: Frames, contents: DataFrame, parts: Sequence[Frames], keep: Keep) -> Parts:
+    measured = keep("measured", latencies.measure(contents, keep))
     return {
-        "latencies": [found],
-        "samples": [latencies.traced(part["samples"], changed) for part in parts],
+        "latencies": [latencies.build(whole["samples"], measured)],
+        "samples": [latencies.traced(part["samples"], measured) for part in parts],
     }
 
 

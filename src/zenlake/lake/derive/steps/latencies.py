@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #   mark                       identity that the publisher or a router sent along
 #   stamper                    the node that added the timestamp, like `sender` and `receiver`
 _CONTENTS: Final = """
-SELECT capture, session, link, packet, time_ns, seq, kind, key, sender_zid, receiver_zid,
+SELECT time_ns, seq,
     xxhash64(capture, session) AS spot,
     xxhash64(capture, key, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
         source_zid, 6, source_eid, 7, source_sn) AS content,
@@ -81,38 +81,40 @@ LEFT JOIN passed_on ON numbered.publication = passed_on.publication
 """
 
 _LATENCIES: Final = """
-SELECT contents.*, trace_id, sent_ns, is_last, firsts.sender_zid AS publisher_zid,
-    (contents.time_ns - sent_ns) / 1e6D AS latency_ms
-FROM {contents} AS contents
-JOIN {measured} AS measured ON contents.seq = measured.seq AND contents.spot = measured.spot
-LEFT JOIN (SELECT spot, seq, sender_zid FROM {contents}) AS firsts
-    ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
+SELECT capture, session, link, packet, time_ns, samples.seq, kind, key, samples.sender_zid,
+    receiver_zid, measured.trace_id, sent_ns, is_last, firsts.sender_zid AS publisher_zid,
+    (time_ns - sent_ns) / 1e6D AS latency_ms
+FROM {samples} AS samples
+JOIN {measured} AS measured
+    ON samples.seq = measured.seq AND xxhash64(capture, session) = measured.spot
+LEFT JOIN (
+    SELECT seq, xxhash64(capture, session) AS spot, sender_zid FROM {samples}
+) AS firsts ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
 """
 
 # Readers write `trace_id` as if each row were the first hop of its publication.
-_CHANGED: Final = """
-SELECT xxhash64(capture) AS capture, xxhash64(capture, session) AS spot, seq, trace_id,
-    trace_id IS DISTINCT FROM seq AS is_changed
-FROM {latencies}
-"""
-
 _TRACED: Final = """
+WITH changed AS (
+    SELECT DISTINCT samples.capture FROM {samples} AS samples
+    JOIN (SELECT * FROM {measured} WHERE trace_id IS DISTINCT FROM seq) AS measured
+        ON samples.seq = measured.seq
+        AND xxhash64(samples.capture, samples.session) = measured.spot
+)
 SELECT samples.* EXCEPT (trace_id),
-    CASE WHEN changed.seq IS NULL THEN samples.trace_id ELSE changed.trace_id END AS trace_id
+    CASE WHEN measured.seq IS NULL THEN samples.trace_id ELSE measured.trace_id END AS trace_id
 FROM {samples} AS samples
-LEFT SEMI JOIN (SELECT DISTINCT capture FROM {changed} WHERE is_changed) AS captures
-    ON xxhash64(samples.capture) = captures.capture
-LEFT JOIN {changed} AS changed
-    ON samples.seq = changed.seq AND xxhash64(samples.capture, samples.session) = changed.spot
+LEFT SEMI JOIN changed ON samples.capture = changed.capture
+LEFT JOIN {measured} AS measured
+    ON samples.seq = measured.seq AND xxhash64(samples.capture, samples.session) = measured.spot
 """
 
 
 # For files that are already written, by row number.
 _TRACE_IDS_OF_ROWS: Final = """
-SELECT samples.row, changed.trace_id
+SELECT samples.row, measured.trace_id
 FROM {samples} AS samples
-JOIN {changed} AS changed
-    ON samples.seq = changed.seq AND xxhash64(samples.capture, samples.session) = changed.spot
+JOIN {measured} AS measured
+    ON samples.seq = measured.seq AND xxhash64(samples.capture, samples.session) = measured.spot
 """
 
 
@@ -135,23 +137,26 @@ def sessions_of(samples: DataFrame) -> DataFrame:
     return conform(query(_SESSIONS, samples=samples), SPANNING["sample_sessions"])
 
 
-def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
-    """From the frame of `contents_of`; `keep` stores a step that is read several times."""
-    measured = query(_MEASURED, numbered=publications.build(contents, keep))
-    found = query(_LATENCIES, contents=contents, measured=measured)
-    return conform(found, TABLES["latencies"])
+def measure(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
+    """From the frame of `contents_of`: what `latencies` has besides the columns of `samples`.
+
+    Rows have the `spot` and `seq` of a sample; `trace_id` and `first_spot` are those of its first
+    hop. `keep` stores a step that is read several times.
+    """
+    numbered = keep("publications", publications.build(contents, keep))
+    return query(_MEASURED, numbered=numbered)
 
 
-def changed_of(latencies: DataFrame) -> DataFrame:
-    """The `trace_id` of samples, and whether it differs from what readers wrote."""
-    return query(_CHANGED, latencies=latencies)
+def build(samples: DataFrame, measured: DataFrame) -> DataFrame:
+    """From samples and the frame of `measure`."""
+    return conform(query(_LATENCIES, samples=samples, measured=measured), TABLES["latencies"])
 
 
-def trace_ids_of_rows(samples: DataFrame, changed: DataFrame) -> DataFrame:
+def trace_ids_of_rows(samples: DataFrame, measured: DataFrame) -> DataFrame:
     """The found `trace_id` of samples, by `row`."""
-    return query(_TRACE_IDS_OF_ROWS, samples=samples, changed=changed)
+    return query(_TRACE_IDS_OF_ROWS, samples=samples, measured=measured)
 
 
-def traced(samples: DataFrame, changed: DataFrame) -> DataFrame:
+def traced(samples: DataFrame, measured: DataFrame) -> DataFrame:
     """All samples of captures in which a `trace_id` changes."""
-    return conform(query(_TRACED, samples=samples, changed=changed), TABLES["samples"])
+    return conform(query(_TRACED, samples=samples, measured=measured), TABLES["samples"])

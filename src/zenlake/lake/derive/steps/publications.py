@@ -71,7 +71,7 @@ judged AS (
     FROM hops LEFT JOIN received
         ON hops.content = received.content AND hops.sender = received.node
 )
-SELECT content,
+SELECT content, max(times) AS times,
     count(*) > 1 AND count(sender) = count(*) AND sum(receivers) = sum(times) AS is_complete,
     min(times) = max(times) AND count(DISTINCT receiver) = count(*) AS is_even,
     max(CASE WHEN is_first THEN sender END) AS source,
@@ -83,18 +83,23 @@ SELECT content,
 FROM judged GROUP BY content HAVING count(*) > 1 OR max(is_split)
 """
 
-# `place` counts equal contents on a hop. If one is seen before the first hop, or has two
-# timestamps, the order does not identify publications.
+# `place` counts equal contents on a hop; most come once. If one is seen before the first hop, or
+# has two timestamps, the order does not identify publications.
 _NUMBERED: Final = f"""
-WITH numbered AS (
-    SELECT spot, seq, time_ns, split.content, hop, sender, receiver, stamp, stamp_ns, mark,
+WITH joined AS (
+    SELECT spot, seq, time_ns, split.content, hop, sender, receiver, stamp, stamp_ns, mark, times,
         coalesce(is_complete AND is_even AND has_one_source, false) AS is_certain,
         coalesce(is_complete AND has_one_entry, false) AS has_one_entry,
         CASE WHEN sender = source THEN seq END AS first_seq,
         CASE WHEN sender = source THEN time_ns END AS first_ns,
-        receiver = entry AS is_entry,
-        row_number() OVER (PARTITION BY split.content, hop ORDER BY seq) AS place
+        receiver = entry AS is_entry
     FROM {{split}} AS split JOIN {{certain}} AS certain ON split.content = certain.content
+),
+numbered AS (
+    SELECT *, 1 AS place FROM joined WHERE times = 1
+    UNION ALL
+    SELECT *, row_number() OVER (PARTITION BY content, hop ORDER BY seq) AS place
+    FROM joined WHERE times > 1
 ),
 places AS (
     SELECT content, place,
@@ -173,7 +178,7 @@ def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> D
 
     `is_known`: whether its first hop is known too.
     """
-    split = query(_SPLIT, contents=contents)
-    certain = query(_CERTAIN, split=split)
+    split = keep("split", query(_SPLIT, contents=contents))
+    certain = keep("certain", query(_CERTAIN, split=split))
     numbered = keep("hops", query(_NUMBERED, split=split, certain=certain))
     return query(_MATCHED, numbered=numbered, uneven=query(_UNEVEN, numbered=numbered))
