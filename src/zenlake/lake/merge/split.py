@@ -21,7 +21,7 @@ __all__ = ["CHUNK_BYTES", "Split", "Tables", "Write", "read_split"]
 
 Write = Callable[[Tables], None]
 
-CHUNK_BYTES: Final = 16 << 20
+CHUNK_BYTES: Final = 32 << 20
 """Bytes of wanted pairs in one chunk of the fast reader."""
 _STRETCH_BYTES_MAX: Final = 64 << 20
 """Bytes of the file in one chunk: all of them may belong to wanted pairs."""

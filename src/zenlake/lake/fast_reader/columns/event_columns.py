@@ -40,6 +40,8 @@ _EXCHANGES: Final = {
 _TARGETS: Final = [str(one) for one in QueryTarget]
 _CONSOLIDATIONS: Final = [str(one) for one in ConsolidationMode]
 _MODES: Final = [str(one) for one in InterestMode]
+_TIME_DIGITS: Final = 16
+"""Hexadecimal digits of the time of a timestamp."""
 _ENTITIES: Final = ("keyexpr", "subscriber", "queryable", "token")
 _OPTIONS: Final = (
     ("K", "keyexprs"),
@@ -126,11 +128,16 @@ def _sources(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.A
 def _orders(rows: Decoded, chosen: Rows) -> pa.Array:
     """As `message_rows.timestamp_order`, for rows with a timestamp."""
     found = np.flatnonzero(rows.present("timestamp")[chosen])
-    times = rows.columns["timestamp_time"][chosen[found]].tolist()
-    ids = texts_of(rows, "timestamp_id", chosen[found], padded_zid).to_pylist()
-    orders = np.full(len(chosen), None, np.object_)
-    orders[found] = [f"{time:016x}{id}" for time, id in zip(times, ids, strict=True)]
-    return pa.array(orders, pa.string())
+    if not len(found):
+        return pa.nulls(len(chosen), pa.string())
+    digits = rows.columns["timestamp_time"][chosen[found]].astype(">u8").tobytes().hex().encode()
+    ends = pa.py_buffer(np.arange(0, len(digits) + 1, _TIME_DIGITS, dtype=np.int32))
+    times = pa.StringArray.from_buffers(len(found), ends, pa.py_buffer(digits))
+    ids = texts_of(rows, "timestamp_id", chosen[found], padded_zid).cast(pa.string())
+    orders = pc.binary_join_element_wise(times, ids, "")
+    places = np.full(len(chosen), -1, np.int64)
+    places[found] = np.arange(len(found))
+    return orders.take(pa.array(places, mask=places < 0))
 
 
 def padded_zid(raw: bytes) -> str:
@@ -175,13 +182,18 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
 
 def _by_key(rows: Decoded, keys: KeyColumn, chosen: Rows) -> pa.Array:
     """The id of its router and the key; the key as sent where its alias is not known."""
-    nodes = rows.columns["node_id"][chosen].tolist()
-    texts = keys.texts
+    nodes, codes = rows.columns["node_id"][chosen].astype(np.int64), keys.codes[chosen]
+    has_text = np.array([text != "" for text in keys.texts] or [False], np.bool_)
+    is_known = (codes >= 0) & has_text[codes]
+    # Nodes and keys repeat; other rows are few and get negative names, each its own.
+    name = np.where(is_known, nodes << 32 | codes, -1 - np.arange(len(chosen)))
+    _, firsts, which = np.unique(name, return_index=True, return_inverse=True)
+    columns = (chosen, nodes, codes, is_known)
     found = [
-        f"{node}|{(code >= 0 and texts[code]) or _written_key(rows, row)}"
-        for row, node, code in zip(chosen.tolist(), nodes, keys.codes[chosen].tolist(), strict=True)
+        f"{node}|{keys.texts[code] if known else _written_key(rows, row)}"
+        for row, node, code, known in zip(*(one[firsts].tolist() for one in columns), strict=True)
     ]
-    return pa.array(found, pa.string())
+    return pa.array(found, pa.string()).take(pa.array(which))
 
 
 def _written_key(rows: Decoded, row: int) -> str:

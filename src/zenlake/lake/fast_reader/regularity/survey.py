@@ -100,6 +100,7 @@ class Survey:
         self.zids = zids
         """Identities of opener and acceptor; empty where not seen."""
         self._ends: dict[int, tuple[str, str]] = {}
+        self._link_ends: dict[int, LinkEnd | None] = {}
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -173,6 +174,11 @@ class Survey:
 
     def end_of(self, pair: int) -> LinkEnd | None:
         """What ended its first direction; None where the capture ended before."""
+        if pair not in self._link_ends:
+            self._link_ends[pair] = self._link_end(pair)
+        return self._link_ends[pair]
+
+    def _link_end(self, pair: int) -> LinkEnd | None:
         if not self.ended_cause[pair]:
             return None
         direction = int(self.ended_side[pair] != self.first_side[pair])
