@@ -96,7 +96,7 @@ def one_by_one(spark: Any, capture: str, folder: Path) -> int:
                 yield from stage(path, path)["messages"].to_batches()
 
     paths = spark.createDataFrame([(capture,)], "path STRING")
-    messages = paths.mapInArrow(read, TABLES["messages"].spark)
+    messages = paths.mapInArrow(read, TABLES["messages"].base.spark)
     messages.write.parquet(str(folder))
     count: int = spark.read.parquet(str(folder)).count()
     return count
