@@ -110,8 +110,8 @@ def test_what_a_table_cannot_do(catalog: SparkSession) -> None:
         (partitioned, "It is not allowed to specify partitioning when the table schema is not"),
         ("SELECT * FROM c", "of a table that was created with a list of columns"),
         (f"SELECT * FROM zenoh.`{QUERIES}`", "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY"),
-        ("CREATE TABLE d USING zenoh AS SELECT 1 AS x", "reads captures and does not write"),
-        ("INSERT INTO t SELECT * FROM t", "reads captures and does not write"),
+        ("CREATE TABLE d USING zenoh AS SELECT 1 AS x", "a table USING zenoh is read only"),
+        ("INSERT INTO t SELECT * FROM t", "a table USING zenoh is read only"),
     ):
         with pytest.raises(AnalysisException) as raised:
             catalog.sql(sql).collect()

@@ -14,7 +14,7 @@ from zenlake.errors import LocalError
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source.catalog_table import kept_options, options_of_table
 from zenlake.lake.source.data_source import ZenohSource
-from zenlake.lake.source.one_line_errors import one_line_errors
+from zenlake.one_line_errors import one_line_errors
 
 PATH = str(Path(__file__).parents[2] / "data" / "captures" / "queries.pcapng.gz")
 CREATED = {

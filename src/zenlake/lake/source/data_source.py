@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from zenlake.lake.source.one_line_errors import one_line_errors
+from zenlake.one_line_errors import one_line_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ class ZenohSource(DataSource):
 
     def __init__(self, options: dict[str, str]) -> None:
         from zenlake.lake.source.catalog_table import options_of_table
-        from zenlake.lake.source.options import check_names, has_path, read_options
+        from zenlake.lake.source.options import has_path, read_options
         from zenlake.lake.source.working_directory import check_paths
 
         super().__init__(options)
@@ -45,9 +45,14 @@ class ZenohSource(DataSource):
         with one_line_errors():
             # A query of a catalog table has no path: see `catalog_table`.
             if not has_path(self._given) and self._of_table is None:
-                return check_names(self._given)
+                return self._check_without_path()
             self._read = read_options(self._given)
             check_paths(self._read.paths, is_table=self._of_table is not None)
+
+    def _check_without_path(self) -> None:
+        from zenlake.lake.source.options import check_names
+
+        check_names(self._given)
 
     @classmethod
     def name(cls) -> str:

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 from pyspark.sql.datasource import DataSourceStreamReader
 
 from zenlake.errors import LocalError
-from zenlake.lake.source.one_line_errors import one_line_errors
+from zenlake.one_line_errors import one_line_errors
 
 NO_STREAM: Final = (
     'spark.readStream.format("zenoh") comes with the live lake; until then '

@@ -1,0 +1,86 @@
+"""Columns of a data frame, and their rows as publications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from zenlake.errors import LocalError
+from zenlake.sink.options import shown
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
+_TYPES: Final = {
+    "key": ("string",),
+    "value": ("binary", "string"),
+    "encoding": ("string",),
+    "attachment": ("binary", "string"),
+    "kind": ("string",),
+    "timestamp": ("timestamp", "timestamp_ntz", "bigint", "string"),
+    "priority": (*_INTEGERS, "string"),
+}
+_SYNONYMS: Final = {"payload": "value"}
+_KNOWN: Final = "key, value (or payload), encoding, attachment, kind, timestamp, priority"
+_BYTES: Final = ("value", "attachment")
+
+
+class Row(NamedTuple):
+    """One publication, not yet checked."""
+
+    key: Any
+    value: Any
+    encoding: Any
+    attachment: Any
+    kind: Any
+    timestamp: Any
+    priority: Any
+
+
+class RowColumns:
+    """Where the fields of a publication are in the data frame; checked against its schema."""
+
+    def __init__(self, schema: StructType) -> None:
+        self._places: dict[str, int] = {}
+        for place, column in enumerate(schema.fields):
+            lower = column.name.lower()
+            name = _SYNONYMS.get(lower, lower)
+            kind = column.dataType.simpleString().partition("(")[0]
+            if name not in _TYPES:
+                raise LocalError(f"there is no column {shown(column.name)}; there are: {_KNOWN}")
+            if name in self._places:
+                raise LocalError(f"column {name} is there twice: give one value or payload")
+            if kind not in _TYPES[name] and kind != "void":
+                expected = " or ".join(kind.upper() for kind in _TYPES[name])
+                raise LocalError(f"column {column.name} is {expected}, not {kind.upper()}: cast it")
+            self._places[name] = place
+        if "key" not in self._places:
+            raise LocalError("column key is missing")
+        if "value" not in self._places and "kind" not in self._places:
+            raise LocalError("column value (or payload) is missing")
+
+    def rows(self, batch: pa.RecordBatch) -> Iterator[Row]:
+        columns = [self._values(batch, name) for name in Row._fields]
+        return map(Row._make, zip(*columns, strict=False))
+
+    def is_plain(self) -> bool:
+        """Whether there are keys and values only."""
+        return self._places.keys() == {"key", "value"}
+
+    def keys_and_values(self, batch: pa.RecordBatch) -> Iterator[tuple[Any, Any]]:
+        return zip(self._values(batch, "key"), self._values(batch, "value"), strict=True)
+
+    def _values(self, batch: pa.RecordBatch, name: str) -> Any:
+        if name not in self._places:
+            return repeat(None, batch.num_rows)
+        column = batch.column(self._places[name])
+        if name in _BYTES and not pa.types.is_null(column.type):
+            column = column.cast(pa.large_binary())
+        if pa.types.is_timestamp(column.type):
+            micros = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
+            return [None if value is None else value * 1_000 for value in micros]
+        return column.to_pylist()

@@ -1,0 +1,66 @@
+"""These tests need what `pip install 'zenlake[lake]'` brings."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from tests.lake.conftest import pytest_collection_modifyitems, spark
+from tests.node.router import RealNode
+
+__all__ = ["pytest_collection_modifyitems", "spark"]
+
+collect_ignore_glob = [] if find_spec("pyspark") else ["*"]
+
+
+@pytest.fixture(scope="session")
+def router() -> Iterator[str]:
+    """The endpoint of a router of ours, in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    with RealNode("router", "zenlake", listen__endpoints=[endpoint]):
+        yield endpoint
+
+
+class Received:
+    """Samples of a subscriber of eclipse-zenoh."""
+
+    def __init__(self) -> None:
+        self.samples: list[Any] = []
+        self._changed = threading.Condition()
+
+    def __call__(self, sample: Any) -> None:
+        with self._changed:
+            self.samples.append(sample)
+            self._changed.notify()
+
+    def wait(self, count: int) -> list[Any]:
+        """The samples, when there are as many, or after a while without."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self.samples) >= count, timeout=20)
+            assert len(self.samples) == count
+            return self.samples
+
+
+@pytest.fixture
+def received(router: str) -> Iterator[Received]:
+    zenoh = pytest.importorskip("zenoh")
+    config = zenoh.Config()
+    settings = {
+        "mode": "client",
+        "connect/endpoints": [router],
+        "scouting/multicast/enabled": False,
+    }
+    for path, value in settings.items():
+        config.insert_json5(path, json.dumps(value))
+    found = Received()
+    with zenoh.open(config) as session:
+        session.declare_subscriber("sink/**", found)
+        yield found
